@@ -18,6 +18,7 @@ from . import mechanisms as mechanisms
 from . import methods as methods
 from . import models as models
 from . import plot as plot
+from . import report as report
 from . import results as results
 from . import studies as studies
 from . import switching as switching

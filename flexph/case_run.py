@@ -7,6 +7,7 @@ import math
 import platform
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -51,8 +52,24 @@ class Keeping:
             raise click.UsageError(f"--checkpoint must be a finite number of seconds, got {self.every}")
 
 
+@dataclass(frozen=True)
+class Reporting:
+    """Whether a run has a report, whether the case is compared with its references for it, and the command for both."""
+
+    report: bool = True
+    checks: bool = False
+    command: str = ""
+
+
 def run_case(
-    name: str, case: Case[Any], out: Path, *, force: bool, values: Mapping[str, Any], keeping: Keeping = Keeping()
+    name: str,
+    case: Case[Any],
+    out: Path,
+    *,
+    force: bool,
+    values: Mapping[str, Any],
+    keeping: Keeping = Keeping(),
+    reporting: Reporting = Reporting(report=False),
 ) -> list[Path]:
     """Compute a case, and write its results and its summary into a folder; returns the paths of the files.
 
@@ -74,7 +91,7 @@ def run_case(
             return sorted(path for path in out.rglob("*") if path.is_file())
         try:
             with folder.kept(every) as pieces:
-                return _computed(name, case, values, folder=folder, every=pieces)
+                return _computed(name, case, values, folder=folder, every=pieces, reporting=reporting)
         except BaseException:
             if not existed and not any(
                 path.is_file() for path in out.rglob("*")
@@ -84,12 +101,23 @@ def run_case(
 
 
 def _computed(
-    name: str, case: Case[Any], values: Mapping[str, Any], *, folder: ResultsFolder, every: float | None
+    name: str,
+    case: Case[Any],
+    values: Mapping[str, Any],
+    *,
+    folder: ResultsFolder,
+    every: float | None,
+    reporting: Reporting,
 ) -> list[Path]:
     """The paths of the results of a case, whose runs are kept every so many seconds, or not."""
     from flexph.integration.times.checkpoint import runs_kept  # it loads scipy, which a list of cases does not need
 
-    with _keep_unfinished(folder.path), nullcontext() if every is None else runs_kept(folder.checkpoint, every):
+    warned: list[str] = []
+    with (
+        _keep_unfinished(folder.path),
+        nullcontext() if every is None else runs_kept(folder.checkpoint, every),
+        _noted_warnings(warned),
+    ):
         record, result = compute(name, case, values)
     with staging(folder.path) as part:
         try:
@@ -98,7 +126,44 @@ def _computed(
             publish(part, folder.path / "unfinished")
             raise
         (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
+        if reporting.report:
+            _report(part, record, figures, result=result, case=case, reporting=reporting, warned=warned)
         return folder.publish(part)
+
+
+@contextmanager
+def _noted_warnings(noted: list[str]) -> Iterator[None]:
+    """Note the warnings that are shown in the block."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def note(message: Warning | str, *rest: Any, **options: Any) -> None:
+            noted.append(str(message))
+            shown(message, *rest, **options)
+
+        warnings.showwarning = note
+        yield
+
+
+def _report(
+    part: Path,
+    record: Mapping[str, Any],
+    figures: Mapping[str, Any],
+    *,
+    result: Any,
+    case: Case[Any],
+    reporting: Reporting,
+    warned: Sequence[str],
+) -> None:
+    """Write the report beside the results; where it cannot be written they are kept, and it is told."""
+    from flexph.report.reports import write_case_report
+
+    checks = list(case.checks()) if reporting.checks else None
+    told = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
+    try:
+        write_case_report(part, record, figures, result, told)
+    except Exception as error:  # hours of computing must not be lost with it
+        click.echo(f"no report: {type(error).__name__}: {error}", err=True)
 
 
 @contextmanager

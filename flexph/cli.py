@@ -15,8 +15,8 @@ import click
 from tqdm import tqdm
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
-from flexph.case_run import Keeping, listed, run_case, status_of
-from flexph.console.output import one_sentence, replace_unknown_characters
+from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
+from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
 from flexph.console.tables import counts, print_table, table, verdicts
 
 COMMANDS = "flexph.commands"
@@ -196,8 +196,9 @@ def _load(name: str) -> Case[Any]:
 def _command(name: str, case: Case[Any]) -> click.Command:
     """Return the command that runs a case."""
 
-    def callback(out: Path, force: bool, checkpoint: float | None, resume: bool, **values: Any) -> None:
-        _run_and_list(name, case, values, out=out, force=force, checkpoint=checkpoint, resume=resume)
+    def callback(out: Path, **given: Any) -> None:
+        values = {parameter.name: given.pop(parameter.name) for parameter in case.parameters}
+        _run_and_list(name, case, values, out=out, **given)
 
     options = [_option(parameter) for parameter in case.parameters]
     return click.Command(name, callback=callback, params=[*_run_options(), *options], help=case.summary)
@@ -212,11 +213,14 @@ def _run_and_list(
     force: bool,
     checkpoint: float | None,
     resume: bool,
+    report: bool,
+    checks: bool,
 ) -> None:
     """Run a case into a folder and print the paths of its results."""
     if force and resume:
         raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
-    written = run_case(name, case, out, force=force, values=values, keeping=Keeping(checkpoint, resume))
+    keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())
+    written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
     for line in listed(written, out):
         click.echo(line)
 
@@ -234,6 +238,10 @@ def _run_options() -> list[click.Parameter]:
             help="keep finished steps in the folder every so many seconds",
         ),
         click.Option(["--resume"], is_flag=True, help="go on with a run that is kept in the folder, or begin it"),
+        click.Option(
+            ["--report/--no-report"], default=True, envvar=REPORT, help="write report.html  [default: report]"
+        ),
+        click.Option(["--checks"], is_flag=True, help="compare the case with its references, for the report"),
     ]
 
 

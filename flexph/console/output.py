@@ -5,11 +5,15 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+
+REPORT = "FLEXPH_REPORT"
+"""Variable of the environment that, being 0, leaves reports out."""
 
 
 def replace_unknown_characters() -> None:
@@ -22,6 +26,26 @@ def replace_unknown_characters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
+
+
+def repeating_command() -> str:
+    """The command that runs, with the options that are not as by default; empty where none does."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is None:
+        return ""
+    words = ["flexph", *ctx.command_path.split()[1:]]
+    for parameter in ctx.command.params:
+        value = ctx.params.get(parameter.name or "")
+        if value == parameter.get_default(ctx) or value in (None, ()):
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+        else:
+            entries = value if isinstance(value, tuple) else (value,)
+            words += [word for entry in entries for word in (parameter.opts[0], str(entry))]
+    return shlex.join(words)
 
 
 @contextmanager

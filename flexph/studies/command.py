@@ -12,6 +12,7 @@ import click
 
 from ..case import Case, Parameter, find_cases
 from ..case_run import status_of
+from ..console.output import REPORT, repeating_command
 from ..files.results_folder import FolderRefused
 from ..numerics import checks as check
 from ..plot.axes import MISSING
@@ -38,7 +39,8 @@ NAMED = 10
 @click.option(
     "--pictures/--no-pictures", default=True, show_default=True, help="of one and two parameters (extra plot)"
 )
-def command(case: str, given: Sequence[str], out: Path, pictures: bool, **options: Any) -> None:
+@click.option("--report/--no-report", default=True, envvar=REPORT, help="write report.html  [default: report]")
+def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: bool, **options: Any) -> None:
     """Run a case at all combinations of values of its parameters, many at once; or the study of a model file.
 
     Each run is recorded as it finishes; a study that was killed goes on with --resume. The numbers of all runs come to
@@ -55,10 +57,18 @@ def command(case: str, given: Sequence[str], out: Path, pictures: bool, **option
     except (ValueError, NotStored, NotLoaded, BrokenExecutor) as error:
         raise click.ClickException(" ".join(str(error).split())) from error
     drawn = _drawn(results, out) if pictures else []
-    for path in (out / DATASET, *drawn):
+    lines = summary(results)
+    for path in (out / DATASET, *drawn, *(_reported(case, out, results, lines, drawn) if report else ())):
         click.echo(path)
-    for line in summary(results):
+    for line in lines:
         click.echo(line)
+
+
+def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: Sequence[Path]) -> list[Path]:
+    from ..report.reports import write_study_report
+
+    told = {"command": repeating_command(), "lines": lines, "pictures": drawn}
+    return [write_study_report(out, f"study of {case}", results, told)]
 
 
 def summary(results: Any) -> list[str]:

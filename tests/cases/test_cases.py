@@ -125,3 +125,15 @@ def test_files(name, tmp_path):
     assert result.exit_code == 0, result.output
     assert {*files.split(), "summary.json"} <= {path.name for path in out.iterdir()}
     assert json.loads((out / "summary.json").read_text())["parameters"] is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_report(name, tmp_path, monkeypatch):
+    """All cases have a report, and it tells of a run where the result has one."""
+    monkeypatch.setenv("FLEXPH_REPORT", "1")
+    words = ["run", name, "--out", str(tmp_path / "out"), *CASES[name][1].split()]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "no report" not in result.output
+    assert (tmp_path / "out" / "report.html").stat().st_size > 4e6

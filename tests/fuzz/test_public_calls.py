@@ -38,8 +38,8 @@ FILES = {"read_mat", "read_matrix_market", "read_series", "load_reduced", "from_
          "write_envelope", "html_fragment", "write_html", "write_picture", "write_film", "show",
          "cylinder_shape", "joined_shapes"}  # fmt: skip
 """Readers have fuzzing of their own; pyMOR and libraries of pictures take seconds to import."""
-PICTURES = "flexph.plot."
-"""Figures take too long to be drawn by the hundred; wrong arguments are in tests/flexph/plot."""
+PICTURES = ("flexph.plot.", "flexph.report.")
+"""They take too long to be drawn by the hundred; wrong arguments are in their own tests."""
 
 
 def _public():

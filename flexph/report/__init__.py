@@ -1,0 +1,8 @@
+"""Reports: one HTML file of a run, a case or a study that opens without a network and prints.
+
+Imports: bodies, files, linear, linear.responses, mechanisms.model, numerics, plot, results.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,95 @@
+"""Interactive charts of panels by plotly, with their data in the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from ..plot.panels import Curve, Panel, short
+
+MOST = 2000
+"""Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
+DASHES = {"line": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot", "points": "solid"}
+COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
+HEIGHT = 240
+"""Of a panel [px]."""
+
+
+def chart(panels: Sequence[Panel], name: str, *, like: bool = False) -> str:
+    """Panels below each other as a ``<div>`` with the id ``name``."""
+    import plotly.graph_objects as go
+
+    shown = list(panels) if like else [panel.prefixed() for panel in panels]
+    heights = np.array([panel.height for panel in shown])
+    share = heights / heights.sum()
+    gap = 0.08 if len(shown) > 1 else 0.0
+    tops = 1.0 - np.concatenate([[0.0], np.cumsum(share)])
+    traces: list[Any] = []
+    layout: dict[str, Any] = {}
+    for k, panel in enumerate(shown):
+        number = "" if k == 0 else str(k + 1)
+        domain = [max(tops[k + 1] + (gap if k + 1 < len(shown) else 0.0), 0.0), max(tops[k], 0.0)]
+        layout |= _axes(panel, number, domain, first=shown[0], like=like)
+        traces += [_trace(curve, i, number, group=k) for i, curve in enumerate(panel.curves)]
+    tall = HEIGHT * max(len(shown), 2 if like else 1) + 90
+    figure = go.Figure(data=traces, layout=layout | _look(tall))
+    config = {"displaylogo": False, "responsive": True}
+    return str(figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=config))
+
+
+def _look(height: int) -> dict[str, Any]:
+    return {
+        "height": height,
+        "margin": {"l": 70, "r": 20, "t": 20, "b": 50},
+        "template": "plotly_white",
+        "legend": {"tracegroupgap": 20},
+        "hovermode": "closest",
+    }
+
+
+def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel, like: bool) -> dict[str, Any]:
+    kinds = {axis: "log" if axis in panel.log else "linear" for axis in "xy"}
+    x: dict[str, Any] = {"title": {"text": panel.over}, "type": kinds["x"], "anchor": f"y{number}"}
+    y: dict[str, Any] = {
+        "title": {"text": panel.label},
+        "type": kinds["y"],
+        "domain": domain,
+        "exponentformat": "power",
+    }
+    if number and panel.over == first.over:  # zoomed together
+        x["matches"] = "x"
+    if like:
+        y |= {"scaleanchor": f"x{number}", "scaleratio": 1}
+    return {f"xaxis{number}": x, f"yaxis{number}": y | {"anchor": f"x{number}"}}
+
+
+def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, Any]:
+    x, y = thinned(np.asarray(curve.x), np.asarray(curve.y))
+    color = {"color": curve.color or COLORS[place % len(COLORS)]}
+    points = curve.style == "points"
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "xaxis": f"x{number}",
+        "yaxis": f"y{number}",
+        "name": short(curve.label),
+        "showlegend": bool(curve.label),
+        "legendgroup": str(group),
+        "mode": "markers" if points else "lines",
+        "line": color | {"width": 1.5, "dash": DASHES[curve.style]},
+        "marker": color | {"size": 3},
+    }
+
+
+def thinned(x: Array, y: Array) -> tuple[Array, Array]:
+    """A curve of at most MOST points, with the lowest and the highest of each part of a longer one, and its ends."""
+    if len(x) <= MOST or not np.isfinite(y).all():
+        return x, y
+    parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)
+    kept = [part[0] + i for part in parts for i in sorted((int(y[part].argmin()), int(y[part].argmax())))]
+    pick = np.unique([0, *kept, len(x) - 1])
+    return x[pick], y[pick]

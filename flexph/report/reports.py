@@ -1,0 +1,174 @@
+"""Reports of results, of cases and of studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..bodies.body import Body
+from ..linear.responses.sweep import Sweep
+from ..mechanisms.model.model import Model
+from ..numerics.arguments import checked
+from ..plot.frequencies import campbell_panel
+from ..results.result import Result
+from .page import Block, Chart, Picture, Section, Table, Text, write_page
+from .runs import sections_of
+
+REPORT = "report.html"
+RUNS, VIEWS, PICTURES, DEPTH, MANY = 4, 1, 12, 4, 5
+"""Runs of a result that are told in full, those with a 3-D view, pictures; how deep a result is searched, and files
+of a folder that are listed one by one."""
+
+
+@checked
+def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
+    """Write a report of a run, or of all runs in a dataclass, a dict or a list; returns the path.
+
+    One HTML file that opens without a network: model, steps, energy, motions, forces and stresses with their maxima,
+    and the 3-D view.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; it appears whole or not at all.
+    result : Result
+        A :class:`flexph.Solution`, another result of a run, or what holds some.
+    title : str, optional
+        The heading.
+
+    Raises
+    ------
+    ValueError
+        Where there is no run in it.
+
+    Examples
+    --------
+    >>> from flexph.report import write_report
+    >>> write_report("report.html", solution)  # doctest: +SKIP
+    """
+    sections = _of_parts(result)
+    if not sections:
+        raise ValueError(f"result must be a run, or hold some, got {type(result).__name__}")
+    return write_page(path, title or Path(path).stem, sections)
+
+
+def write_case_report(
+    folder: Path, record: Mapping[str, Any], figures: Mapping[str, Any], result: Any, told: Mapping[str, Any]
+) -> Path:
+    """The report of a case beside its files.
+
+    ``record`` and ``figures`` are those of its summary; ``told``: ``summary`` of the case, ``command``, ``warnings``,
+    and ``checks``, None where none were asked for.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    pictures = [path for path in files if path.suffix in (".png", ".svg", ".jpg")]
+    parameters: list[Block] = [Table(("parameter", "value"), list(record["parameters"].items()))]
+    command: list[Block] = [Text(told["command"], "code")] if told["command"] else []
+    warned: list[Block] = [Text(text, "warning") for text in told["warnings"]]
+    time = Text(f"Started {record['started']}, computed in {record['wall_s']:.3g} s.")
+    sections = [
+        Section("Result", [*warned, Table(("figure", "value"), list(flat(figures)))]),
+        Section("Parameters", [*command, time, *parameters]),
+        *_of_parts(result),
+        Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
+        Section("Validation", _validation(record["case"], told["checks"])),
+        Section("Files", [Table(("file", "bytes"), _listed(folder, files))]),
+        Section("Versions", [Table(("package", "version"), list(record["versions"].items()))]),
+    ]
+    shown = [section for section in sections if section.blocks or section.title != "Pictures"]
+    return write_page(folder / REPORT, record["case"], shown, subtitle=told["summary"])
+
+
+def _validation(name: str, checks: Sequence[Any] | None) -> list[Block]:
+    if checks is None:
+        return [Text(f"Not compared with references in this run: add --checks, or flexph validate {name}.")]
+    if not checks:
+        return [Text("There are no references.")]
+    head = ("verdict", "quantity", "reference", "computed", "difference", "tolerance", "kind", "source")
+    rows = [
+        (
+            *("ok" if c.passed else "FAIL", c.quantity, float(c.reference), float(c.computed)),
+            *(f"{c.difference:.3g}", f"{c.tolerance:.3g}{' relative' if c.relative else ''}", c.kind, c.source),
+        )
+        for c in checks
+    ]
+    return [Text(f"{sum(c.passed for c in checks)} of {len(checks)} checks passed."), Table(head, rows)]
+
+
+def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
+    """Files with their sizes; one line for a folder of many."""
+    own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
+    rows = []
+    for parent, inside in sorted(own.items()):
+        name = parent.relative_to(folder).as_posix()
+        if len(inside) > MANY and parent != folder:
+            rows.append((f"{name}/ ({len(inside)} files)", sum(p.stat().st_size for p in inside)))
+        else:
+            rows += [(p.relative_to(folder).as_posix(), p.stat().st_size) for p in inside]
+    return rows
+
+
+def write_study_report(folder: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
+    """The report of a study: ``told`` are its ``command``, ``lines`` (done and failed samples), ``drawn`` values."""
+    table = results.to_dataframe().reset_index()
+    columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]
+    rows = [[_plain(v) for v in row] for row in table[columns].itertuples(index=False)]
+    varied = [str(c) for c in results.coords if c in table and table[c].nunique() > 1]
+    sections = [
+        Section("Samples", [Text(told["command"], "code"), *(Text(line) for line in told["lines"])]),
+        Section("Pictures", [Picture(path) for path in told["pictures"][:PICTURES]]),
+        Section("Values", [Text(f"Varied: {', '.join(varied) or 'nothing'}."), Table(tuple(columns), rows)]),
+    ]
+    return write_page(folder / REPORT, name, [s for s in sections if s.blocks], subtitle="A study.")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _of_parts(result: Any) -> list[Section]:
+    parts = list(parts_of(result))
+    runs = [(name, run) for name, run in parts if isinstance(run, Result)]
+    sections = [
+        section
+        for k, (name, run) in enumerate(runs[:RUNS])
+        for section in sections_of(run, name if len(parts) > 1 else "", view=k < VIEWS)
+    ]
+    if len(runs) > RUNS:
+        rest: list[Block] = [Table(("run", ""), [(name, repr(run)[1:-1]) for name, run in runs[RUNS:]])]
+        sections.append(Section("More runs", rest))
+    sweeps = [(name, one) for name, one in parts if isinstance(one, Sweep)]
+    return sections + [Section(f"{name} frequencies".strip(), [Chart([campbell_panel(one)])]) for name, one in sweeps]
+
+
+def parts_of(value: Any, name: str = "", depth: int = DEPTH) -> Iterator[tuple[str, Result | Sweep]]:
+    """The runs and sweeps in a value, in the fields of dataclasses, in mappings and lists, by the ways to them."""
+    if isinstance(value, Result | Sweep):
+        yield name, value
+        return
+    entries: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        entries = value.items()
+    elif isinstance(value, list | tuple):
+        entries = enumerate(value, 1)
+    elif is_dataclass(value) and not isinstance(value, type | Model | Body):
+        entries = ((f.name, getattr(value, f.name)) for f in fields(value))
+    for key, entry in entries if depth else ():
+        yield from parts_of(entry, f"{name} {key}".strip(), depth - 1)
+
+
+def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
+    """Figures by the ways to them; lists of numbers as texts."""
+    for key, value in figures.items():
+        own = f"{name} {key}".strip()
+        if isinstance(value, Mapping):
+            yield from flat(value, own)
+        elif isinstance(value, np.ndarray | list | tuple):
+            entries = np.asarray(value).ravel()[:12].tolist()
+            yield own, ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in entries)
+        else:
+            yield own, _plain(value)

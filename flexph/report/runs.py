@@ -1,0 +1,220 @@
+"""What a report says of a run: model, steps, energy, motions, forces, stresses, and the 3-D view."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+
+from ..linear.elimination import explain_redundant, null_space
+from ..mechanisms.model.constraints import constraint_rates
+from ..mechanisms.model.state import configuration
+from ..mechanisms.model.time_table import TimeTable
+from ..numerics.arrays import Array
+from ..plot.energy import ledger_panels
+from ..plot.motions import motion_panels
+from ..plot.outlines import outlines
+from ..plot.panels import Curve, Panel, largest_of
+from ..plot.stress_extremes import StressExtremes, quantities, stress_extremes
+from ..results.result import Result
+from ..results.solution import Solution
+from .charts import COLORS
+from .page import Block, Chart, Html, Section, Table, Text
+
+JOINTS, BODIES = 12, 12
+"""Joints whose forces, and bodies whose stresses are told."""
+INSTANTS = 60_000
+"""Instants at which forces are computed, over all joints times the bodies."""
+ENTRIES = 10_000_000
+"""Stresses that are looked at, over all instants."""
+SHOWN = 7
+"""Instants of the drawing."""
+FRAMES, CELLS = 61, 20_000
+"""Instants of the 3-D view, and cells up to which it is drawn into the page."""
+
+
+def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
+    """The sections of a run under its name."""
+    told = f"{name}: " if name else ""
+    own: list[tuple[str, list[Block]]] = []
+    if isinstance(run, Solution):
+        own += [("Model", _model(run)), ("3-D view", _view(run) if view else [])]
+    own += [("Run", _steps(run)), ("Energy", [Chart(ledger_panels(run))])]
+    if len(run.times) > 1:
+        own.append(("Motion" if isinstance(run, Solution) else "States", [Chart(motion_panels(run))]))
+    if isinstance(run, Solution):
+        own += [("Forces of joints", _forces(run)), ("Stresses", _stresses(run))]
+    heading, *rest = [Section(title, blocks, level=3) for title, blocks in own if blocks]
+    return [Section(f"{told}{repr(run)[1:-1]}"), heading, *rest]
+
+
+def _model(run: Solution) -> list[Block]:
+    mechanism = run.mechanism
+    bodies = Table(
+        ("body", "mass [kg]", "kind", "ports"),
+        [
+            (
+                name,
+                float(body.mass),
+                f"flexible: {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid",
+                ", ".join([*body.ports, *body.loads]),
+            )
+            for name, body in mechanism.bodies.items()
+        ],
+    )
+    connections = Table(
+        ("connection", "constraints"),
+        [
+            (c.name, ", ".join(row.name for row in c.rows) or ("external port" if c.input else "force element"))
+            for c in mechanism.connections
+        ],
+    )
+    x, table = run.states[0], TimeTable(mechanism, run.anchors)
+    rows, velocities = mechanism.layout.multipliers, mechanism.layout.velocities
+    G = constraint_rates(mechanism, configuration(mechanism, x), table, float(run.times[0]))[0]
+    redundant = null_space(G, mechanism.constraint_names)[1] if rows else []
+    gravity = ", ".join(f"{g:g}" for g in mechanism.gravity)
+    freedoms = (
+        f"{velocities - rows + len(redundant)} freedoms: {velocities} velocities under {rows} constraints, "
+        f"{len(redundant)} of them redundant; gravity ({gravity}) m/s²."
+    )
+    doubts = [Text(explain_redundant(names), "warning") for names in redundant[:BODIES]]
+    return [Text(freedoms), *doubts, bodies, connections, *_drawing(run)]
+
+
+def _drawing(run: Solution) -> list[Block]:
+    """The bodies where they start, pale where they are later; of spatial ones a parallel projection."""
+    curves = []
+    drawn_at = np.unique(np.linspace(0, len(run.times) - 1, SHOWN).round().astype(int)).tolist()
+    for name, body in run.mechanism.bodies.items():
+        if body.view is None:
+            continue
+        pieces = np.vstack([edges_of(corners) for corners in outlines(body.view)])
+        for k in drawn_at[::-1]:
+            at = replace(run, times=run.times[[k]], states=run.states[[k]])
+            points = projected(at.points(name, body.view.points, body.view.shape)[0])[pieces]
+            path = np.pad(points, [(0, 0), (0, 1), (0, 0)], constant_values=np.nan).reshape(-1, 2)
+            curves.append(Curve(path[:, 0], path[:, 1], name if k == 0 else "", color=None if k == 0 else "#cccccc"))
+    starts = [curve for curve in curves if curve.label]
+    if not starts or sum(len(curve.x) for curve in curves) > 3 * CELLS:
+        return []
+    number = {curve.label: COLORS[k % len(COLORS)] for k, curve in enumerate(starts)}
+    drawn = [replace(curve, color=curve.color or number[curve.label]) for curve in curves]
+    flat = run.mechanism.layout.dim == 2
+    panel = Panel(tuple(drawn), "y" if flat else "up", "m", over="x [m]" if flat else "across [m]")
+    return [Chart([panel], like=True)]
+
+
+def edges_of(corners: Array) -> Array:
+    """Pairs of the ends of all edges (k, 2), each once."""
+    n = corners.shape[1]
+    pairs = corners if n == 2 else np.vstack([corners[:, [i, (i + 1) % n]] for i in range(n)])
+    return np.unique(np.sort(pairs, axis=1), axis=0)
+
+
+def projected(points: Array) -> Array:
+    """Points of the plane as they are; of space as they are seen from (1, −1.2, 0.8), z up."""
+    if points.shape[1] == 2:
+        return points
+    away = np.array([1.0, -1.2, 0.8]) / np.linalg.norm([1.0, -1.2, 0.8])
+    across = np.cross([0.0, 0.0, 1.0], away)
+    across /= np.linalg.norm(across)
+    return points @ np.array([across, np.cross(away, across)]).T
+
+
+def _view(run: Solution) -> list[Block]:
+    """The 3-D view, or why there is none."""
+    cells = sum(len(body.view.cells) for body in run.mechanism.bodies.values() if body.view is not None)
+    if not cells:
+        return [Text("No body has a view.")]
+    if cells > CELLS:
+        return [Text(f"The 3-D view of {cells} cells is left out: more than {CELLS} make a page slow.")]
+    if find_spec("flexph.view") is None:
+        return [Text('The 3-D view is missing: pip install "flexph[view]".', "warning")]
+    try:
+        return [Html(import_module("flexph.view").html_fragment(run, frames=FRAMES, plotly_js=False))]
+    except ModuleNotFoundError as error:
+        return [Text(f"The 3-D view is missing: {error}", "warning")]
+
+
+def _steps(run: Result) -> list[Block]:
+    account = run.ledger
+    rows: list[tuple[str, object]] = [("times", f"{len(run.times)}, {run.times[0]:.6g} to {run.times[-1]:.6g} s")]
+    if len(run.times) > 1:
+        gaps = np.diff(run.times)
+        rows.append(("between saved times", f"{gaps.min():.4g} to {gaps.max():.4g} s"))
+        rows.append(("Newton iterations", int(account.iterations.sum())))
+    if account.steps.size:
+        rows += [("steps", int(account.steps.sum())), ("rejected steps", int(account.rejected.sum()))]
+    rows += [("largest balance residual / energy", account.largest_residual), ("energy drift", run.energy_drift())]
+    if account.position_residual.size:
+        rows.append(("largest constraint defect [m, rad]", float(account.position_residual.max())))
+    rows += [(f"event {name}", ", ".join(f"{t:.6g} s" for t in event.times[:8])) for name, event in run.events.items()]
+    return [Table(("", ""), rows)]
+
+
+def _forces(run: Solution) -> list[Block]:
+    """Sizes of the forces and torques of joints and drives over time, and their largest."""
+    joints = [c.name for c in run.mechanism.connections if c.rows]
+    if not joints or len(run.times) < 2:
+        return []
+    some = fewer_steps(run, max(200, INSTANTS // (min(len(joints), JOINTS) * len(run.mechanism.bodies))))
+    rows, forces, torques = [], [], []
+    for name in joints[:JOINTS]:
+        reaction = some.reaction(name)
+        sizes = [np.linalg.norm(values, axis=1) for values in (reaction.force, reaction.torque)]
+        at = [float(reaction.times[size.argmax()]) if size.any() else "" for size in sizes]
+        rows.append((name, reaction.on, float(sizes[0].max()), at[0], float(sizes[1].max()), at[1]))
+        forces.append(Curve(reaction.times, sizes[0], name))
+        torques.append(Curve(reaction.times, sizes[1], name))
+    head = ("joint", "on", "largest force [N]", "at t [s]", "largest torque [N m]", "at t [s]")
+    panels = [Panel(largest_of(forces), "force", "N"), Panel(largest_of(torques), "torque", "N m")]
+    told = [Text(f"{len(joints) - JOINTS} more joints are left out.")] if len(joints) > JOINTS else []
+    return [Table(head, rows), *told, *_of_fewer(run, len(some.times)), Chart(panels)]
+
+
+def fewer_steps(run: Solution, most: int) -> Solution:
+    """The same run with at most so many of its saved steps, evenly spread."""
+    steps = len(run.times) - 1
+    if steps <= most:
+        return run
+    pick = np.unique(np.linspace(0, steps - 1, most).round().astype(int))
+    states = np.concatenate([[0], pick + 1])
+    return replace(
+        run,
+        times=run.times[states],
+        states=run.states[states],
+        multiplier_times=run.multiplier_times[pick],
+        multipliers=run.multipliers[pick],
+    )
+
+
+def _stresses(run: Solution) -> list[Block]:
+    """The largest stresses of the bodies, where and when, and over time."""
+    own = {n: b for n, b in run.mechanism.bodies.items() if b.view is not None and quantities(b.view)}
+    extremes: list[StressExtremes] = []
+    for name, body in list(own.items())[:BODIES]:
+        width = max([6 * len(f.positions) for f in body.view.tensors.values()] if body.view else [], default=1)
+        most = max(40, ENTRIES // max(width, 1) // len(own))
+        extremes += [stress_extremes(run, name, quantity, most=most) for quantity in quantities(body.view)]
+    if not extremes:
+        return []
+    head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
+    rows = [
+        (e.body, e.quantity, float(e.largest.max()), e.unit, ", ".join(f"{x:.4g}" for x in e.centres[e.place]), e.time)
+        for e in extremes
+    ]
+    units = dict.fromkeys(e.unit for e in extremes)
+    curves = {u: [Curve(e.times, e.largest, f"{e.body}, {e.quantity}") for e in extremes if e.unit == u] for u in units}
+    panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
+    charts = [Chart(panels)] if len(run.times) > 1 else []
+    left = [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
+    return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
+
+
+def _of_fewer(run: Result, count: int) -> list[Block]:
+    if count >= len(run.times):
+        return []
+    return [Text(f"Looked at {count} of the {len(run.times)} saved times, evenly spread.")]

@@ -1,0 +1,141 @@
+"""Reports: what they say of a run, that they hold all they need, and that browsers show them."""
+
+import re
+import shutil
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from swing_case import GOOD, flexph
+
+import fem
+import rigid
+from flexph import GROUND, connect, hinge, integrate, torque
+from flexph.report import write_report
+from flexph.report.charts import MOST, thinned
+from flexph.report.reports import flat, parts_of
+
+SECTIONS = ("Model", "3-D view", "Run", "Energy", "Motion", "Forces of joints", "Stresses")
+
+
+@pytest.fixture(scope="module")
+def solution():
+    beam = fem.beam(0.5, fem.Material(young=1e11, density=1000.0), fem.Section(width=0.02, height=0.01), elements=3)
+    joints = [hinge("beam.root", GROUND.at(0.0, 0.0)), hinge("beam.tip", "bar.root"), torque("beam.root", name="motor")]
+    mechanism = connect({"beam": beam, "bar": rigid.bar(0.4, 0.2)}, joints, gravity=(0.0, -9.81))
+    state = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, -0.3)}))
+    return integrate(mechanism, state, np.linspace(0.0, 0.2, 41), inputs={"motor": [1.0]})
+
+
+@pytest.fixture(scope="module")
+def report(solution, tmp_path_factory):
+    return write_report(tmp_path_factory.mktemp("report") / "report.html", solution, title="two <bodies>")
+
+
+def page(path):
+    """The page without its scripts."""
+    return re.sub(r"<script.*?</script>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def rows(text, first):
+    """The cells of the rows of tables that begin with a word."""
+    found = re.findall(r"<tr>(.*?)</tr>", text, flags=re.DOTALL)
+    cells = [re.findall(r"<td>(.*?)</td>", row) for row in found]
+    return [row for row in cells if row and row[0] == first]
+
+
+def test_a_report_tells_of_the_run(solution, report):
+    text = page(report)
+    assert re.findall(r"<h3>(.*?)</h3>", text) == list(SECTIONS)
+    assert "<h1>two &lt;bodies&gt;</h1>" in text
+    assert "freedoms: " in text and "0 of them redundant" in text and "3 coordinates" not in text
+    reaction = solution.reaction("hinge beam.tip–bar.root")
+    sizes = np.linalg.norm(reaction.force, axis=1)
+    (row,) = (row for row in rows(text, "hinge beam.tip–bar.root") if len(row) > 2)
+    assert [float(row[2]), float(row[3])] == pytest.approx([sizes.max(), reaction.times[sizes.argmax()]], rel=1e-5)
+    field = solution.mechanism.bodies["beam"].view.stresses["bending_moment"]
+    moments = np.abs(solution["beam.stress"] @ field.cells.toarray().T)
+    (row,) = (row for row in rows(text, "beam") if row[1] == "bending_moment")
+    k, cell = np.unravel_index(moments.argmax(), moments.shape)
+    view = solution.mechanism.bodies["beam"].view
+    assert [float(row[2]), float(row[5])] == pytest.approx([moments.max(), solution.times[k]], rel=1e-5)
+    assert float(row[4].split(",")[0]) == pytest.approx(view.points[view.cells[cell], 0].mean(), rel=1e-3)
+
+
+def test_a_report_needs_no_network(report):
+    text = report.read_text(encoding="utf-8")
+    assert text.count("plotly.js v") == 1
+    assert not re.findall(r"(?:src|href)=[\"']?(?:https?:)?//", page(report))
+
+
+def test_runs_are_looked_for(solution, tmp_path):
+    @dataclass
+    class Both:
+        runs: dict
+        table: list
+
+    assert [name for name, _ in parts_of(Both({"a": solution}, [solution, 1.0]))] == ["runs a", "table 1"]
+    with pytest.raises(ValueError, match="result must be a run, or hold some, got Both"):
+        write_report(tmp_path / "none.html", Both({}, []))
+    assert list(flat({"a": {"b": 1.0}, "c": np.arange(2.0)})) == [("a b", 1.0), ("c", "0, 1")]
+
+
+def test_long_curves_keep_their_extremes():
+    x = np.linspace(0.0, 1.0, 100_001)
+    y = np.sin(900.0 * x)
+    y[[77_777, 3]] = 5.0, -5.0
+    short_x, short_y = thinned(x, y)
+    assert len(short_x) <= MOST and np.all(np.diff(short_x) > 0.0)
+    assert (short_y.max(), short_y.min(), short_x[0], short_x[-1]) == (5.0, -5.0, 0.0, 1.0)
+    assert thinned(x[:MOST], y[:MOST])[0] is not None and len(thinned(x[:MOST], y[:MOST])[0]) == MOST
+
+
+def test_a_case_has_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLEXPH_REPORT", "1")
+    case = {"swing": GOOD}
+    out = tmp_path / "out"
+    result = flexph("run", "swing", "--out", out, "--length", 2.5, "--no-air-drag", "--checks", cases=case)
+    assert result.exit_code == 0, result.output
+    assert str(out / "report.html") in result.output.splitlines()
+    text = page(out / "report.html")
+    assert f"flexph run swing --out {out} --checks --length 2.5 --no-air-drag</p>" in text
+    assert rows(text, "length") == [["length", "2.5"]] and "table.csv" in text and "data:image/svg+xml" in text
+    count = len(list(GOOD.checks()))
+    assert f"{count} of {count} checks passed." in text
+    plain = tmp_path / "plain"
+    assert flexph("run", "swing", "--out", plain, "--length", 2.5, "--no-air-drag", "--no-report").exit_code == 0
+    assert not (plain / "report.html").exists()
+    assert (plain / "table.csv").read_bytes() == (out / "table.csv").read_bytes()
+
+
+def test_a_report_that_fails_costs_no_results(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise KeyError("gone")
+
+    monkeypatch.setattr("flexph.report.reports.write_case_report", fail)
+    result = flexph("run", "swing", "--out", tmp_path, "--report")
+    assert result.exit_code == 0 and "no report: KeyError: 'gone'" in result.stderr
+    assert (tmp_path / "summary.json").exists() and not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.view
+def test_a_browser_shows_a_report(report):
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or pytest.skip("no chromium")
+    errors, asked = [], []
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--use-gl=swiftshader", "--no-sandbox"])
+        shown = browser.new_context(offline=True).new_page()
+        shown.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        shown.on("pageerror", lambda error: errors.append(str(error)))
+        shown.on("request", lambda request: asked.append(request.url))
+        shown.goto(report.as_uri())
+        shown.wait_for_selector(".main-svg")
+        charts = shown.locator(".js-plotly-plot")
+        curves = [charts.nth(k).locator("path.js-line").count() for k in range(charts.count())]
+        pdf = shown.pdf()
+        browser.close()
+    assert len(curves) >= 5 and min(curves) >= 1  # model, energy, motion, forces, stresses
+    assert errors == [] and [url for url in asked if url.startswith("http")] == []
+    assert pdf.startswith(b"%PDF") and len(pdf) > 50_000
