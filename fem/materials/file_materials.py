@@ -67,5 +67,5 @@ def warn_of_elements(contents: MeshContents, level: int) -> None:
     """Say that stiffnesses differ from those of the program that the file is for; ``level`` as of warnings.warn."""
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
-        text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/solids.md has the size of the difference)"
+        text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
         warnings.warn(text, ValidityWarning, stacklevel=stack_level(level + 1))

@@ -68,14 +68,21 @@ class NodeValues:
 class TensorField:
     """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
 
-    cells       (c·6, m): means over the drawn cells
-    drawn       (c,): the cell of the mesh that each drawn cell is (a part) of
-    at          (p·6, m): values at the p points where the stresses of the state live
-    positions   (p, d) [m], weights (p,): volumes [m³], cell (p,): the cell of the mesh of each point
-    nodal       (g·6, m): a smooth field at g corners; spread (p, g): its values at the points
-    compliances (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; material (p,); none
-                (0, 6, 6) where they are not known, and then no energies and no error indicator
-    nodes       groups of the drawn cells, in their order: both fields at the nodes of each cell
+    cells
+        (c·6, m): means over the drawn cells.
+    drawn
+        (c,): the cell of the mesh that each drawn cell is (a part) of.
+    at
+        (p·6, m): values at the p points where the stresses of the state live.
+    positions, weights, cell
+        of these points: (p, d) [m], volumes (p,) [m³], the cell of the mesh of each (p,).
+    nodal, spread
+        (g·6, m): a smooth field at g corners; (p, g): its values at the points.
+    compliances, material
+        (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; that of each point (p,).
+        None (0, 6, 6) where they are not known, and then no energies and no error indicator.
+    nodes
+        groups of the drawn cells, in their order: both fields at the nodes of each cell.
 
     See :mod:`flexph.bodies.stress_fields` for what is made of them.
     """

@@ -138,7 +138,7 @@ def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
 
 @checked
 def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, Any] | None = None) -> ModelFile:
-    """A model file (YAML), read and built; see docs/model-files.md.
+    """A model file (YAML), read and built; see docs/guide/model-files.md.
 
     Parameters
     ----------

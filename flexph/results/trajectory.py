@@ -94,7 +94,7 @@ class Trajectory(SystemResult):
     def load(cls, path: str | Path, system: PHDAE | LinearPHDAE, *, lazy: bool = False) -> Self:
         """Read a run back. The system is given again, since its equations are not stored; it must fit.
 
-        With ``lazy``, arrays stay in the file (see :meth:`Result.load`).
+        With ``lazy``, arrays stay in the file (see :meth:`flexph.Solution.load`).
 
         Raises ValueError for a file that is missing, damaged, of another format, or of a system with other states,
         parts or ports.

@@ -157,7 +157,7 @@ def coulomb(
     """Dry friction made smooth: ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
 
     ``force`` F ≥ 0 when sliding [N or N m], ``speed`` v > 0 [m/s or rad/s] below which it sticks by creeping: the
-    smaller, the nearer to dry friction and the stiffer (docs/friction.md says which steps resolve it). ``static``
+    smaller, the nearer to dry friction and the stiffer (docs/guide/friction.md says which steps resolve it). ``static``
     F₀ ≥ 0 (F if None) near rest, which falls to F beyond the Stribeck speed v_s (10 v if None); ``viscous`` c ≥ 0 is
     added.
     """

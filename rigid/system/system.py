@@ -104,14 +104,14 @@ class MultibodySystem(SystemModel):
         """The system as a :class:`flexph.PHDAE` with x = (ζ, ϖ, λ, μ), ``z = (∇V, ϖ, λ, μ)``, ``E = diag(1, M, 0, 0)``,
 
         ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]`` and R and B of the velocities.
-        R is that of :func:`rigid.dissipation.resistance`. Its ``means`` are a discrete gradient pair, which
+        R is that of :func:`rigid.system.resistance.resistance`. Its ``means`` are a discrete gradient pair, which
         :func:`flexph.integrate` takes: Z in the middle of the step, exact for rotation matrices and quaternions, which
         stay such to round-off; discrete Jacobians of constraints and positions, which do not drift;
         ``ΔH = work − dissipation``. Velocity constraints without a position hold in the middle, ``A(ζ̄)ϖ̄ = 0``.
         Multipliers, and massless velocities, are stage values: they belong to the middle of the step.
 
         Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and those of the system by name (see
-        :func:`rigid.layout.layout_of`). ``start`` (n,) is a state at which its conditions are checked.
+        :mod:`rigid.system`). ``start`` (n,) is a state at which its conditions are checked.
         Raises ValueError where constraints follow from others: multipliers would not be determined; and where massless
         velocities are not, which neither constraints nor dampers nor potentials act on.
         """

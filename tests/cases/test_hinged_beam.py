@@ -31,7 +31,7 @@ def read_table(path) -> tuple[list[str], np.ndarray]:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    """To 16 s in steps of 0.025 s: enough for the energies, see the refinement in docs/hinged-beam.md."""
+    """To 16 s in steps of 0.025 s: enough for the energies, see the refinement in docs/cases/hinged-beam.md."""
     folder = tmp_path_factory.mktemp("hinged") / "out"
     run("--out", str(folder), "--elements", "4", "--steps", "640", "--end", "16")
     return folder

@@ -127,7 +127,7 @@ class Exact4(MechanismMethod):
 @checked
 @dataclass(frozen=True, repr=False)
 class ExactGauss(MechanismMethod):
-    """Gauss collocation that keeps what the exact scheme keeps (docs/time-integration.md), with and without damping.
+    """Gauss collocation that keeps what the exact scheme keeps (docs/guide/time-integration.md), damped or not.
 
     Quadratic functions of collocated variables are exact; here everything is one: arms, products of joint vectors,
     inertias and momenta are collocated beside the coordinates. In three stages of sixth order in positions, of fourth
@@ -184,7 +184,7 @@ class Decaying(MechanismMethod):
     Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as a jump of a drive leaves, are
     reduced to the spectral radius ρ at each step; those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy,
     motions as a rigid body nothing. Of second order. What is lost is ``ledger.dissipation["numerical"]``: the balance
-    closes to round-off (derivation in docs/time-integration.md). For mechanisms of up to some 300 velocities.
+    closes to round-off (derivation in docs/guide/time-integration.md). For mechanisms of up to some 300 velocities.
 
     Parameters
     ----------

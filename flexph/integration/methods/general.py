@@ -126,8 +126,8 @@ class Gauss(GeneralMethod):
     """Gauss collocation of order 2 (the midpoint rule), 4 or 6 (E. Hairer, C. Lubich, G. Wanner, sec. II.1).
 
     Balanced where H is quadratic, symmetric, and of order 2s with s stages in differential states of index 1; on index
-    2 as docs/time-integration.md says. Algebraic states are those of the middle of the step where s = 1, else they are
-    extrapolated from the stages, of order s. A step solves for all stages together.
+    2 as docs/guide/time-integration.md says. Algebraic states are those of the middle of the step where s = 1, else
+    they are extrapolated from the stages, of order s. A step solves for all stages together.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def test_eight_bodies_buckle_aside():
     """The same load on a beam that is split: bending and torsion are coupled between its bodies."""
     mechanism = cantilever(8, elements=2, strain="von_karman")
     state = rest(mechanism, push=(0.0, 1.2 * PRANDTL, 1.2e-3 * PRANDTL))
-    assert mechanism.position(state, "b7.tip")[2] == pytest.approx(0.085, abs=1e-3)  # as docs/spatial.md says
+    assert mechanism.position(state, "b7.tip")[2] == pytest.approx(0.085, abs=1e-3)  # as docs/guide/spatial.md says
 
 
 def test_several_bodies_and_small_loads_are_not_doubted():

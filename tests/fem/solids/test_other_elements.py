@@ -1,4 +1,4 @@
-"""What other choices of elements and ports change, as docs/solids.md prints it."""
+"""What other choices of elements and ports change, as docs/guide/solids.md prints it."""
 
 from dataclasses import replace
 

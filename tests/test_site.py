@@ -1,0 +1,64 @@
+"""The site of documentation, as far as it can be checked without Sphinx."""
+
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def extension():
+    """The modules that write pages."""
+    sys.path.insert(0, str(DOCS / "_ext"))
+    yield
+    sys.path.remove(str(DOCS / "_ext"))
+
+
+def test_every_public_name_is_described_once():
+    import reference
+
+    text = "\n".join(reference.pages().values())
+    for name in reference.public_names().values():
+        home = reference.homes()[name.real]
+        entries = [text.count(f".. auto{kind}:: {home}\n") for kind in ("class", "function", "data")]
+        assert sum(entries) == 1, name.full
+
+
+def test_functions_beside_equations_are_there():
+    import sources
+
+    for target in sources.targets(DOCS):
+        sources.found(target)
+
+
+def test_every_case_has_a_page_with_command_numbers_and_checks(tmp_path):
+    import pages
+    from case_runs import CaseRun
+
+    from flexph.case import find_cases
+
+    name = next(iter(find_cases()))
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "summary.json").write_text('{"case": "x", "drift_m": 1e-16}')
+    (tmp_path / "checks.json").write_text(
+        '[{"quantity": "ω_1", "kind": "published", "source": "[flex] table 1", "reference": 1.0, "computed": 1.1,'
+        ' "difference": 0.1, "tolerance": 0.01, "relative": true, "passed": false}]'
+    )
+    record = {"version": "1", "date": "today", "seconds": 1.0, "machine": "this"}
+    run = CaseRun(name, find_cases()[name], tmp_path, record)
+    written = pages.gallery([run], DOCS)
+    assert set(written) == {name, "index"}
+    assert f"flexph run {name} --out out" in written[name] and "1e-16" in written[name]
+    assert "1 %" in written[name] and "**fails**" in pages.validation([run])
+    assert name in written["index"]
+
+
+def test_results_in_detail_belong_to_cases():
+    import pages
+
+    names = {entry.name for entry in entry_points(group="flexph.cases")}
+    told = [pages.stories_of(page) for page in DOCS.glob("cases/*.md") if page.name != "index.md"]
+    assert all(told) and {name for names_of in told for name in names_of} <= names
