@@ -4,7 +4,7 @@ In space the crank turns on a revolute joint and is driven; a spherical joint at
 and a prismatic rail are together as many constraints as the rigid mechanism has freedoms: none is redundant.
 
 The strains of solids are linear, so the beam beside it is Euler-Bernoulli's with linear strain: neither stiffens by its
-axial force, which at 150 rad/s makes a fifth of the deflection (docs/cases/crank-slider.md). What eyes have more than the
+axial force, which at 150 rad/s makes a fifth of the deflection (docs/cases/crank-slider.md). What eyes have beside the
 shank is lumped at the pins of the beam.
 """
 

@@ -67,8 +67,8 @@ def plate(
     Sci. 25 (2015)).
 
     u, γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plates.macro_elements`). N, M, Q
-    live at points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all pairs are
-    conforming, local and algebraically the displacement elements. Frequencies come from above, at order 4 where the
+    live at points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all pairs
+    are conforming, local and algebraically the displacement elements. Frequencies come from above, at order 4 where the
     motion is smooth, and none is spurious; rigid motions alone have no stress.
     Stress coordinates are the forces themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m],
     point by point. Where thickness or material jumps, γ jumps too but is kept continuous, which lowers the order.
