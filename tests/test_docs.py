@@ -115,7 +115,7 @@ def test_spatial_page(run_page):
 
 
 def test_rods_page(run_page):
-    _, printed, _ = run_page("rods.md")
+    _, printed, _ = run_page("guide/rods.md")
     place = np.fromstring(printed[0].strip("[]"), sep=" ")
     np.testing.assert_allclose(place, [0.0, 2.0 / np.pi, 0.0], atol=5e-3)  # of four elements
     assert printed[1] == "True True"
