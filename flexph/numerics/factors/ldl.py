@@ -52,8 +52,8 @@ def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
     Raises ValueError where an eigenvalue, or a diagonal entry of a sparse one, is negative by more than 1e-6 of them.
     """
     if not (matrix.nnz if sparse.issparse(matrix) else matrix.any()):
-        zeros = np.zeros((basis.shape[1],) * 2)
-        return sparse.csr_array(zeros.shape) if sparse.issparse(matrix) and sparse.issparse(basis) else zeros
+        shape = (basis.shape[1],) * 2
+        return sparse.csr_array(shape) if sparse.issparse(matrix) and sparse.issparse(basis) else np.zeros(shape)
     product = basis.T @ (matrix @ basis)
     product = 0.5 * (product + product.T)
     size = np.sqrt(_terms(matrix, basis))
