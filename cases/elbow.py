@@ -16,10 +16,10 @@ import fem
 from flexph import GROUND, Mechanism, Solution, connect, force, integrate, weld
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.plot.axes import new_figure
 
 from .checks import near, vanishes
 from .files import write_run
-from .pictures import new_figure
 from .rods import kept, rod_section
 
 ARM = 10.0  # [m], of each of both

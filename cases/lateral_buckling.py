@@ -17,9 +17,9 @@ from flexph import Mechanism, Pose, force
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
 
 from .checks import near
-from .pictures import new_figure
 from .rods import clamped
 
 EXACT = 4.0126

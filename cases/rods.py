@@ -12,8 +12,7 @@ from flexph import GROUND, Mechanism, Pose, Solution, connect, weld
 from flexph.bodies import NodalBody
 from flexph.joints import Connection
 from flexph.numerics.arrays import Array
-
-from .pictures import legend_above, new_figure
+from flexph.plot.axes import legend_above, new_figure
 
 ROOT = (0.0, 0.0, 0.0)
 

@@ -1,6 +1,6 @@
 """Time integration: mechanisms by the exact scheme, general systems by all methods.
 
-Imports: files, integration.compiled.steps, integration.exact, integration.general, integration.methods,
+Imports: control, files, integration.compiled.steps, integration.exact, integration.general, integration.methods,
 integration.times, kernels, mechanisms, mechanisms.equations, mechanisms.model, mechanisms.poses, numerics, results,
 switching, systems.
 """

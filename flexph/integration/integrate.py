@@ -7,6 +7,7 @@ from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any, overload
 
+from ..control.sampled import Sampled
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
@@ -47,6 +48,7 @@ def integrate(
     *,
     method: MechanismMethod | None = None,
     inputs: Mapping[str, Input] | None = None,
+    controllers: Mapping[str, Sampled] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,
     save_every: int = 1,
@@ -111,6 +113,7 @@ def integrate(
     *,
     method: Any = None,  # the overloads say Method: what is none is named with the value to write
     inputs: Mapping[str, Input] | None = None,
+    controllers: Mapping[str, Sampled] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,
     save_every: int = 1,
@@ -139,6 +142,10 @@ def integrate(
         By the name of the external port: constant values, functions of time, or tables ``(times, values)`` that are
         interpolated linearly (:class:`flexph.systems.inputs.Table`), taken at the middle of each step (at the Gauss
         points of :class:`ExactGauss`). Ports not named get zero.
+    controllers : dict, optional
+        Controllers by name, of mechanisms by methods that do not choose their steps: :class:`flexph.control.Sampled`
+        reads sensors a period apart and holds its answer, added to the inputs. Steps end where it is called. A run that
+        goes on from another one calls it at its own start, with its first memory.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
         in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for
@@ -204,7 +211,14 @@ def integrate(
             save_every=save_every,
             progress=progress,
             checkpoint=None if whole else kept,
+            controllers=controllers or {},
         )
+        if options.controllers and not (
+            isinstance(system, Mechanism) and isinstance(method or Exact(), MechanismMethod)
+        ):
+            raise ValueError(
+                f"controllers are for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}"
+            )
         run = partial(_run_of(system, method), start, times, options=options)
         run = run if mode is None else partial(run, mode=mode)
         if kept is None or not whole:

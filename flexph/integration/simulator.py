@@ -133,8 +133,8 @@ class _Held(Forcing):
         return self.values
 
     def over(self, times: Array) -> Array:
-        """The inputs that are held, as one row."""
-        return self.values[None]
+        """No inputs, as one row: steps get those that are held."""
+        return np.zeros_like(self.values)[None]
 
 
 class _Steps(Protocol):

@@ -36,11 +36,12 @@ _NOTHING = Measured(*(np.zeros(0) for _ in Measured._fields))
 
 
 def measure(
-    springs: Springs, e0: Array, h: float, products: tuple[Array, Array], *, stuck: Array | None = None
+    springs: Springs, e0: Array, h: float, products: tuple[Array, Array], *, moved: Array, stuck: Array | None = None
 ) -> Measured:
     """Extensions over a step from the products before and after it, and the mean tensions (torques).
 
-    ``stuck`` says of each relation whether it is taken by its tangent at rest (see :func:`reversed_rates`).
+    ``moved`` (springs,) is how far the free measures move, which the extensions are less by. ``stuck`` says of each
+    relation whether it is taken by its tangent at rest (see :func:`reversed_rates`).
     """
     if not springs.stiffness.size:
         return _NOTHING
@@ -50,8 +51,8 @@ def measure(
     s0, s1 = before[springs.sine_product], after[springs.sine_product]
     c0, c1 = before[springs.cosine_product], after[springs.cosine_product]
     y, x = s1 * c0 - c1 * s0, c0 * c1 + s0 * s1
-    moved = (after - before)[springs.component_product]
-    extension = np.concatenate([stretch, moved, np.arctan2(y, x)])
+    slid = (after - before)[springs.component_product]
+    extension = np.concatenate([stretch, slid, np.arctan2(y, x)]) - moved
     tension = (0.5 * springs.stiffness + springs.damping / h) * extension
     tension[springs.state >= 0] += e0
     if springs.relations:

@@ -90,7 +90,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
     vector_mean, product, lever = 0.5 * (known.vector + vector), products(a, vector), 0.5 * (known.arm + arm)
-    measured = measure(a.springs, start.spring, h, (known.product, product), stuck=s.stuck)
+    measured = measure(a.springs, start.spring, h, (known.product, product), moved=s.moved, stuck=s.stuck)
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)

@@ -20,6 +20,8 @@ class Independent(NamedTuple):
 class Schedule(NamedTuple):
     """What holds over a step: term coefficients at both ends and their means, row offsets at both ends, mean inputs.
 
+    ``moved`` is how far the free measures of the spring-dampers move.
+
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
     iteration. ``block`` is a large part of the Jacobian that steps of this length share.
@@ -31,6 +33,7 @@ class Schedule(NamedTuple):
     offset_0: Array
     offset_1: Array
     inputs: Array
+    moved: Array
     independent: Independent | None = None
     decay: Decay | None = None
     stuck: Array | None = None

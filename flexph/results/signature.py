@@ -41,6 +41,8 @@ def _measured(law: Law) -> Any:
 
 def _resists(measure: Measure) -> str:
     resists = str(measure.damping) if isinstance(measure.damping, Relation) else f"{measure.damping:.9g}"
+    if callable(measure.free):
+        return f"{resists} moving"
     return resists if measure.free is None else f"{resists} {measure.free:.9g}"
 
 

@@ -16,6 +16,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
+from ..sensors.panel import histories
+from ..sensors.quantities import Quantity
 from .ledger import join_ledgers
 from .result import Occurrences, Result
 from .signature import mechanism_signature
@@ -43,7 +45,7 @@ class Solution(MotionByName, Result):
 
     KIND: ClassVar[str] = "solution"
     SYSTEM: ClassVar[str] = "mechanism"
-    LACKING = ("observations", "anchors/rows")  # NaN where a row is driven
+    LACKING = ("observations", "anchors/rows", "anchors/springs")  # NaN where a row or spring is driven
 
     def __getitem__(self, part: str) -> Array:
         at: slice = check.lookup("part", part, self.parts)
@@ -71,6 +73,14 @@ class Solution(MotionByName, Result):
         """The last state, from which a run can be continued."""
         last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
         return State(float(self.times[-1]), self.states[-1], last, self.anchors, self.memory)
+
+    @checked
+    def measured(self, quantity: Quantity) -> Array:
+        """What a sensor would have read at the saved times, (k + 1,) or (k + 1, d); angles count full turns.
+
+        Quantities are those of :mod:`flexph.sensors`, such as ``joint_angle("arm.root")``.
+        """
+        return histories(self.mechanism, {"it": quantity}, self.states)["it"]
 
     def linear_momentum(self) -> Array:
         """Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""

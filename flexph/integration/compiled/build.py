@@ -296,7 +296,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
-        row=len(slices) + accounts.row_joint,
+        reference=_columns(accounts.references, springs, len(slices)),
+        row=len(slices) + accounts.references.size + accounts.row_joint,
         body=_columns(accounts.damped, bodies, works + ideal),
         damper=_columns(accounts.dampers, springs, works + ideal + accounts.damped.size),
         elastic=_columns(accounts.elastic, bodies, bodies),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...control.sampled import ControlLoops
 from ...kernels.state import derive
 from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
@@ -20,6 +21,7 @@ from ..times.events import Watch
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
 from ..times.recorder import LARGEST_PIECE
+from ..times.sampled import Plan, plan_of
 from .advance import EvaluatedState
 from .composition import ComposedStepper
 from .step import ExactStepper, StepResult, StepStart
@@ -45,12 +47,17 @@ class Save(NamedTuple):
         return (self.before + step) % self.every == 0
 
 
+CHUNK = 64
+"""Steps between calls of controllers that are booked together."""
 EACH = Save(1, 0)
 """That every step has a row of its own."""
 
 
 class BlockStepper:
-    """Many steps of a stepper at once, by compiled loops: a workspace that keeps nothing from one block to the next."""
+    """Many steps of a stepper at once, by compiled loops: a workspace that keeps nothing from one block to the next.
+
+    Inputs are taken at so many ``points`` of a step.
+    """
 
     stepper: OneStep
 
@@ -60,6 +67,7 @@ class BlockStepper:
         redundant = (1,) if self.exact.least_norm else ()
         self.parts = Parts(np.array(stepper.shares), np.array(stepper.weights), self.exact.depth, redundant)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
+        self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
 
     def limited(self, rows: int) -> int:
@@ -78,13 +86,17 @@ class BlockStepper:
         ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
         ends[:, -1] = times[1:]
         fine = np.append(times[0], ends.ravel())
-        return Table(fine, *self.exact.table.over(fine), self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1])))
+        table, inputs = self.exact.table, self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1]))
+        return Table(fine, *table.over(fine), inputs, table.references.over(fine))
 
     def part(self, table: Any, k: int, inputs: Array) -> Any:
-        """What a table holds of its k-th step, under inputs that are the same at all its times."""
-        substeps = self.compiled.substeps
+        """What a table holds of its k-th step, under more inputs that are the same at all its times."""
+        substeps, points = self.compiled.substeps, self.points
         first, last = slice(k * substeps, (k + 1) * substeps + 1), slice(k * substeps, (k + 1) * substeps)
-        own = table._replace(times=table.times[first], inputs=inputs[None])
+        given = table.inputs if len(table.inputs) == 1 else table.inputs[k * points : (k + 1) * points]
+        own = table._replace(times=table.times[first], inputs=given + inputs)
+        if isinstance(table, Table) and len(table.moved) > 1:
+            own = own._replace(moved=table.moved[last])
         if len(table.coefficient) == 1:
             return own
         return own._replace(
@@ -135,7 +147,18 @@ class BlockStepper:
         k = last.size
         if not k:
             return Block({}, saved, start, 0)
-        values = {
+        return Block(
+            self.booked(times, rows, last),
+            saved,
+            self.end(float(times[steps]), rows.state[k - 1].copy()),
+            steps,
+            ("flows",),
+        )
+
+    def booked(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
+        """What is recorded of rows, by column; ``last`` is the last step of each."""
+        k = last.size
+        return {
             "time": times[last, None],
             "middle": 0.5 * (times[last - 1] + times[last])[:, None],
             "state": rows.state[:k],
@@ -146,7 +169,6 @@ class BlockStepper:
             "residuals": rows.audit[:k, :4],
             "counts": rows.audit[:k, 4:],
         }
-        return Block(values, saved, self.end(float(times[steps]), rows.state[k - 1].copy()), steps, ("flows",))
 
     def end(self, time: float, x: Array) -> StepStart:
         """Where the steps have come to, a flat state."""
@@ -235,3 +257,62 @@ def not_compiled(run: Run, stepper: OneStep, time: float, saved: bool) -> Accept
     start = run.start
     run.trying(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)
+
+
+def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
+    """Steps of compiled loops, of which many are booked together."""
+    plan = plan_of(run, loops, grid, save_every)
+    k = plan.next
+    while k < plan.times.size:
+        chunk = _Chunk(run, blocks, loops, plan._replace(next=k))
+        try:
+            chunk.take()
+        finally:  # an error of a controller or an interruption leaves what is finished
+            if chunk.done:
+                yield chunk.block()
+        k += chunk.done
+        if chunk.failed:
+            time, saved = float(plan.times[k]), bool(plan.saved[k])
+            step = not_compiled(run, blocks.stepper, time, saved)
+            yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
+            k += 1
+
+
+class _Chunk:
+    """Some steps of a plan, and the rows that they leave."""
+
+    def __init__(self, run: Run, blocks: BlockStepper, loops: ControlLoops, plan: Plan) -> None:
+        self.run, self.blocks, self.loops, self.plan = run, blocks, loops, plan
+        self.times = plan.times[plan.next - 1 : plan.next + CHUNK]
+        self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
+        self.done, self.failed = 0, False
+
+    def take(self) -> None:
+        """Take the steps, up to one that the loops do not solve."""
+        self.run.trying(float(self.times[0]), float(self.times[-1]))
+        self.blocks.put(self.run.start)
+        table, x, solved = self._table(), self.run.start.x, np.zeros(1, dtype=np.int64)
+        for k in range(self.times.size - 1):
+            self.loops.call(float(self.times[k]), x)
+            own = self.blocks.part(table, k, self.loops.held)
+            rows = Rows(*(rows[k : k + 1] for rows in self.rows))
+            if not self.blocks.compiled.step(own, rows, solved):
+                self.failed = True
+                return
+            self.done, x = k + 1, self.rows.state[k]
+
+    def _table(self) -> Any:
+        """What time prescribes, without what the controllers hold."""
+        held = self.loops.held.copy()
+        self.loops.held[:] = 0.0
+        try:
+            return self.blocks.table(self.times)
+        finally:
+            self.loops.held[:] = held
+
+    def block(self) -> Block:
+        """The steps that are finished."""
+        own = slice(self.plan.next, self.plan.next + self.done)
+        values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
+        end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
+        return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())

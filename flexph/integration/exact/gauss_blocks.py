@@ -33,6 +33,7 @@ class GaussBlocks(BlockStepper):
         self.mechanism, self.stepper, self.exact = mechanism, stepper, stepper.inner
         self.tableau = stepper.collocation.tableau
         self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
+        self.points = len(self.tableau.nodes)
         self.limit = self.limited(2 * (len(self.tableau.given) + 1))
 
     def table(self, times: Array) -> GaussTable:

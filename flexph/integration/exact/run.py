@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...control.sampled import ControlLoops
 from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
@@ -31,6 +32,7 @@ from ..times.loop import Messages, Run, follow, prescribed, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.protocols import Entry
+from ..times.sampled import ControlledForcing, one_by_one
 from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
@@ -60,12 +62,15 @@ def run_mechanism(
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
+    loops = _loops(mechanism, start, method, options)
+    if loops is not None:
+        forcing = ControlledForcing(forcing, loops)
     stepper, table = stepper_from(mechanism, start, method, forcing)
     _refuse_short_steps(mechanism, start, grid)
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
-    task = _Task(mechanism, start, stepper, grid, options, signature)
+    task = _Task(mechanism, start, stepper, grid, options, signature, loops)
     if compiles(mechanism, method):
         solution = task.in_blocks()
     else:
@@ -81,6 +86,15 @@ def _refuse_short_steps(mechanism: Mechanism, start: State, grid: Array) -> None
     lengths, shortest = np.diff(grid), shortest_step(mechanism, start)
     for k in {int(np.argmin(lengths)), int(np.argmin(lengths / np.spacing(np.abs(grid[1:]))))}:
         refuse_short_step(float(grid[k]), float(lengths[k]), shortest)
+
+
+def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options: RunOptions) -> ControlLoops | None:
+    """The controllers of a run, or None; raises ValueError for methods that choose their steps."""
+    if not options.controllers:
+        return None
+    if method.tolerance is not None:
+        raise ValueError(f"controllers need steps that are given, got {method}: leave its tolerance out")
+    return ControlLoops(mechanism, options.controllers, start.time)
 
 
 def stepper_from(
@@ -104,21 +118,29 @@ class _Task(NamedTuple):
     grid: Array
     options: RunOptions
     signature: Callable[[], Signature]
+    loops: ControlLoops | None = None
 
     def in_blocks(self) -> Solution:
         """A run in compiled blocks of steps."""
-        from .compiled_run import in_blocks
+        from .compiled_run import in_blocks, in_chunks
         from .gauss_blocks import blocks_of
 
         blocks = blocks_of(self.mechanism, self.stepper)
         run = self._run(blocks.put(self.stepper.start(self.initial)))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
-            return self._followed(run, in_blocks(run, blocks, self.grid, self.options.save_every), journal)
+            every = self.options.save_every
+            if self.loops is None:
+                return self._followed(run, in_blocks(run, blocks, self.grid, every), journal)
+            if run.watch.active:
+                return self._followed(run, one_by_one(run, blocks, self.loops, self.grid, every), journal)
+            return self._followed(run, in_chunks(run, blocks, self.loops, self.grid, every), journal)
 
     def step_by_step(self) -> Solution:
         """A run of single steps, prescribed or chosen by their error."""
         run = self._run(self.stepper.start(self.initial))
-        if isinstance(self.stepper, PairStepper):
+        if self.loops is not None:
+            steps: Iterator[Entry] = one_by_one(run, self.stepper, self.loops, self.grid, self.options.save_every)
+        elif isinstance(self.stepper, PairStepper):
             known = run.start.history[-1:, -1]
             control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
             steps = controlled(run, self.stepper, control, self.grid, save_every=self.options.save_every)

@@ -47,6 +47,7 @@ def signature_of(
         "save_every": str(options.save_every),
         "inputs": f"{sorted(options.inputs)}, {_mark(_asked(probe, time) for time in grid[pick].tolist())}",
         "events": str(events),
+        "controllers": str([f"{name}: every {own.period} s" for name, own in options.controllers.items()]),
         "observe": "none" if options.observe is None else "a function",
         "versions": _versions(),
     }

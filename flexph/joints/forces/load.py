@@ -20,13 +20,16 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
 
 
 @checked
-def torque(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
+def torque(port: str, *, against: str | None = None, axes: Axes = "world", name: str | None = None) -> Connection:
     """An external torque [N m] at a port, (1,) in the plane and (3,) in space; its output is the spin of the section.
 
-    ``axes="section"``: the torque follows, its components are on the axes of the section at the port.
+    ``against`` is the port of another body, on which the torque acts with the opposite sign, as that of a motor in a
+    joint: the output is then the relative spin. ``axes="section"``: the torque follows, its components are on the axes
+    of the section at the (first) port.
     """
     follows = check.choice("axes", axes, ("world", "section")) == "section"
-    return Connection("torque", (port,), input=Input("torque", port, follows), label=name)
+    ports = (port,) if against is None else (port, against)
+    return Connection("torque", ports, input=Input("torque", port, follows, against), label=name)
 
 
 @checked

@@ -1,6 +1,6 @@
 """Linear and torsional spring-dampers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
@@ -18,7 +18,7 @@ def spring_damper(
     *,
     stiffness: float = 0.0,
     damping: float | Relation = 0.0,
-    length: float | None = None,
+    length: float | Callable[[float], float] | None = None,
     name: str | None = None,
 ) -> Connection:
     """A massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
@@ -35,8 +35,9 @@ def spring_damper(
         k [N/m].
     damping : float or Relation
         c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇) in its place.
-    length : float, optional
-        Free length ℓ₀ [m]; that of the assembled pose by default.
+    length : float or function, optional
+        Free length ℓ₀ [m], that of the assembled pose by default; or a function of time, as of an actuator: the damper
+        then sees ℓ̇ − ℓ̇₀, and the ledger books the work of what moves ℓ₀ under the name of the element.
     name : str, optional
         A name of its own.
 
@@ -60,7 +61,7 @@ def spring_damper(
     if isinstance(second, Ground) and second.position is None:
         raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
     gap = between(first, second)
-    free = None if length is None else check.not_negative("length", length, "m")
+    free = length if callable(length) or length is None else check.not_negative("length", length, "m")
     measure = Measure("length", (Product(gap, gap),), *check_rates(stiffness, damping), free)
     form = Form(measures=(measure,), signs=(Strand("coil", first, second),))
     return Connection("spring", (first, second), label=name, form=form)
@@ -73,7 +74,7 @@ def torsion_spring(
     *,
     stiffness: float = 0.0,
     damping: float | Relation = 0.0,
-    angle: float | None = None,
+    angle: float | Callable[[float], float] | None = None,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
     name: str | None = None,
@@ -81,10 +82,12 @@ def torsion_spring(
     """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
 
     stiffness k [N m/rad], damping c [N m s/rad] or a :class:`flexph.systems.Relation` ρ(α̇) in its place, free angle α₀
-    [rad] (None: the angle at the assembled pose). In space the angle is about ``axis`` (see :func:`flexph.hinge`),
+    [rad] (None: the angle at the assembled pose). A function of time as angle moves the reference: a position
+    controller of a joint, torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger books under its name.
+    In space the angle is about ``axis`` (see :func:`flexph.hinge`),
     which a joint must hold.
     """
-    free = None if angle is None else check.number("angle", angle)
+    free = angle if callable(angle) or angle is None else check.number("angle", angle)
     rates = check_rates(stiffness, damping)
     axes = unit_axes(axis, second_axis)
 

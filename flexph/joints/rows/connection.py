@@ -33,28 +33,35 @@ class Measure:
     """A measure of spring-dampers and of friction: a length √Π, a component Π, or an angle by sine and cosine.
 
     ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
-    length, component [m] or angle [rad] without force, None for that at the assembled pose. ``name`` tells the measures
-    of one element apart.
+    length, component [m] or angle [rad] without force, None for that at the assembled pose, or a function of time.
+    ``name`` tells the measures of one element apart.
     """
 
     kind: Literal["length", "component", "angle"]
     products: tuple[Product, ...]
     stiffness: float
     damping: float | Relation
-    free: float | None
+    free: float | Callable[[float], float] | None
     name: str = ""
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether time enters it."""
+        return callable(self.free)
 
 
 @dataclass(frozen=True)
 class Input:
     """An external port: ``force``, ``torque``, or ``load`` (per length, on a load port).
 
-    World axes, or those of the section at the port where it ``follows``.
+    World axes, or those of the section at the port where it ``follows``. A torque acts with the opposite sign on the
+    section at the port ``against``.
     """
 
     kind: str
     port: str
     follows: bool = False
+    against: str | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ WIDEST = 20
 BLOCKS = 400
 """Blocks until a search is given up."""
 SETTLED = 1e-12
-"""Residual of 1/(ω² + s) over itself from which on a mode counts as settled."""
+"""Residual of 1/(ω² + s) over itself from which on a mode counts as settled,"""
+ROUND_OFF = 1e2 * float(np.finfo(float).eps)
+"""or over that of the lowest one, whose round-off all of them have: ω² itself is then known to the square of that."""
 DEPENDENT = 1e-10
 """Length of what is left of a vector beside the basis, over its own, below which it is round-off."""
 DOUBT = 1e-9
@@ -46,8 +48,10 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
     ArithmeticError where modes do not settle.
     """
     for space in _spaces(pencil, count, complement, seed=complement.count):
-        if len(space.values) >= count and np.all(space.residuals[:count] <= SETTLED * space.values[:count]):
-            return space.basis @ space.vectors[:, :count]
+        if len(space.values) >= count:
+            least = np.maximum(SETTLED * space.values[:count], ROUND_OFF * space.values[0])
+            if np.all(space.residuals[:count] <= least):
+                return space.basis @ space.vectors[:, :count]
     raise ArithmeticError(f"the {count} lowest modes did not settle in {BLOCKS} blocks; ask for fewer of them")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...joints.rows.connection import measures
 from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
 from ...systems.nonlinear import PHDAE
@@ -34,6 +35,9 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     multiplier ([flex] eq. (43)). Small mechanisms have dense matrices, read only, and derivatives; large ones sparse
     matrices.
     """
+    moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
+    if moving:
+        raise ValueError(f"general equations do not take springs whose reference moves, as that of {moving[0]!r} does")
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)

@@ -32,8 +32,9 @@ NUMERICAL = "numerical"
 class Accounts:
     """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names.
 
-    ``elastic``, ``heavy`` and ``damped`` bodies and ``dampers`` have accounts of their own, ``row_joint`` is the joint
-    of each constraint row, drives first; ``flow_count`` is the number of works and dissipations.
+    ``elastic``, ``heavy`` and ``damped`` bodies, ``dampers`` and springs whose ``references`` move have accounts of
+    their own, ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works
+    and dissipations.
     """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
@@ -56,13 +57,15 @@ class Accounts:
             if r.kind == "general"
         ]
         self._inputs = list(mechanism.network.input_slices.values())
+        self.references = _places(measure.is_driven for _, measure in springs)
         self.energy = (
             *(f"kinetic {n}" for n in bodies),
             *(f"elastic {bodies[i]}" for i in self.elastic),
             *(f"potential {bodies[i]}" for i in self.heavy),
             *(f"stored {name}" for name, measure in springs if measure.stiffness > 0.0),
         )
-        self.work = (*mechanism.network.input_slices, *(n for n, driven, _ in self._joints if driven))
+        moved = (springs[i][0] for i in self.references)
+        self.work = (*mechanism.network.input_slices, *moved, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
@@ -95,17 +98,21 @@ class Accounts:
         by_loss = self._dissipation(start, h, x, t) if self.loses else _NOTHING
         if s.decay is not None:
             by_loss = np.append(by_loss, lost(a, step, t.end, x))
-        return self.flows(by_row, by_input, by_loss)
+        return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved)
 
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
         return bool(self.damped.size or self.dampers.size)
 
-    def flows(self, by_row: Array, by_input: Array, by_loss: Array) -> Array:
-        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account."""
+    def flows(self, by_row: Array, by_input: Array, by_loss: Array, *, by_reference: Array = _NOTHING) -> Array:
+        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
+
+        ``by_reference`` (springs,) is the work of the references of all springs.
+        """
         by_port = [by_input[part].sum() for part in self._inputs]
-        return np.concatenate([by_port, total(self.row_joint, by_row, len(self._joints)), by_loss])
+        moved = by_reference.take(self.references) if self.references.size else _NOTHING
+        return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), by_loss])
 
     def losses(self, by_body: Array, by_damper: Array) -> Array:
         """Dissipation by account from that of all bodies and spring-dampers."""
@@ -113,8 +120,8 @@ class Accounts:
 
     def impulse(self, by_row: Array, lost: float) -> Array:
         """Flows of an impulse of the joints, from its work by constraint row and its loss."""
-        impulses, inputs = np.zeros(self.flow_count), len(self._inputs)
-        impulses[inputs : inputs + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
+        impulses, first = np.zeros(self.flow_count), len(self._inputs) + self.references.size
+        impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
         if self.decaying:
             impulses[-1] = lost
         return impulses

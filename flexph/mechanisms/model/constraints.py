@@ -23,7 +23,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, skew, spin_map
 from .placement import Motion, read_motion
-from .time_table import Anchors, TimeTable, spring_values
+from .time_table import TimeTable, spring_values
 
 if TYPE_CHECKING:
     from .model import Model
@@ -104,10 +104,10 @@ def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configurati
     return c._replace(v=means.v, omega=means.omega, du=means.du)
 
 
-def spring_forces(mechanism: Model, c: Configuration, anchors: Anchors) -> Array:
+def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
     """k (measure − free measure) of every spring-damper."""
     a = mechanism.network.arrays
-    return a.springs.stiffness * (spring_values(mechanism, derive(a, c).product) - anchors.springs)
+    return a.springs.stiffness * (spring_values(mechanism, derive(a, c).product) - table.references.at(time))
 
 
 def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:

@@ -47,7 +47,9 @@ def load_arrays(
     for c in (c for c in connections if c.input is not None):
         assert c.input is not None
         if c.input.kind == "torque":
-            torques.append((at, *_section(c.input.port, bodies, start)))
+            torques.append((at, 1.0, *_section(c.input.port, bodies, start)))
+            if c.input.against is not None:
+                torques.append((at, -1.0, *_section(c.input.against, bodies, start)))
             count = spins(dim)
         else:
             first, weights = _points(c, bodies, places, starts)
@@ -59,11 +61,11 @@ def load_arrays(
         slices[c.name] = slice(at, at + count)
         at += count
     s, k = spins(dim), len(nodes["node_body"])
-    shapes = [sparse.csr_array((0, width)), *(placed(psi, (0, first), (s, width)) for _, _, first, psi in torques)]
+    shapes = [sparse.csr_array((0, width)), *(placed(psi, (0, first), (s, width)) for *_, first, psi in torques)]
     return {
         "input_node": _force_map(forces, dim, k, at),
-        "input_torque": _torque_map([t[0] for t in torques], s, at),
-        "torque_body": np.array([t[1] for t in torques], dtype=int),
+        "input_torque": _torque_map([(first, sign) for first, sign, *_ in torques], s, at),
+        "torque_body": np.array([body for _, _, body, *_ in torques], dtype=int),
         "torque_shape": sparse.csr_array(sparse.vstack(shapes)),
         "follow_input": np.array([i + np.arange(dim) for i, _ in follow], dtype=int).reshape(len(follow), dim),
         "follow_node": np.array([n for _, n in follow], dtype=int).reshape(len(follow), dim),
@@ -96,6 +98,7 @@ def _force_map(forces: list[tuple[int, int, np.ndarray]], dim: int, nodes: int, 
     return sum(blocks, start=sparse.csr_array((dim * nodes, inputs)))
 
 
-def _torque_map(starts: list[int], s: int, inputs: int) -> Any:
-    columns = np.array([at + i for at in starts for i in range(s)], dtype=int)
-    return sparse.csr_array((np.ones(columns.size), (np.arange(columns.size), columns)), shape=(columns.size, inputs))
+def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
+    columns = np.array([at + i for at, _ in starts for i in range(s)], dtype=int)
+    signs = np.repeat([sign for _, sign in starts], s)
+    return sparse.csr_array((signs, (np.arange(columns.size), columns)), shape=(columns.size, inputs))

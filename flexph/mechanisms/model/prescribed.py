@@ -1,13 +1,18 @@
-"""Values and rates of what is prescribed as a function of time."""
+"""Values and rates of what is prescribed as a function of time, and the free measures of springs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...joints.rows.connection import measures
+from ...numerics import checks as check
 from ...numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from .model import Model
 
 SAMPLES = 9
 """Times at which a function asked for all times at once is asked one by one too."""
@@ -162,3 +167,61 @@ def _longer(function: Callable[[float], Any], here: Array, time: float, first: _
         if not coarse.any():
             break
     return rates
+
+
+class References:
+    """Free measures of the spring-dampers: ``anchored`` (springs,), NaN where a function of time gives them.
+
+    A spring whose reference x₀ moves has the tension k(x − x₀) + c(ẋ − ẋ₀), and whoever moves x₀ does the work −∫T ẋ₀.
+    """
+
+    def __init__(self, mechanism: Model, anchored: Array) -> None:
+        self.anchored = anchored
+        self._moving = [(i, name, m.free) for i, (name, m) in enumerate(measures(mechanism.connections)) if m.is_driven]
+        self._still = np.zeros(anchored.size)
+
+    def at(self, time: float) -> Array:
+        """Free measures at a time, (springs,)."""
+        if not self._moving:
+            return self.anchored
+        values = self.anchored.copy()
+        for i, name, function in self._moving:
+            values[i] = _asked(name, function, time)
+        return values
+
+    def moved(self, t0: float, t1: float) -> Array:
+        """How far the references move from one time to another, (springs,)."""
+        moved = self._still
+        if self._moving:
+            moved = moved.copy()
+            for i, name, function in self._moving:
+                moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
+        return moved
+
+    def rates(self, time: float) -> Array:
+        """Their time derivatives to the right of a time, (springs,)."""
+        rates = self._still.copy()
+        for i, name, function in self._moving:
+            rates[i] = rate_after(function, 1, time, name)[0]  # type: ignore[arg-type]
+        return rates
+
+    def over(self, times: Array) -> Array:
+        """How far they move between the times, (k, springs), one row of zeros where none moves."""
+        if not self._moving:
+            return self._still[None]
+        moved = np.zeros((len(times) - 1, self._still.size))
+        for i, name, function in self._moving:
+            try:
+                values = values_at(function, times, 1)[0]  # type: ignore[arg-type]
+            except Exception:
+                values = np.full(times.size, np.nan)  # asked one by one below, which says what is wrong, and when
+            if not np.all(np.isfinite(values)):
+                values = np.array([_asked(name, function, t) for t in times.tolist()])
+            moved[:, i] = np.diff(values)
+        return moved
+
+
+def _asked(name: str, function: object, time: float) -> float:
+    """The reference of a spring at a time; raises ValueError where it is no finite number."""
+    given = check.asked(f"{name}: the reference", function, time)  # type: ignore[arg-type]
+    return check.number(f"{name}: the reference at t = {time} s", given)

@@ -16,7 +16,7 @@ from ...joints.rows.laws import Law, TimeFunction
 from ...kernels.values import Schedule
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from .prescribed import rate_after, rate_before, values_at
+from .prescribed import References, rate_after, rate_before, values_at
 
 if TYPE_CHECKING:
     from .model import Model
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """What the assembled pose fixed: the value of each law (NaN where it is driven), free spring measures."""
+    """What the assembled pose fixed: the value of each law and the free measure of each spring, NaN where driven."""
 
     rows: Array
     springs: Array
@@ -77,15 +77,18 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
     values = spring_values(mechanism, product)
     for i, (_, measure) in enumerate(measures(mechanism.connections)):
         if measure.free is not None:
-            values[i] = measure.free
+            values[i] = np.nan if callable(measure.free) else measure.free
     return values
 
 
 class TimeTable:
-    """Term coefficients and row offsets as functions of time; only those of drives are computed again."""
+    """Term coefficients and row offsets as functions of time; only those of drives are computed again.
+
+    ``references`` are the free measures of the springs.
+    """
 
     def __init__(self, mechanism: Model, anchors: Anchors) -> None:
-        self.anchors = anchors
+        self.anchors, self.references = anchors, References(mechanism, anchors.springs)
         self._laws, self._names = laws(mechanism), mechanism.constraint_names
         self._own = law_values(mechanism)
         edges = np.cumsum([0, *(len(law.products) for law in self._laws)])
@@ -197,4 +200,5 @@ class TimeTable:
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
     """What time prescribes over a step."""
     (before, offset_0), (after, offset_1) = table.at(t0), table.at(t1)
-    return Schedule(before, after, 0.5 * (before + after), offset_0, offset_1, inputs)
+    mean, moved = 0.5 * (before + after), table.references.moved(t0, t1)
+    return Schedule(before, after, mean, offset_0, offset_1, inputs, moved)

@@ -91,7 +91,7 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     (K, shift), mean = _stiffness(mechanism, c), _mean(mechanism)
     G, _ = rates_at(mechanism, (c, derive(a, c)), table, time)
     r = M.shape[0] - n
-    force = _applied(mechanism, c, table)
+    force = _applied(mechanism, c, table, time)
     g, k = G.shape[0], mean.shape[0]
     _, u, lam, means, size = np.cumsum([r, r, n, g, k]).tolist()  # a, (rigid position, u), λ, means
     blocks = [(0, 0, M[:, :r]), (r, u, K), (0, lam, -G.T), (r, means, shift)]
@@ -166,7 +166,7 @@ def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float
     return (-3.0 * values[0] + 4.0 * values[1] - values[2]) / (2.0 * step)
 
 
-def _applied(mechanism: Model, c: Configuration, table: TimeTable) -> Array:
+def _applied(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
     """Gravity, centrifugal and gyroscopic forces, springs and dampers on (ṙ, ω, u̇)."""
     a = mechanism.network.arrays
     v = velocities_of(mechanism, c)
@@ -175,6 +175,6 @@ def _applied(mechanism: Model, c: Configuration, table: TimeTable) -> Array:
     force[v.size - a.body_u.size :] -= kinetic_gradient(a, c)
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
-        rate = S @ v
-        force -= S.T @ (spring_forces(mechanism, c, table.anchors) + resistances(a.springs, rate) * rate)
+        rate = S @ v - table.references.rates(time)
+        force -= S.T @ (spring_forces(mechanism, c, table, time) + resistances(a.springs, rate) * rate)
     return force

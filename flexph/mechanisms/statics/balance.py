@@ -54,7 +54,7 @@ class Problem(NamedTuple):
         if a.rolling.row.size:
             product = derive(a, c).product
             add_forces(a, lam, gains(a, product, product), on_product)
-        return Forces(on_product, spring_forces(self.mechanism, c, self.table.anchors), self.applied, lam)
+        return Forces(on_product, spring_forces(self.mechanism, c, self.table, self.time), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""

@@ -145,7 +145,7 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     a = mechanism.network.arrays
     sigma = c.sigma.copy()
     sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
-    c = c._replace(spring=spring_forces(mechanism, c, anchors)[a.springs.state >= 0], sigma=sigma)
+    c = c._replace(spring=spring_forces(mechanism, c, given.table, given.time)[a.springs.state >= 0], sigma=sigma)
     G = given.constraints(c)
     names = explain_redundancy(mechanism, G)
     if names and redundant == "refuse":

@@ -61,6 +61,9 @@ def flows(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arra
         row, column = m.loads_node_row[e], m.loads_node_input[e]
         out[m.ledger_input[column]] += h * m.loads_node_val[e] * m.run_moved[row // d, row % d] * m.trial_loads[column]
     _torque_work(m, axes, h, out)
+    for i in range(m.joints_stiffness.size):
+        if m.ledger_reference[i] >= 0:
+            out[m.ledger_reference[i]] -= m.trial_tension[i] * m.trial_moved[i]
     _dissipation(m, h, out)
 
 

@@ -44,6 +44,7 @@ def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None
             m.trial_extension[i] = math.atan2(y, x)
             m.trial_by_first[i] = 0.5 * ratio * (before[q] + after[q])
             m.trial_by_second[i] = -0.5 * ratio * (before[p] + after[p])
+        m.trial_extension[i] -= m.trial_moved[i]
         tension = _tension(m, i, h, e0)
         m.trial_force[p] -= tension * m.trial_by_first[i]
         if k >= components:

@@ -187,12 +187,13 @@ class Border(NamedTuple):
 
 
 class LedgerColumns(NamedTuple):
-    """Accounts: columns of the flows for inputs, rows, bodies and dampers, and of the energies (−1: none).
+    """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, of the energies (−1: none).
 
     Flows are first the work of ports and drives, then of ideal joints, then what is lost.
     """
 
     input: Index
+    reference: Index
     row: Index
     body: Index
     damper: Index
@@ -288,6 +289,7 @@ class Trial(NamedTuple):
     section: Matrix  # (t, s), world torques
     stuck: Vector  # (springs,), 1 where the tangent at rest stands for a relation
     before: Vector  # (springs,), extensions before a correction
+    moved: Vector  # (springs,), how far the free measures move over the step
 
 
 class System(NamedTuple):

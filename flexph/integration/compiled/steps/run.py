@@ -28,6 +28,7 @@ class Table(NamedTuple):
     own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
     own_offset: Array  # (n or 1, g)
     inputs: Array  # (n or 1, i)
+    moved: Array  # (n or 1, springs), how far free measures move
 
 
 class Rows(NamedTuple):
@@ -107,6 +108,7 @@ def _substep(
             return False
         keep_least(m, m.x_lam)
     inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
+    copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     iterations = newton(m, axes, redundant, h, before, after, offset, table.offset[first], inputs)
     if iterations < 0 or generates(m, h):
         return False

@@ -1,0 +1,181 @@
+"""Controllers that are called at times a period apart, and whose outputs are held until the next call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..mechanisms.model.model import Model
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..numerics.memo import read_only
+from ..sensors.panel import Panel
+from ..sensors.quantities import Quantity
+
+FITS = 1e-9
+"""Distance of a sample and a time of the run, over the period, up to which they are one."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sampled:
+    """A controller that reads sensors every ``period`` [s], from the start of the run on, and holds what it answers.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(time, sensors)`` with readings by name returns inputs by external port: numbers, or arrays of their
+        size. With a ``memory`` it is ``function(time, sensors, memory)`` and returns the inputs and its new memory.
+    period : float
+        Time between two calls [s].
+    sensors : dict
+        Quantities of :mod:`flexph.sensors` by name.
+    memory : optional
+        What the controller remembers at the start: numbers, arrays, texts, dicts and lists of them. It is kept in
+        checkpoints; the function must not change it, but return another one.
+
+    Raises
+    ------
+    ValueError
+        For a function that is none, a period that is not positive, or sensors that are no quantities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge, integrate, torque
+    >>> from flexph.control import Sampled
+    >>> from flexph.sensors import joint_angle, joint_rate
+    >>> arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="motor")])
+    >>> start = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
+    >>> hold = Sampled(
+    ...     function=lambda time, see: {"motor": 40.0 * (0.5 - see["angle"]) - 8.0 * see["rate"]},
+    ...     period=1e-3,
+    ...     sensors={"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")},
+    ... )
+    >>> run = integrate(arm, start, np.linspace(0.0, 3.0, 3001), controllers={"hold": hold})
+    >>> round(float(run.measured(joint_angle("arm.root"))[-1]), 3)
+    0.5
+    """
+
+    function: Callable[..., Any]
+    period: float
+    sensors: Mapping[str, Quantity]
+    memory: Any = field(default=None)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function) or isinstance(self.function, type):
+            raise ValueError(f"function must be a function of (time, sensors), got {check.shown(self.function)}")
+        check.positive("period", self.period, "s")
+        if not isinstance(self.sensors, Mapping):
+            raise ValueError(f"sensors must be a mapping of names to quantities, got {check.shown(self.sensors)}")
+        object.__setattr__(self, "sensors", read_only(self.sensors))
+
+
+class _Loop:
+    """A controller in a run: its sensors, when it is called next, what it remembers and what it holds."""
+
+    def __init__(self, name: str, controller: Sampled, model: Model, start: float) -> None:
+        self.name, self.given = name, controller
+        try:
+            self.panel = Panel(model, controller.sensors)
+        except ValueError as error:
+            raise ValueError(f"controller {name!r}: {error}") from None
+        self.ports, self.start = model.network.input_slices, start
+        self.calls, self.memory = 0, controller.memory
+        self.near: Array | None = None
+        self.outputs: tuple[str, ...] = ()
+
+    def due(self) -> float:
+        """The time of the next call [s]."""
+        return self.start + self.calls * self.given.period
+
+    def call(self, time: float, x: Array, held: Array) -> None:
+        """Read the sensors, ask the function, and set the inputs that it answers in ``held``."""
+        readings, self.near = self.panel.read(x, self.near)
+        told, known = f"controller {self.name!r}", () if self.memory is None else (self.memory,)
+        try:
+            answer = self.given.function(time, readings, *known)
+        except Exception as error:
+            raise ValueError(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
+        if known:
+            if not (isinstance(answer, tuple) and len(answer) == 2):
+                raise ValueError(f"{told} has a memory: it must return (inputs, memory), got {check.shown(answer)}")
+            answer, self.memory = answer
+        if not isinstance(answer, Mapping):
+            raise ValueError(f"{told} must return a mapping of ports to inputs, got {check.shown(answer)}")
+        for port, value in answer.items():
+            if port not in self.ports:
+                check.lookup("external port", port, self.ports, f"{told} sets it; the mechanism")
+            held[self.ports[port]] = self._input(f"{told} at t = {time:.6g} s: the input of {port!r}", port, value)
+        self.outputs, self.calls = tuple(answer), self.calls + 1
+
+    def _input(self, name: str, port: str, value: Any) -> Any:
+        part = self.ports[port]
+        if type(value) is float and part.stop - part.start == 1 and value - value == 0.0:
+            return value
+        given = check.numbers(name, value)
+        if given.size not in (1, part.stop - part.start) or (given.size == 1 and part.stop - part.start > 1):
+            raise ValueError(f"{name} must have {part.stop - part.start} numbers, got {given.size}")
+        return given.ravel()
+
+
+class ControlLoops:
+    """The controllers of a run: the inputs that they hold, and the times at which they are called.
+
+    Two that set the same port are refused.
+    """
+
+    def __init__(self, model: Model, controllers: Mapping[str, Sampled], start: float) -> None:
+        for name, controller in controllers.items():
+            check.name("a controller", name)
+            if not isinstance(controller, Sampled):
+                raise ValueError(f"controller {name!r} must be a Sampled, got {check.shown(controller)}")
+        self._loops = [_Loop(name, controller, model, start) for name, controller in controllers.items()]
+        self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
+
+    def due(self) -> float:
+        """The time of the next call [s]."""
+        return min(loop.due() for loop in self._loops)
+
+    def call(self, time: float, x: Array) -> None:
+        """Call those whose time has come, at a state."""
+        for loop in self._loops:
+            if loop.due() <= time + FITS * loop.given.period:
+                loop.call(time, x, self.held)
+        setting = [(port, loop.name) for loop in self._loops for port in loop.outputs]
+        if len(setting) > len({port for port, _ in setting}):
+            port = next(port for port, _ in setting if sum(port == p for p, _ in setting) > 1)
+            names = ", ".join(repr(name) for p, name in setting if p == port)
+            raise ValueError(f"the input of {port!r} is set by more than one controller: {names}")
+
+    def grid(self, times: Array) -> tuple[Array, Array]:
+        """The times and the calls between them, and which of all are times of the run."""
+        calls = []
+        for loop in self._loops:
+            period = loop.given.period
+            count = int((times[-1] - loop.start) / period + FITS)
+            own = loop.start + period * np.arange(count + 1)
+            after = np.searchsorted(times, own).clip(1, times.size - 1)
+            near = np.minimum(abs(own - times[after - 1]), abs(times[after] - own)) <= FITS * period
+            calls.append(own[~near])
+        union = np.unique(np.concatenate([times, *calls]))
+        return union, np.isin(union, times)
+
+    def kept(self) -> Any:
+        """What goes on after a checkpoint: inputs, calls, memories and angles."""
+        loops = {
+            loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
+            for loop in self._loops
+        }
+        return {"held": self.held.copy(), "loops": loops}
+
+    def restore(self, kept: Any) -> None:
+        """Set what was kept."""
+        self.held[:] = kept["held"]
+        for loop in self._loops:
+            own = kept["loops"][loop.name]
+            loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]
+            loop.outputs = tuple(own["outputs"])

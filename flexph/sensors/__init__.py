@@ -1,0 +1,8 @@
+"""Sensors: angles, distances, places and their rates at ports, from states, within runs and after them.
+
+Imports: joints.rows, kernels, mechanisms.model, numerics.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,120 @@
+"""What sensors measure: angles, distances, offsets and places of ports, and how fast they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..joints.rows.connection import Measure, PortName, planar_or_about
+from ..joints.rows.directions import axis as axis_of
+from ..joints.rows.directions import fitting, unit, unit_axes
+from ..joints.rows.vectors import GROUND, Ground, Product, Vector, along, between
+from ..numerics.arguments import checked
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that can be measured at ports: what it is, where, its unit, and whether its rate is meant.
+
+    ``make`` gives its measures in 2 or 3 dimensions, one for each of its numbers.
+    """
+
+    kind: str
+    ports: tuple[PortName, ...]
+    unit: str
+    make: Callable[[int], tuple[Measure, ...]] = field(compare=False, repr=False)
+    scalar: bool = True
+    is_rate: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {' and '.join(map(str, self.ports))}"
+
+
+@checked
+def joint_angle(
+    first: str,
+    second: PortName = GROUND,
+    *,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+) -> Quantity:
+    """The angle [rad] of the section at a port from that at another, as a torsion spring measures it.
+
+    Sections of flexible bodies turn with them. In space the angle is about ``axis``, which a joint must hold. Within a
+    run full turns are counted.
+    """
+    axes = unit_axes(axis, second_axis)
+
+    def make(dim: int) -> tuple[Measure, ...]:
+        return (_measured("angle", planar_or_about(first, second, dim, kind="an angle", axes=axes)),)
+
+    return Quantity("angle", (first, second), "rad", make)
+
+
+@checked
+def joint_rate(
+    first: str,
+    second: PortName = GROUND,
+    *,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+) -> Quantity:
+    """The rate [rad/s] of :func:`joint_angle`."""
+    return _rate(joint_angle(first, second, axis=axis, second_axis=second_axis))
+
+
+@checked
+def distance(first: str, second: PortName) -> Quantity:
+    """The distance [m] of two ports, or of a port from a position of the ground."""
+    gap = between(first, second)
+    return Quantity("distance", (first, second), "m", lambda dim: (_measured("length", (Product(gap, gap),)),))
+
+
+@checked
+def distance_rate(first: str, second: PortName) -> Quantity:
+    """The rate [m/s] of :func:`distance`."""
+    return _rate(distance(first, second))
+
+
+@checked
+def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
+    """How far a port is from another along a direction of the section at the second one [m]: where a slider stands."""
+    to = unit("direction", direction)
+
+    def make(dim: int) -> tuple[Measure, ...]:
+        product = Product(between(first, second), along(second, fitting("direction", to, dim)))
+        return (_measured("component", (product,)),)
+
+    return Quantity("offset", (first, second), "m", make)
+
+
+@checked
+def offset_rate(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
+    """The rate [m/s] of :func:`offset`."""
+    return _rate(offset(first, second, direction))
+
+
+@checked
+def position(port: str, origin: Ground = GROUND) -> Quantity:
+    """The place (d,) [m] of a port in world axes, from a position of the ground where one is given."""
+    gap = between(port, origin)
+
+    def make(dim: int) -> tuple[Measure, ...]:
+        axes = (Vector(fixed=axis_of(i, dim)) for i in range(dim))
+        return tuple(_measured("component", (Product(gap, own),)) for own in axes)
+
+    return Quantity("position", (port,), "m", make, scalar=False)
+
+
+@checked
+def velocity(port: str) -> Quantity:
+    """The velocity (d,) [m/s] of a port in world axes."""
+    return _rate(position(port))
+
+
+def _measured(kind: str, products: tuple[Product, ...]) -> Measure:
+    return Measure(kind, products, 0.0, 0.0, None)  # type: ignore[arg-type]
+
+
+def _rate(quantity: Quantity) -> Quantity:
+    return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
