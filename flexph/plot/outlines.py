@@ -9,7 +9,12 @@ from ..numerics.arrays import Array
 
 
 def outlines(view: View) -> list[Array]:
-    """Points of the view (k, n) that are the ends of k pieces of a line (n = 2), or corners of k faces in turn."""
+    """Points of the view (k, n) that are the ends of k pieces of a line (n = 2), or corners of k faces in turn.
+
+    None of points alone.
+    """
+    if view.cells.shape[1] == 1:  # points alone
+        return []
     shape = SHAPE[view.cell_type]
     if shape == "line":
         return [view.cells[:, :2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ HEIGHT = 240
 
 def chart(panels: Sequence[Panel], name: str, *, like: bool = False) -> str:
     """Panels below each other as a ``<div>`` with the id ``name``."""
-    import plotly.graph_objects as go
+    from plotly.io import to_html
 
     shown = list(panels) if like else [panel.prefixed() for panel in panels]
     heights = np.array([panel.height for panel in shown])
@@ -35,16 +36,16 @@ def chart(panels: Sequence[Panel], name: str, *, like: bool = False) -> str:
         layout |= _axes(panel, number, domain, first=shown[0], like=like)
         traces += [_trace(curve, i, number, group=k) for i, curve in enumerate(panel.curves)]
     tall = HEIGHT * max(len(shown), 2 if like else 1) + 90
-    figure = go.Figure(data=traces, layout=layout | _look(tall))
+    figure = {"data": traces, "layout": layout | _look(tall)}
     config = {"displaylogo": False, "responsive": True}
-    return str(figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=config))
+    # plotly would look at each word of it, which takes longer than all the rest
+    return str(to_html(figure, config, full_html=False, include_plotlyjs=False, div_id=name, validate=False))
 
 
 def _look(height: int) -> dict[str, Any]:
     return {
         "height": height,
         "margin": {"l": 70, "r": 20, "t": 20, "b": 50},
-        "template": "plotly_white",
         "legend": {"tracegroupgap": 20},
         "hovermode": "closest",
     }
@@ -72,8 +73,8 @@ def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, An
     points = curve.style == "points"
     return {
         "type": "scatter",
-        "x": x,
-        "y": y,
+        "x": _packed(x),
+        "y": _packed(y),
         "xaxis": f"x{number}",
         "yaxis": f"y{number}",
         "name": short(curve.label),
@@ -83,6 +84,12 @@ def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, An
         "line": color | {"width": 1.5, "dash": DASHES[curve.style]},
         "marker": color | {"size": 3},
     }
+
+
+def _packed(values: Array) -> dict[str, str]:
+    """Numbers as plotly.js reads them without parsing."""
+    data = np.ascontiguousarray(values, dtype="<f8").tobytes()
+    return {"dtype": "f8", "bdata": base64.b64encode(data).decode("ascii")}
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:

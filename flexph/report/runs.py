@@ -25,13 +25,13 @@ from .page import Block, Chart, Html, Section, Table, Text
 
 JOINTS, BODIES = 12, 12
 """Joints whose forces, and bodies whose stresses are told."""
-INSTANTS = 60_000
+INSTANTS = 20_000
 """Instants at which forces are computed, over all joints times the bodies."""
 ENTRIES = 10_000_000
 """Stresses that are looked at, over all instants."""
-SHOWN = 7
+SHOWN = 11
 """Instants of the drawing."""
-FRAMES, CELLS = 61, 20_000
+FRAMES, CELLS = 20, 10_000
 """Instants of the 3-D view, and cells up to which it is drawn into the page."""
 
 
@@ -91,7 +91,10 @@ def _drawing(run: Solution) -> list[Block]:
     for name, body in run.mechanism.bodies.items():
         if body.view is None:
             continue
-        pieces = np.vstack([edges_of(corners) for corners in outlines(body.view)])
+        edges = [edges_of(corners) for corners in outlines(body.view)]
+        if not edges:
+            continue
+        pieces = np.vstack(edges)
         for k in drawn_at[::-1]:
             at = replace(run, times=run.times[[k]], states=run.states[[k]])
             points = projected(at.points(name, body.view.points, body.view.shape)[0])[pieces]
@@ -161,18 +164,21 @@ def _forces(run: Solution) -> list[Block]:
     if not joints or len(run.times) < 2:
         return []
     some = fewer_steps(run, max(200, INSTANTS // (min(len(joints), JOINTS) * len(run.mechanism.bodies))))
-    rows, forces, torques = [], [], []
+    rows = []
+    forces: list[Curve] = []
+    torques: list[Curve] = []
     for name in joints[:JOINTS]:
         reaction = some.reaction(name)
         sizes = [np.linalg.norm(values, axis=1) for values in (reaction.force, reaction.torque)]
         at = [float(reaction.times[size.argmax()]) if size.any() else "" for size in sizes]
         rows.append((name, reaction.on, float(sizes[0].max()), at[0], float(sizes[1].max()), at[1]))
-        forces.append(Curve(reaction.times, sizes[0], name))
-        torques.append(Curve(reaction.times, sizes[1], name))
+        for curves, size in zip((forces, torques), sizes, strict=True):
+            curves += [Curve(reaction.times, size, name)] if size.any() else []
     head = ("joint", "on", "largest force [N]", "at t [s]", "largest torque [N m]", "at t [s]")
-    panels = [Panel(largest_of(forces), "force", "N"), Panel(largest_of(torques), "torque", "N m")]
+    both = ((forces, "force", "N"), (torques, "torque", "N m"))
+    panels = [Panel(largest_of(curves), quantity, unit) for curves, quantity, unit in both if curves]
     told = [Text(f"{len(joints) - JOINTS} more joints are left out.")] if len(joints) > JOINTS else []
-    return [Table(head, rows), *told, *_of_fewer(run, len(some.times)), Chart(panels)]
+    return [Table(head, rows), *told, *_of_fewer(run, len(some.times)), *([Chart(panels)] if panels else [])]
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:

@@ -1,11 +1,14 @@
 """Pictures in one call each: axes in, axes out, and what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, modes, plot, torque
+from flexph.plot.outlines import outlines
 from flexph.plot.panels import Curve, Panel, largest_of, prefix_of, short
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -60,6 +63,12 @@ def test_ledger(solution, tmp_path):
         plot.ledger(solution, [alone, alone])
     with pytest.raises(ValueError, match=r"must be one of '\.png'"):
         plot.save(alone, tmp_path / "ledger.gif")
+
+
+def test_points_alone_have_no_outline():
+    view = rigid.bar(1.0, 1.0).view
+    alone = replace(view, cells=np.arange(len(view.points))[:, None], cell_type="vertex")
+    assert outlines(alone) == [] and len(outlines(view)) == 1
 
 
 def test_motion(solution):
