@@ -69,5 +69,6 @@ def test_a_section_of_parameters_names_them_all(name):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_main_verbs_have_an_example_and_sections(verb):
-    (name,) = [name for name in EXAMPLES if name.rpartition(".")[2] == verb and name in DESCRIBED]
+    own = [name for name in EXAMPLES if name.rpartition(".")[2] == verb and name in DESCRIBED]
+    (name,) = [name for name in own if not name.startswith("flexph.plot.")]  # pictures bear the names of what they show
     assert "\nReturns\n-------\n" in inspect.getdoc(DESCRIBED[name])

@@ -49,6 +49,7 @@ def legend_above(axes: Axes, columns: int = 1, **options: Any) -> None:
     """A legend above axes whose curves may fill the whole frame."""
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
     axes.legend(**place, ncols=columns, fontsize="small", **options)
+    axes.yaxis.get_offset_text().set_horizontalalignment("right")  # a power of ten stands where the legend begins
 
 
 def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -> list[Axes]:

@@ -8,6 +8,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, modes, plot, torque
+from flexph.plot.axes import legend_above
 from flexph.plot.outlines import outlines
 from flexph.plot.panels import Curve, Panel, largest_of, prefix_of, short
 
@@ -63,6 +64,13 @@ def test_ledger(solution, tmp_path):
         plot.ledger(solution, [alone, alone])
     with pytest.raises(ValueError, match=r"must be one of '\.png'"):
         plot.save(alone, tmp_path / "ledger.gif")
+
+
+def test_a_power_of_ten_is_beside_the_legend():
+    axes = pyplot.figure(layout="constrained").subplots()
+    axes.plot([0.0, 1.0], [1e-14, 2e-14], label="a")
+    legend_above(axes)
+    assert not overlap(axes) and axes.yaxis.get_offset_text().get_text() == "1e−14"
 
 
 def test_points_alone_have_no_outline():
