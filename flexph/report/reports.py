@@ -14,6 +14,7 @@ from ..linear.responses.sweep import Sweep
 from ..mechanisms.model.model import Model
 from ..numerics.arguments import checked
 from ..plot.frequencies import campbell_panel
+from ..plot.studies import varied
 from ..results.result import Result
 from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import sections_of
@@ -117,11 +118,10 @@ def write_study_report(folder: Path, name: str, results: Any, told: Mapping[str,
     table = results.to_dataframe().reset_index()
     columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]
     rows = [[_plain(v) for v in row] for row in table[columns].itertuples(index=False)]
-    varied = [str(c) for c in results.coords if c in table and table[c].nunique() > 1]
     sections = [
         Section("Samples", [Text(told["command"], "code"), *(Text(line) for line in told["lines"])]),
         Section("Pictures", [Picture(path) for path in told["pictures"][:PICTURES]]),
-        Section("Values", [Text(f"Varied: {', '.join(varied) or 'nothing'}."), Table(tuple(columns), rows)]),
+        Section("Values", [Text(f"Varied: {', '.join(varied(results)) or 'nothing'}."), Table(tuple(columns), rows)]),
     ]
     return write_page(folder / REPORT, name, [s for s in sections if s.blocks], subtitle="A study.")
 

@@ -102,7 +102,9 @@ def test_a_picture_of_one_or_two_parameters(command, tmp_path):
     pictures = tmp_path / "s" / "pictures"
     done = command("swing", "--set", "length=1,2")
     assert done.output.splitlines()[1:3] == [str(pictures / "period.png"), str(pictures / "steps.png")]
-    command("swing", "--set", "length=1,2", "--set", "steps=1,2", "--set", "law=exact,small", "--resume")
+    command("swing", "--set", "length=1,2", "--set", "steps=1,2", "--set", "law=exact,small", "--resume", "--report")
+    report = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
+    assert "8 samples: 8 done, 0 failed" in report and "Varied: law, length, steps." in report
     assert not list(pictures.iterdir())  # three parameters have none, and older ones are gone
 
 
