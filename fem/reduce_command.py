@@ -15,9 +15,10 @@ from scipy.linalg import eigh
 from flexph.bodies.body import Body
 from flexph.bodies.held import Held
 from flexph.bodies.reduced_body import reduce_body
-from flexph.bodies.saved.reduced_file import save_reduced
+from flexph.bodies.saved.reduced_file import Fields, save_reduced
 from flexph.meshes.files import read_contents
 
+from .distributed.ranks import launched
 from .materials.file_materials import file_material
 from .materials.materials import Material
 from .solids.solid import solid
@@ -48,29 +49,70 @@ SHOWN = 12
     show_default=True,
     help="what is kept for export",
 )
+@click.option("--petsc", is_flag=True, help="distribute the cells as under mpiexec, also on one rank")
+@click.option(
+    "--solver",
+    type=click.Choice(["factor", "multigrid"]),
+    help="under MPI: one factor (MUMPS), by default below 1e6 coordinates, or none (CG and LOBPCG with GAMG)",
+)
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file for the body (HDF5)")
 def command(mesh: Path, material: str | None, ports: str, static: str, out: Path, **options: Any) -> None:
     """Reduce the elastic body of a mesh to a few coordinates, and write it for flexph.bodies.load_reduced.
 
     Lengths of the mesh are metres; ports are named regions of it, rigid ones, as fem.solid takes them. Prints what the
-    body is, its frequencies held at the reference, the time of each stage and the most memory that was taken.
+    body is, its frequencies held at the reference, the time of each stage and the most memory that was taken. Started
+    by mpiexec with several ranks, its cells are distributed over them (extra petsc, docs/cluster.md).
     """
     if not out.parent.is_dir():
         raise click.UsageError(f"--out must lie in a folder that is there, got {str(out)!r}")
     named = _ports(ports)
-    stages: dict[str, float] = {}
     shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness")}
-    fields = options.pop("fields")
+    fields, distributed, solver = options.pop("fields"), options.pop("petsc") or launched() > 1, options.pop("solver")
+    if solver and not distributed:
+        raise click.UsageError("--solver is of reductions under MPI: start it with mpiexec, or add --petsc")
+    given = {"ports": named, **shape}
+    kept = {"static": _names(static), **options}
     try:
-        with _timed("mesh and matrices", stages):
-            body = solid(mesh, _material(material, mesh), ports=named, **shape)
-        with _timed("reduction", stages):
-            reduced = reduce_body(body, static=_names(static), **options)
-        with _timed("file", stages):
-            save_reduced(reduced, out, fields=fields)
+        if distributed:
+            lines = _distributed(mesh, material, out, given, {**kept, "fields": fields, "solver": solver})
+        else:
+            lines = _serial(mesh, material, out, given, kept, fields=fields)
     except (ValueError, ArithmeticError, MemoryError) as error:
         raise click.ClickException(" ".join(str(error).split()) or "the memory is full") from error
-    click.echo("\n".join(_words(body, reduced, out, stages)))
+    click.echo("\n".join(lines), nl=bool(lines))
+
+
+def _serial(
+    mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any], *, fields: Fields
+) -> list[str]:
+    """Reduce and write the body in this process; what is said of it."""
+    stages: dict[str, float] = {}
+    with _timed("mesh and matrices", stages):
+        body = solid(mesh, _material(material, mesh), **given)
+    with _timed("reduction", stages):
+        reduced = reduce_body(body, **kept)
+    with _timed("file", stages):
+        save_reduced(reduced, out, fields=fields)
+    return _words(reduced, body.size, out, stages, [_peak_memory()])
+
+
+def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any]) -> list[str]:
+    """Reduce the body on all ranks, and write it on rank 0; what that says of it, nothing on others."""
+    from .distributed.ranks import ending_all, world
+
+    comm = world()
+    with ending_all(comm):
+        from .distributed.reduction import Choices, reduce_distributed
+
+        own = _material(material, mesh) if comm.rank == 0 else None
+        result = reduce_distributed(comm, mesh, own, choices=Choices(**kept), **given)
+        peaks = comm.gather(_peak_memory())
+        if result is None:
+            return []
+        stages = dict(result.stages)
+        with _timed("file", stages):
+            save_reduced(result.body, out, fields=kept["fields"])
+        return _words(result.body, result.size, out, stages, peaks)
 
 
 def _names(text: str) -> list[str]:
@@ -116,17 +158,17 @@ def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
     stages[stage] = time.perf_counter() - begin
 
 
-def _words(body: Body, reduced: Body, out: Path, stages: dict[str, float]) -> list[str]:
-    """What was done, line by line."""
+def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks: list[int | None]) -> list[str]:
+    """What was done, line by line; ``peaks`` is the memory of each rank."""
     held = np.sqrt(np.maximum(_squares(reduced), 0.0)) / (2.0 * np.pi)
     more = f" … {held[-1]:.6g}" if len(held) > SHOWN else ""
-    peak = _peak_memory()
+    known = " + ".join(f"{peak / 1e6:.0f}" for peak in peaks if peak is not None)
     return [
-        f"{out}: {out.stat().st_size / 1e3:.0f} kB, a body of {reduced.size} coordinates, reduced from {body.size}",
+        f"{out}: {out.stat().st_size / 1e3:.0f} kB, a body of {reduced.size} coordinates, reduced from {size}",
         f"mass {reduced.mass:.9g} kg; ports {', '.join(reduced.ports)}",
         f"frequencies [Hz] {' '.join(f'{f:.6g}' for f in held[:SHOWN])}{more}",
         f"time {', '.join(f'{stage} {seconds:.2f} s' for stage, seconds in stages.items())}",
-        f"memory at most {'unknown' if peak is None else f'{peak / 1e6:.0f} MB'}",
+        f"memory at most {f'{known} MB' if known else 'unknown'}{f' on {len(peaks)} ranks' if len(peaks) > 1 else ''}",
     ]
 
 

@@ -15,7 +15,7 @@ from flexph.numerics.factors.sparse_null_space import sparse_null_space
 from flexph.numerics.ranks import singular_vectors
 
 from ..meshes.null_space import null_space
-from ..solids.references import pinned, port_held
+from ..solids.references import coordinates, pins, port_held, without
 from ..solids.ties import Tie, Tied, given_ties, refuse_shared, rigid_rows
 from .model import PlateModel
 from .regions import Place, centre_of, place_of, samples
@@ -172,7 +172,8 @@ def referred(
     if reference in (None, "mean_axis"):
         if basis.shape[1] > FILLED:
             motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
-            return pinned(basis, motion / np.abs(motion).max(axis=0))
+            motion = coordinates(basis, motion / np.abs(motion).max(axis=0))
+            return without(pins(motion), basis.shape[1])
         turns = contract(inertia, about_centre=True).n
         turns = turns / np.linalg.norm(turns, axis=1, keepdims=True)
         return null_space(np.vstack([inertia.shape_first / inertia.mass, turns]) @ basis)

@@ -34,9 +34,9 @@ class PairRow(Sequence[Any]):
 
 
 def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
-    """The mass integrals over u with nodal displacements ``shapes`` u, exact: positions are interpolated alike."""
+    """The mass integrals over u with nodal displacements ``shapes`` u, sparse or not; exact, as positions are."""
     X, m, d = model.mesh.points, model.mass, model.dim
-    phi = [sparse.csr_array(shapes[i::d]) for i in range(d)]
+    phi = [sparse.csr_array(p) if sparse.issparse(p) else p for p in (shapes[i::d] for i in range(d))]
     whole, moved = np.asarray(m.sum(axis=0)).ravel(), m @ X
     n, s = phi[0].shape[1], spins(d)
     pairs = tuple(PairRow(m, tuple(phi), i) for i in range(d))

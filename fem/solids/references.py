@@ -29,7 +29,7 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:
-            return pinned(basis, _rigid_motion(model))
+            return without(pins(rigid_coordinates(model, basis)), basis.shape[1])
         return null_space(_mean_motion(model) @ basis)
     return port_held(ports, reference, basis.shape[1])
 
@@ -47,18 +47,22 @@ def without(coordinates: Array, size: int) -> Any:
     return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
 
 
-def _rigid_motion(model: SolidModel) -> Array:
-    """The coordinates of unit translations and of turns of the longest side by one, (N·d, d + s)."""
+def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
+    """Unit translations, and turns of the longest side by one, over a basis (N·d, n): (n, d + s)."""
     X = model.mesh.points
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
-    return rigid_motions(lever).reshape(model.size, -1)
+    return coordinates(basis, rigid_motions(lever).reshape(model.size, -1))
 
 
-def pinned(basis: Any, motion: Array) -> Any:
-    """A basis without those coordinates that hold the body best: rigid motions are large there, and independent."""
-    own = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
-    pins = pivots(own.T)[: own.shape[1]]
-    return without(pins, basis.shape[1])
+def coordinates(basis: Any, motion: Array) -> Array:
+    """What displacements (N·d, r) in the span of a basis (N·d, n) are over it, (n, r)."""
+    solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
+    return solved
+
+
+def pins(motion: Array) -> Array:
+    """Those coordinates (r,) that hold a body best: its rigid motions (n, r) are large there, and independent."""
+    return pivots(motion.T)[: motion.shape[1]]
 
 
 def _mean_motion(model: SolidModel) -> Array:

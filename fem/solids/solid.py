@@ -124,13 +124,7 @@ def solid(
     >>> round(float(block.inertia.mass), 6), block.size  # kg
     (0.314, 36)
     """
-    if plane is not None:
-        check.choice("plane", plane, get_args(Plane))
-    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh)
-    warn_of_elements(held, level=2)
-    read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
-    model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
-    _warn_of_locking(model)
+    model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness)
     basis, tied_ports = tied(model, ports or {})
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)
@@ -142,7 +136,7 @@ def solid(
         loads=load_ports(load_port, model, shapes, loads or {}),
         view=solid_view(model, shapes),
         momenta=momenta,
-        section_rotation=_turns(model, shapes),
+        section_rotation=watched_turns(model, shapes),
         sections=solid_sections(model, shapes, sections or {}, {k: p.nodes for k, p in tied_ports.items() if p.rigid}),
     )
     if reference == "mean_axis" and basis.shape[1] > FILLED:
@@ -150,7 +144,26 @@ def solid(
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
 
 
-def _turns(model: SolidModel, shapes: Any) -> Any:
+def read_model(
+    mesh: Source | skfem.Mesh,
+    material: Elastic | Mapping[str, Elastic] | None,
+    *,
+    degree: int | None,
+    plane: Plane | None,
+    thickness: float | None,
+) -> SolidModel:
+    """A mesh with its materials as :func:`solid` takes them; warns of what a file has beside, and of locking."""
+    if plane is not None:
+        check.choice("plane", plane, get_args(Plane))
+    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh)
+    warn_of_elements(held, level=3)
+    read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
+    model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
+    _warn_of_locking(model)
+    return model
+
+
+def watched_turns(model: SolidModel, shapes: Any) -> Any:
     """Mean ½ curl u of some cells, evenly spread: they are looked at in every step."""
     return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)
 
@@ -164,5 +177,5 @@ def _warn_of_locking(model: SolidModel) -> None:
         size = np.sqrt(material.compliance.diagonal())
         if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
             text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
-            warnings.warn(text, ValidityWarning, stacklevel=stack_level(3))
+            warnings.warn(text, ValidityWarning, stacklevel=stack_level(4))
             return

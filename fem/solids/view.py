@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +27,17 @@ VOIGT_OF_DRAWN = [0, 1, 2, 5, 3, 4]
 def solid_view(model: SolidModel, shapes: Any) -> View:
     """The cells of the mesh (simplices where it mixes types) with the stress tensor."""
     shown = drawing(model.mesh)
+    return replace(shape_view(model, shown, shapes), tensors={"stress": stress_tensor(model, shown)})
+
+
+def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
+    """The cells of the mesh without stresses."""
     rows = (model.dim * shown.used[:, None] + np.arange(model.dim)).ravel()
     return View(
         points=model.mesh.points[shown.used],
         cells=shown.cells,
         cell_type=shown.name,
         shape=sparse.csr_array(shapes)[rows],
-        tensors={"stress": stress_tensor(model, shown)},
     )
 
 

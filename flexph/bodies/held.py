@@ -177,14 +177,19 @@ class Held(Memo):
         basis = orthonormal(vectors, self.mass)
         if not basis.shape[1]:
             return basis
-        stiffness = self.elastic.energies(basis)
-        size = np.sqrt(stiffness.diagonal())
-        root = np.linalg.cholesky(stiffness / np.outer(size, size)).T * size  # its singular values are frequencies
-        basis = basis @ np.linalg.svd(root)[2][::-1].T
+        basis = basis @ principal(self.elastic.energies(basis))
         largest = np.abs(basis).max(axis=0, initial=0.0)
         basis = np.where(np.abs(basis) > SILENT * largest, basis, 0.0)
         signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(basis.shape[1])])
         return signs * np.sqrt(self.body.mass) * basis
+
+
+def principal(stiffness: Array) -> Array:
+    """The rotation (k, k) that makes a stiffness diagonal, ascending; small entries keep their digits."""
+    size = np.sqrt(stiffness.diagonal())
+    root = np.linalg.cholesky(stiffness / np.outer(size, size)).T * size  # its singular values are frequencies
+    rotation: Array = np.linalg.svd(root)[2][::-1].T
+    return rotation
 
 
 @dataclass(frozen=True)

@@ -143,9 +143,8 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
     slopes, weights = few_slopes(elastic.slopes @ T, (elastic.weights.T @ S).T)
     _judge(held, T, S)
     viscous = elastic.viscous
-    reduced = Elasticity(
-        compliance=sparse.diags_array(1.0 / d).tocsr(),
-        strain=dropped(L.T, 1.0 / np.sqrt(d), np.sqrt(L**2 @ d)),
+    reduced = replace(
+        condensed_elasticity(L, d),
         slopes=sparse.csr_array(slopes),
         weights=sparse.csr_array(weights),
         mass_damping=elastic.mass_damping,
@@ -153,6 +152,16 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
         viscous=None if viscous is None else sparse.csr_array(semi_definite_product("viscous", viscous, T)),
     )
     return reduced, S
+
+
+def condensed_elasticity(L: Array, d: Array) -> Elasticity:
+    """The linear elastic energy ½ ûᵀL diag(d) Lᵀû in the stresses of as many vectors: Ĉ = diag(1/d), D̂ = Lᵀ."""
+    return Elasticity(
+        compliance=sparse.diags_array(1.0 / d).tocsr(),
+        strain=dropped(L.T, 1.0 / np.sqrt(d), np.sqrt(L**2 @ d)),
+        slopes=sparse.csr_array((0, len(d))),
+        weights=sparse.csr_array((len(d), 0)),
+    )
 
 
 def _view(view: View, T: Any, S: Any) -> View:

@@ -1,0 +1,110 @@
+"""The cells of a solid cut into parts, one for each rank, by recursive coordinate bisection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.numerics.arrays import Array
+
+from ..meshes.solid_mesh import Block, SolidMesh
+from ..solids.model import SolidModel
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The cells of one rank.
+
+    ``shapes``: displacements of its nodes (N·d, n) over the coordinates that move them, whose numbers in the whole
+    system are ``coordinates`` (n,). ``cells``: its cells in the whole mesh, all counted through.
+    """
+
+    model: SolidModel
+    shapes: Any
+    coordinates: Array
+    cells: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Parts of a solid; coordinates are numbered anew, so that each rank owns some that follow each other.
+
+    ``order`` (n,): the coordinate of the solid that each number stands for; ``starts``: the first of each rank, and n.
+    """
+
+    parts: tuple[Part, ...]
+    order: Array
+    starts: Array
+
+    def split(self, rows: Array) -> list[Array]:
+        """Rows over the coordinates of the solid, (n, k), by the ranks that own them."""
+        return np.split(rows[self.order], self.starts[1:-1])
+
+    def joined(self, own: list[Array]) -> Array:
+        """The rows of all ranks over the coordinates of the solid, (n, k)."""
+        rows = np.empty((len(self.order), own[0].shape[1]))
+        rows[self.order] = np.concatenate(own)
+        return rows
+
+
+def cut(model: SolidModel, basis: Any, count: int) -> Partition:
+    """The parts of a solid with displacements (N·d, n) over its coordinates."""
+    mesh, d = model.mesh, model.dim
+    centres = np.vstack([mesh.points[b.corners()].mean(axis=1) for b in mesh.blocks])
+    rank = bisected(centres, count)
+    blocks = [np.split(rank, mesh.starts[1:-1])[b] for b in range(len(mesh.blocks))]
+    rows = sparse.csr_array(basis)
+    pieces, touched = [], []
+    for r in range(count):
+        picks = [np.flatnonzero(of == r) for of in blocks]
+        nodes = np.unique(np.concatenate([b.nodes[p].ravel() for b, p in zip(mesh.blocks, picks, strict=True)]))
+        own = rows[(d * nodes[:, None] + np.arange(d)).ravel()]
+        pieces.append((picks, nodes, own))
+        touched.append(np.unique(own.indices))
+    owner = _owners(touched, rows.shape[1], d)
+    order = np.argsort(owner, kind="stable")
+    numbers = np.argsort(order)
+    parts = [
+        Part(_submodel(model, picks, nodes), own[:, columns], numbers[columns], np.flatnonzero(rank == r))
+        for r, ((picks, nodes, own), columns) in enumerate(zip(pieces, touched, strict=True))
+    ]
+    return Partition(tuple(parts), order, np.searchsorted(owner[order], np.arange(count + 1)))
+
+
+def bisected(centres: Array, count: int) -> Array:
+    """The rank of each cell by its centre: halves across the longest side, halved again."""
+    rank = np.zeros(len(centres), dtype=int)
+    _bisect(centres, np.arange(len(centres)), range(count), rank)
+    return rank
+
+
+def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
+    rank[cells] = ranks.start
+    if len(ranks) > 1:
+        half = len(ranks) // 2
+        longest = np.ptp(centres[cells], axis=0).argmax()
+        sorted_cells = cells[np.argsort(centres[cells, longest], kind="stable")]
+        first = len(cells) * half // len(ranks)
+        _bisect(centres, sorted_cells[:first], ranks[:half], rank)
+        _bisect(centres, sorted_cells[first:], ranks[half:], rank)
+
+
+def _owners(touched: list[Array], size: int, dim: int) -> Array:
+    """The rank that owns each coordinate: the first that has it; those of a node stay together."""
+    owner = np.full(size, len(touched))
+    for r in reversed(range(len(touched))):
+        owner[touched[r]] = r
+    return owner if size % dim else np.repeat(owner.reshape(-1, dim).min(axis=1), dim)
+
+
+def _submodel(model: SolidModel, picks: list[Array], nodes: Array) -> SolidModel:
+    """The model of some cells of each block, which have these nodes."""
+    mesh, start = model.mesh, model.mesh.starts
+    used = [(b, block, own) for b, (block, own) in enumerate(zip(mesh.blocks, picks, strict=True)) if len(own)]
+    blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[own])) for _, block, own in used)
+    of = np.concatenate([model.material_of[start[b] + own] for b, _, own in used])
+    own_mesh = SolidMesh(mesh.points[nodes], blocks, {}, mesh.numbers[:0])
+    return SolidModel(own_mesh, model.materials, of, model.plane, model.thickness)

@@ -1,0 +1,221 @@
+"""Reduced bodies of solids whose cells are distributed over ranks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.basis import port_names
+from flexph.bodies.body import Body
+from flexph.bodies.fields import View
+from flexph.bodies.inertia import Inertia
+from flexph.bodies.mean_axes import about_mean_axes
+from flexph.bodies.reduced_body import condensed_elasticity
+from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array
+from flexph.numerics.factors.ldl import divided, dropped, ldl
+from flexph.numerics.threads import one_thread
+
+from ..meshes.drawing import drawing
+from ..solids.inertia import solid_inertia
+from ..solids.model import SolidModel
+from ..solids.references import pins, rigid_coordinates
+from ..solids.solid import read_model, watched_turns
+from ..solids.ties import Tied, tied
+from ..solids.view import shape_view, solid_view
+from .partition import Part, Partition, cut
+from .ranks import total
+from .solvers import CROSSOVER, Solver, lowest_modes, prepared, responses
+from .system import System, assembled
+from .vectors import inertia_loads, ritz
+
+MEAN_AXIS = "mean_axis"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a reduction keeps: modes, static responses of ports, inertia relief, fields for export; how it solves."""
+
+    modes: int = 12
+    static: Sequence[str] = ()
+    inertia: bool = False
+    fields: str = "shape"
+    solver: Solver | None = None
+
+
+class Solid(NamedTuple):
+    """A solid as rank 0 has it: displacements (N·d, n) of its coordinates, its ports over them, and its parts."""
+
+    model: SolidModel
+    basis: Any
+    ports: Mapping[str, Tied]
+    partition: Partition
+
+
+class Share(NamedTuple):
+    """What a rank is sent: its part, the first coordinate of each rank, and its own rows."""
+
+    part: Part
+    starts: Array
+    held: Array
+    rigid: Array
+    loads: Array
+
+
+class Reduction(NamedTuple):
+    """The reduced body, the number of coordinates of the full one, and the seconds of each stage."""
+
+    body: Body
+    size: int
+    stages: Mapping[str, float]
+
+
+def reduce_distributed(
+    comm: Any, mesh: Any, material: Any, *, ports: Mapping[str, Any], choices: Choices, **shape: Any
+) -> Reduction | None:
+    """The body that :func:`flexph.bodies.reduce_body` makes of :func:`fem.solid`, by all ranks; None beyond rank 0.
+
+    ``mesh`` and ``material`` are read on rank 0, ``shape`` is what :func:`fem.solid` takes as reference (mean_axis or a
+    port that is tied rigidly), degree, plane and thickness. Raises as these functions do, on the rank concerned.
+    """
+    stages: dict[str, float] = {}
+    reference = shape.pop("reference", MEAN_AXIS)
+    timed = partial(_timed, stages)
+    with one_thread():
+        solid, shares = None, None
+        with timed("mesh and parts"):
+            if comm.rank == 0:
+                solid, shares = _shares(comm.size, mesh, material, (ports, reference), choices, shape)
+            share: Share = comm.scatter(shares)
+        with timed("matrices"):
+            mean = reference == MEAN_AXIS
+            system = assembled(comm, share.part, share.starts, held=share.held, rigid=share.rigid, mean=mean)
+        vectors = _vectors(system, share, choices, timed)
+        with timed("integrals and fields"):
+            body = _body(system, solid, vectors, fields=choices.fields)
+            body = about_mean_axes(body) if body is not None and mean and body.size else body
+        size = int(share.starts[-1]) - int(total(comm, np.array(float(share.held.sum()))))
+    return None if body is None else Reduction(body, size, stages)
+
+
+@contextmanager
+def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
+    begin = time.perf_counter()
+    yield
+    stages[stage] = time.perf_counter() - begin
+
+
+def _shares(
+    count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
+) -> tuple[Solid, list[Share]]:
+    """The solid cut into the shares of all ranks."""
+    model = read_model(mesh, material, **shape)
+    basis, ports = tied(model, ties[0])
+    for name in (static := port_names(choices.static)):
+        check.lookup("port", name, ports)
+    rigid = rigid_coordinates(model, basis)
+    held = np.zeros((basis.shape[1], 1), dtype=bool)
+    held[_held(ports, ties[1], rigid)] = True
+    if check.count("modes", choices.modes, 0) > (free := int(np.sum(~held))):
+        raise ValueError(f"modes must be at most the {free} flexible coordinates of the body, got {choices.modes}")
+    rows = [r.toarray() for name in static for r in (ports[name].shape, ports[name].rotation)]
+    loads = np.vstack([np.zeros((0, basis.shape[1])), *rows]).T
+    free_of_motion = held if ties[1] != MEAN_AXIS else np.zeros_like(held)  # loads on pins are balanced by inertia
+    loads = loads[:, np.any((loads != 0.0) & ~free_of_motion, axis=0)]
+    partition = cut(model, basis, count)
+    model = replace(model, mesh=replace(model.mesh))  # without what was kept while it was judged
+    split = [partition.split(each) for each in (held, rigid, loads)]
+    shares = [
+        Share(part, partition.starts, held[:, 0], rigid, loads)
+        for part, held, rigid, loads in zip(partition.parts, *split, strict=True)
+    ]
+    return Solid(model, basis, ports, replace(partition, parts=())), shares
+
+
+def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
+    """The coordinates of the port that is held, or single ones that hold the body where mean axes are taken."""
+    port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
+    if port is None:
+        return pins(rigid)
+    if not port.rigid:
+        raise ValueError(
+            f"reference must be mean_axis or a port that is tied rigidly for a reduction under MPI, {reference!r} is a "
+            "mean of nodes that lie on a line or at one point"
+        )
+    return np.concatenate([port.shape.indices, port.rotation.indices])
+
+
+def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Array:
+    """The basis T (own, k) of the deformation."""
+    size = int(share.starts[-1])
+    solver: Solver = choices.solver or ("factor" if size < CROSSOVER else "multigrid")
+    with timed("factor" if solver == "factor" else "multigrid"):
+        search = prepared(system, solver)
+    with timed("static responses"):
+        loads = [share.loads, inertia_loads(system)] if choices.inertia else [share.loads]
+        static = responses(search, np.hstack(loads))
+    with timed("modes"):
+        modes = lowest_modes(search, choices.modes)
+    mass = float(total(system.comm, np.array(share.part.model.mass.sum())))
+    return ritz(system, np.hstack([static, modes]), mass)
+
+
+def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -> Body | None:
+    """The body over û of u = T û, on rank 0, its rigid motion still that of the held coordinates."""
+    comm, part, k = system.comm, system.part, vectors.shape[1]
+    nodal = system.displacements(vectors)
+    inertia = _summed(comm, solid_inertia(part.model, nodal))
+    L, d = ldl("TᵀKT of the basis, which must not deform without stress,", system.energies(vectors))
+    stresses = None
+    if fields == "stresses" and k:
+        factors = divided(np.eye(k), L, d)
+        stresses = comm.gather((part.cells, system.elasticity(vectors).stress_basis(factors) @ np.eye(k)))
+    own = comm.gather(vectors)
+    if solid is None:
+        return None
+    T = solid.partition.joined(own)
+    return Body(
+        inertia=inertia,
+        elasticity=condensed_elasticity(L, d) if k else None,
+        ports={name: port.over(T) for name, port in solid.ports.items()},
+        view=None if fields == "none" else _view(solid, T, stresses),
+        section_rotation=watched_turns(solid.model, solid.basis @ T) if k else None,
+    )
+
+
+def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) -> View:
+    """How the body looks, and its stresses, which come rank by rank."""
+    model, shapes = solid.model, sparse.csr_array(solid.basis @ T)
+    if stresses is None:
+        return shape_view(model, drawing(model.mesh), shapes)
+    view = solid_view(model, shapes)
+    S = np.empty((model.components * len(model.weights), T.shape[1]))
+    rows = S.reshape(len(model.weights), -1)
+    for cells, values in stresses:
+        rows[np.isin(model.cell_of_point, cells)] = values.reshape(-1, rows.shape[1])
+    return replace(view, tensors={name: field.over(S) for name, field in view.tensors.items()})
+
+
+def _summed(comm: Any, own: Inertia) -> Inertia:
+    """The mass integrals of all ranks, without round-off of products of vectors."""
+    d, s = own.dim, len(own.spin)
+    pair = total(comm, np.array([[form.toarray() for form in row] for row in own.shape_pair]))
+    size = np.sqrt(np.einsum("iikk->k", pair))
+    return Inertia(
+        mass=float(total(comm, np.array(own.mass))),
+        first=total(comm, own.first),
+        second=total(comm, own.second),
+        shape_first=total(comm, own.shape_first),
+        shape_lever=total(comm, own.shape_lever),
+        shape_pair=tuple(tuple(dropped(pair[i, j], size, size) for j in range(d)) for i in range(d)),
+        spin=np.zeros((s, s)),
+        spin_shape=np.zeros((s, own.size)),
+        spin_pair=sparse.csr_array((own.size, own.size)),
+    )

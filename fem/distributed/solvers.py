@@ -1,0 +1,182 @@
+"""Static responses and lowest modes of a distributed solid: by one factor of MUMPS, or without one by multigrid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from petsc4py import PETSc
+from slepc4py import SLEPc
+
+from flexph.numerics.arrays import Array
+
+from .ranks import total
+from .system import System
+
+Solver = Literal["factor", "multigrid"]
+CROSSOVER = 1_000_000
+"""Coordinates from which on multigrid takes less memory and time than a factor on few ranks."""
+SPARE = 6
+"""Modes carried along beyond those asked for."""
+EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-7, 1e-4
+"""Residual of a static response over its load, of 1/ω² by a factor over itself, of ω² by multigrid over itself, and of
+a mode that is only looked for."""
+TRIES, STEPS = 5, 5000
+"""Searches for modes that were missed, and steps of an iteration."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factored:
+    """One Cholesky factor by MUMPS for static responses and for Krylov-Schur's method on (M, K)."""
+
+    system: System
+    ksp: Any
+
+    def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
+        """By the largest θ = 1/ω² of M x = θ K x."""
+        eps = _problem(self.system, _mass_operator(self.system), self.system.stiffness, known)
+        eps.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
+        eps.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
+        eps.setDimensions(count)
+        eps.setTolerances(tolerance or SETTLED, STEPS)
+        eps.getST().setKSP(self.ksp)
+        values, vectors = _solved(eps, self.system, count)
+        return 1.0 / values, vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Multigrid:
+    """Conjugate gradients and LOBPCG with smoothed aggregation (GAMG) on the near-null space of rigid motions."""
+
+    system: System
+    ksp: Any
+
+    def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
+        """By the smallest ω² of K x = ω² M x."""
+        eps = _problem(self.system, self.system.stiffness, _mass_operator(self.system), known)
+        eps.setType(SLEPc.EPS.Type.LOBPCG)
+        eps.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
+        eps.setDimensions(count)
+        eps.setLOBPCGBlockSize(count + (SPARE if count > 1 else 0))
+        eps.setTolerances(tolerance or FREE_OF_FACTOR, STEPS)
+        transform = eps.getST()
+        transform.setType(SLEPc.ST.Type.PRECOND)
+        transform.getKSP().setType(PETSc.KSP.Type.PREONLY)
+        transform.getKSP().setPC(self.ksp.getPC())
+        return _solved(eps, self.system, count)
+
+
+def prepared(system: System, solver: Solver) -> Factored | Multigrid:
+    """K factored, or its multigrid hierarchy. Raises ArithmeticError where that fails."""
+    ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
+    ksp.setOperators(system.stiffness)
+    ksp.setTolerances(rtol=EXACT, max_it=STEPS)
+    factored = solver == "factor"
+    ksp.setType(PETSc.KSP.Type.PREONLY if factored else PETSc.KSP.Type.CG)
+    pc = ksp.getPC()
+    pc.setType(PETSc.PC.Type.CHOLESKY if factored else PETSc.PC.Type.GAMG)
+    if factored:
+        pc.setFactorSolverType(PETSc.Mat.SolverType.MUMPS)
+    ksp.setFromOptions()
+    try:
+        ksp.setUp()
+    except PETSc.Error as error:
+        raise ArithmeticError(f"the stiffness could not be prepared for solutions ({solver}): {error}") from error
+    return (Factored if factored else Multigrid)(system, ksp)
+
+
+def responses(search: Factored | Multigrid, loads: Array) -> Array:
+    """Static responses (own, k) to loads (own, k), those of a free body balanced by its inertia."""
+    system, ksp = search.system, search.ksp
+    right, left = system.stiffness.createVecs()
+    answer = np.empty_like(loads)
+    for k, load in enumerate(system.balanced(loads).T):
+        left.array[:] = load
+        ksp.solve(left, right)
+        if ksp.getConvergedReason() < 0:
+            raise ArithmeticError(
+                f"a static response did not settle in {ksp.getIterationNumber()} steps (reason "
+                f"{ksp.getConvergedReason()}): take --solver factor"
+            )
+        answer[:, k] = right.array
+    return answer
+
+
+def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
+    """Vectors (own, count) of the lowest modes; sought again beside them until there is none below the last one."""
+    system = search.system
+    if not count:
+        return np.zeros((len(system.held), 0))
+    squares, vectors = search.pairs(count, np.zeros((len(system.held), 0)))
+    for _ in range(TRIES):
+        if search.pairs(1, vectors, LOOSE)[0][0] >= squares[-1] * (1.0 - LOOSE):
+            return vectors
+        more, beside = search.pairs(1, vectors)
+        order = np.argsort(np.concatenate([squares, more]))[:count]
+        squares = np.concatenate([squares, more])[order]
+        vectors = np.hstack([vectors, beside])[:, order]
+    raise ArithmeticError(f"the {count} lowest modes were not told from others; ask for another number of them")
+
+
+def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
+    """A x = λ B x beside known vectors, from random ones that are free of held coordinates."""
+    eps = SLEPc.EPS().create(PETSc.COMM_WORLD)
+    eps.setOperators(a, b)
+    eps.setProblemType(SLEPc.EPS.ProblemType.GHEP)
+    if known.shape[1]:
+        eps.setDeflationSpace([_vector(system, values) for values in known.T])
+    random = np.random.default_rng([system.comm.rank, known.shape[1]])
+    start = random.standard_normal((len(system.held), 1))
+    start[system.held] = 0.0
+    eps.setInitialSpace([_vector(system, start[:, 0])])
+    return eps
+
+
+def _solved(eps: Any, system: System, count: int) -> tuple[Array, Array]:
+    eps.solve()
+    if eps.getConverged() < count:
+        raise ArithmeticError(
+            f"{eps.getConverged()} of {count} modes settled in {eps.getIterationNumber()} steps: ask for another "
+            "number of them, or take --solver factor"
+        )
+    vector = system.stiffness.createVecRight()
+    values, vectors = np.empty(count), np.empty((len(system.held), count))
+    for k in range(count):
+        values[k] = eps.getEigenpair(k, vector).real
+        vectors[:, k] = vector.array
+    return values, vectors
+
+
+def _vector(system: System, values: Array) -> Any:
+    vector = system.stiffness.createVecRight()
+    vector.array[:] = values
+    return vector
+
+
+def _mass_operator(system: System) -> Any:
+    """M, or M − WWᵀ as an operator."""
+    if not system.momenta.shape[1]:
+        return system.mass
+    operator = PETSc.Mat().createPython(system.mass.getSizes(), context=_MeanAxes(system), comm=PETSc.COMM_WORLD)
+    operator.setUp()
+    return operator
+
+
+class _MeanAxes:
+    """M − WWᵀ as PETSc takes it."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+
+    def mult(self, _: Any, x: Any, y: Any) -> None:
+        """Y = (M − WWᵀ)x."""
+        system = self._system
+        system.mass.mult(x, y)
+        y.array[:] -= system.momenta @ total(system.comm, system.momenta.T @ x.array_r)
+
+    def getDiagonal(self, _: Any, diagonal: Any) -> None:
+        """The diagonal, for preconditioners that ask for it."""
+        system = self._system
+        system.mass.getDiagonal(diagonal)
+        diagonal.array[:] -= np.einsum("nr,nr->n", system.momenta, system.momenta)

@@ -1,0 +1,158 @@
+"""Stiffness and mass of a distributed solid in PETSc, the rigid motion held or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from petsc4py import PETSc
+from scipy import sparse
+from scipy.linalg import solve_triangular
+
+from flexph.numerics.arrays import Array
+
+from ..solids.elasticity import SolidElasticity, nodal_stiffness
+from .partition import Part
+from .ranks import total
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """K and M over the coordinates of all ranks, of which each has its own rows.
+
+    On ``held`` coordinates (own,) K is diagonal and M zero. M is scaled by ``unit`` to a mean diagonal of one, and K
+    with it. About mean axes rigid ``motions`` Q (own, r), QᵀMQ = 1, and their ``momenta`` W = MQ take M to M − WWᵀ, the
+    mass of u − Q Wᵀu; with a port held r = 0.
+    """
+
+    comm: Any
+    part: Part
+    stiffness: Any
+    mass: Any
+    held: Array
+    motions: Array
+    momenta: Array
+    unit: float
+
+    def heavy(self, vectors: Array) -> Array:
+        """(M − WWᵀ)V of vectors (own, k)."""
+        return products(self.mass, vectors) - self.momenta @ self.inner(self.momenta, vectors)
+
+    def inner(self, a: Array, b: Array) -> Array:
+        """AᵀB of vectors (own, k)."""
+        return total(self.comm, a.T @ b)
+
+    def balanced(self, loads: Array) -> Array:
+        """Loads (own, k) without what would accelerate the body about mean axes, and none on held coordinates."""
+        rest = loads - self.momenta @ self.inner(self.motions, loads)
+        rest[self.held] = 0.0
+        return rest
+
+    def displacements(self, vectors: Array) -> Array:
+        """Displacements (N·d, k) of the nodes of this rank by vectors (own, k)."""
+        scatter, whole, here = self._scatter()
+        local = np.empty((len(self.part.coordinates), vectors.shape[1]))
+        for k, given in enumerate(vectors.T):
+            whole.array[:] = given
+            scatter.scatter(whole, here)
+            local[:, k] = here.array
+        return np.asarray(self.part.shapes @ local)
+
+    def loads(self, nodal: Array) -> Array:
+        """Loads (own, k) by forces on the nodes of all ranks, (N·d, k) on this one."""
+        scatter, whole, here = self._scatter()
+        loads = np.empty((whole.array.size, nodal.shape[1]))
+        for k, given in enumerate((self.part.shapes.T @ nodal).T):
+            whole.set(0.0)
+            here.array[:] = given
+            scatter.scatter(here, whole, addv=PETSc.InsertMode.ADD, mode=PETSc.ScatterMode.REVERSE)
+            loads[:, k] = whole.array
+        return loads
+
+    def elasticity(self, vectors: Array) -> SolidElasticity:
+        """The elastic energy of the cells of this rank over vectors (own, k)."""
+        return SolidElasticity(self.part.model, self.displacements(vectors))
+
+    def energies(self, vectors: Array) -> Array:
+        """VᵀK V of vectors (own, k), by the strains of the cells."""
+        return total(self.comm, self.elasticity(vectors).energies(np.eye(vectors.shape[1])))
+
+    def _scatter(self) -> tuple[Any, Any, Any]:
+        whole, here = self.stiffness.createVecRight(), PETSc.Vec().createSeq(len(self.part.coordinates))
+        numbers = PETSc.IS().createGeneral(self.part.coordinates.astype(PETSc.IntType), comm=PETSc.COMM_SELF)
+        return PETSc.Scatter().create(whole, numbers, here, None), whole, here
+
+
+def products(matrix: Any, vectors: Array) -> Array:
+    """A V of vectors (own, k)."""
+    x, y = matrix.createVecs()
+    images = np.empty_like(vectors)
+    for k, given in enumerate(vectors.T):
+        x.array[:] = given
+        matrix.mult(x, y)
+        images[:, k] = y.array
+    return images
+
+
+def assembled(comm: Any, part: Part, starts: Array, *, held: Array, rigid: Array, mean: bool) -> System:
+    """K and M, each rank's part from its own cells.
+
+    ``held`` (own,) is true where coordinates are held, ``rigid`` (own, r) are rigid motions of the solid that nothing
+    holds; with ``mean`` axes they are taken out of the mass.
+    """
+    d = part.model.dim
+    block = 1 if np.any(starts % d) else d
+    mass = _matrix(comm, part, starts, lambda: sparse.kron(part.model.mass, sparse.eye_array(d), "csr"), block)
+    unit = float(starts[-1]) / float(mass.getDiagonal().sum())
+    mass.scale(unit)
+    motions = rigid if mean else rigid[:, :0]
+    if mean:
+        gram = total(comm, rigid.T @ products(mass, rigid))
+        motions = solve_triangular(np.linalg.cholesky(gram), rigid.T, lower=True).T
+    momenta = products(mass, motions)
+    momenta[held] = 0.0
+    stiffness = _matrix(comm, part, starts, lambda: nodal_stiffness(part.model), block)
+    stiffness.scale(unit)
+    numbers = (starts[comm.rank] + np.flatnonzero(held)).astype(PETSc.IntType)
+    stiffness.zeroRowsColumns(numbers, float(stiffness.getDiagonal().sum()) / float(starts[-1]))
+    mass.zeroRowsColumns(numbers, 0.0)
+    stiffness.setOption(PETSc.Mat.Option.SPD, True)
+    stiffness.setNearNullSpace(_near_null(comm, stiffness, rigid))
+    return System(comm, part, stiffness, mass, held, motions, momenta, unit)
+
+
+def _near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
+    """The rigid motions, orthonormal, as multigrid takes them."""
+    even = solve_triangular(np.linalg.cholesky(total(comm, rigid.T @ rigid)), rigid.T, lower=True)
+    vectors = [stiffness.createVecRight() for _ in even]
+    for vector, values in zip(vectors, even, strict=True):
+        vector.array[:] = values
+    return PETSc.NullSpace().create(vectors=vectors, comm=PETSc.COMM_WORLD)
+
+
+def _matrix(comm: Any, part: Part, starts: Array, nodal: Callable[[], Any], block: int) -> Any:
+    """The sum over ranks of nodal matrices (N·d, N·d), over the coordinates."""
+    own = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
+    index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)
+    return PETSc.Mat().createAIJ((own.shape, own.shape), bsize=block, csr=(*index, own.data), comm=PETSc.COMM_WORLD)
+
+
+def _own_rows(comm: Any, part: Part, starts: Array, local: Any) -> Any:
+    """The rows (own, n) of this rank of the sum of all local matrices."""
+    numbers = part.coordinates.astype(np.int32)
+    wide = sparse.csr_array((local.data, numbers[local.indices], local.indptr), (len(numbers), int(starts[-1])))
+    owner = np.searchsorted(starts, part.coordinates, side="right") - 1
+
+    def rows_of(rank: int) -> Any:
+        rows = np.flatnonzero(owner == rank)
+        place, shape = numbers[rows] - starts[rank], (int(starts[rank + 1] - starts[rank]), len(numbers))
+        return sparse.csr_array((np.ones(len(rows)), (place, rows)), shape=shape) @ wide
+
+    received = comm.alltoall([None if rank == comm.rank else rows_of(rank) for rank in range(comm.size)])
+    own = rows_of(comm.rank)
+    for piece in received:
+        own = own if piece is None or not piece.nnz else own + piece
+    own.sort_indices()
+    return own
