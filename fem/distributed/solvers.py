@@ -19,7 +19,7 @@ CROSSOVER = 1_000_000
 """Coordinates from which on multigrid takes less memory and time than a factor on few ranks."""
 SPARE = 6
 """Modes carried along beyond those asked for."""
-EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-7, 1e-4
+EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-6, 1e-4
 """Residual of a static response over its load, of 1/ω² by a factor over itself, of ω² by multigrid over itself, and of
 a mode that is only looked for."""
 TRIES, STEPS = 5, 5000
@@ -58,13 +58,15 @@ class Multigrid:
         eps.setType(SLEPc.EPS.Type.LOBPCG)
         eps.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
         eps.setDimensions(count)
-        eps.setLOBPCGBlockSize(count + (SPARE if count > 1 else 0))
+        eps.setLOBPCGBlockSize(count + SPARE)
+        eps.setLOBPCGLocking(False)
         eps.setTolerances(tolerance or FREE_OF_FACTOR, STEPS)
         transform = eps.getST()
         transform.setType(SLEPc.ST.Type.PRECOND)
         transform.getKSP().setType(PETSc.KSP.Type.PREONLY)
         transform.getKSP().setPC(self.ksp.getPC())
-        return _solved(eps, self.system, count)
+        values, vectors = _solved(eps, self.system, count)
+        return values, vectors if tolerance else _solutions(self.ksp, self.system.heavy(vectors))  # K⁻¹M settles them
 
 
 def prepared(system: System, solver: Solver) -> Factored | Multigrid:
@@ -88,10 +90,14 @@ def prepared(system: System, solver: Solver) -> Factored | Multigrid:
 
 def responses(search: Factored | Multigrid, loads: Array) -> Array:
     """Static responses (own, k) to loads (own, k), those of a free body balanced by its inertia."""
-    system, ksp = search.system, search.ksp
-    right, left = system.stiffness.createVecs()
+    return _solutions(search.ksp, search.system.balanced(loads))
+
+
+def _solutions(ksp: Any, loads: Array) -> Array:
+    """K⁻¹F of loads (own, k)."""
+    right, left = ksp.getOperators()[0].createVecs()
     answer = np.empty_like(loads)
-    for k, load in enumerate(system.balanced(loads).T):
+    for k, load in enumerate(loads.T):
         left.array[:] = load
         ksp.solve(left, right)
         if ksp.getConvergedReason() < 0:
@@ -134,7 +140,11 @@ def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
 
 
 def _solved(eps: Any, system: System, count: int) -> tuple[Array, Array]:
-    eps.solve()
+    eps.setFromOptions()
+    try:
+        eps.solve()
+    except PETSc.Error as error:
+        raise ArithmeticError(f"the search for {count} modes failed, take another --solver: {error}") from error
     if eps.getConverged() < count:
         raise ArithmeticError(
             f"{eps.getConverged()} of {count} modes settled in {eps.getIterationNumber()} steps: ask for another "
