@@ -36,6 +36,12 @@ def test_the_readme_has_two_command_lines_one_program_and_few_words():
     assert len(text.split()) <= 500
 
 
+def test_the_dockerfile_runs_the_commands_of_the_readme():
+    commands = re.findall(r"^```sh\n(.*?)\n```", README.read_text(encoding="utf-8"), re.S | re.M)[:2]
+    lines = (ROOT / "docs" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert all(f"RUN {command}" in lines for command in commands)
+
+
 def test_links_of_the_readme_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)[)#]", README.read_text(encoding="utf-8")):
         assert (ROOT / target).exists(), target
