@@ -53,7 +53,7 @@ def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, 
     no derivative but where a coordinate does not change by more than round-off. Arguments as of :func:`gonzalez`.
     """
     x0, x1 = _states(x0, x1)
-    function, _ = _answers(function, gradient, x0.shape)
+    function, gradient = _answers(function, gradient, x0.shape)
     own = np.flatnonzero(_part(np.ones(x0.size), states))
     forth = _increments(function, gradient, x0, x1, order=own.tolist())
     back = _increments(function, gradient, x0, x1, order=own[::-1].tolist())

@@ -100,6 +100,12 @@ def test_increments_need_no_derivative_where_coordinates_change():
         np.testing.assert_allclose(wrong, right, rtol=1e-12, atol=1e-12)  # round-off of differences of the energy
 
 
+@pytest.mark.parametrize("form", ALL)
+def test_a_gradient_of_another_shape_is_named(form):
+    with pytest.raises(ValueError, match=r"the value of gradient must have shape \(4\)"):
+        form(energy, lambda x: np.ones((4, 4)), *PAIRS[0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
