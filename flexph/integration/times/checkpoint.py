@@ -25,7 +25,9 @@ class Checkpoint:
 
     A run that is killed at any moment loses what came after the last piece. With ``resume`` the same call goes on from
     there, to the bits of a run that was not interrupted, and returns at once what has ended; it begins where there is
-    nothing yet. Without, a folder in which a run is kept is refused.
+    nothing yet. Without, a folder in which a run is kept is refused. So is another call: inputs are compared by their
+    values at a few times, events and ``observe`` by the code of their functions and the constants that these hold
+    (defaults, closures, arguments of ``partial``), not by what they look up in their modules.
 
     Such a run may be longer than memory: its finished rows go to temporary files in the folder, and the arrays of the
     solution are read from there as they are asked for.

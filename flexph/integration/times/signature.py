@@ -12,6 +12,8 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...results.signature import digits
+from .events import Event
+from .fingerprint import fingerprint
 from .options import RunOptions
 
 PACKAGES = ("flexph", "numpy", "scipy", "numba")
@@ -37,7 +39,7 @@ def signature_of(
 
     ``probe`` returns what functions of time give at a time; of functions of the state ``start`` has values.
     """
-    events = [(name, getattr(e, "direction", 0), getattr(e, "terminal", False)) for name, e in options.events.items()]
+    events = [_event(name, event) for name, event in options.events.items()]
     pick = np.unique(np.linspace(0, grid.size - 1, PROBES).round().astype(int))
     return {
         "system": _mark(layout),
@@ -47,8 +49,10 @@ def signature_of(
         "save_every": str(options.save_every),
         "inputs": f"{sorted(options.inputs)}, {_mark(_asked(probe, time) for time in grid[pick].tolist())}",
         "events": str(events),
-        "controllers": str([f"{name}: every {own.period} s" for name, own in options.controllers.items()]),
-        "observe": "none" if options.observe is None else "a function",
+        "controllers": str(
+            [f"{name}: every {own.period} s, {fingerprint(own.function)}" for name, own in options.controllers.items()]
+        ),
+        "observe": "none" if options.observe is None else f"a function, {fingerprint(options.observe)}",
         "versions": _versions(),
     }
 
@@ -59,6 +63,12 @@ def difference(there: Signature, here: Signature) -> str | None:
         if there.get(name) != here.get(name):
             return f"{name} is {there.get(name)} there, {here.get(name)} here"
     return None
+
+
+def _event(name: str, given: Event | Callable[[float, Any], Any]) -> tuple[str, int, bool, str]:
+    """What tells an event from another: its name, direction, whether it ends the run, and the mark of its function."""
+    event = given if isinstance(given, Event) else Event(given)
+    return name, event.direction, event.terminal, fingerprint(event.function)
 
 
 def _versions() -> str:

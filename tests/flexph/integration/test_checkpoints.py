@@ -165,23 +165,25 @@ def test_a_killed_process_loses_what_came_after_the_last_piece(moment, tmp_path)
         if target.name == "00000004.h5" and moment == "after it":
             kill()
 
+    kills = []
+
     def watched(t, x):
-        if t > 0.045 and moment == "in a step":
-            kill()
+        if t > 0.045 and kills:
+            kills[0]()
         return x.x[0]
 
     child = os.fork()
     if not child:
         os.replace = killed_at
+        kills += [kill] if moment == "in a step" else []
         of_particles(Gauss(4), observe=watched, checkpoint=Checkpoint(folder, 0.0))
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     pieces = len(list(folder.glob("*.h5")))
     assert pieces == {"in a step": 5, "before a piece is in its place": 3, "after it": 4}[moment]
     assert len(durable.leftovers(folder)) == (moment != "in a step")
-    plain = {"observe": lambda t, x: x.x[0]}
-    resumed = of_particles(Gauss(4), checkpoint=Checkpoint(folder, 0.0, resume=True), **plain)
-    assert differences(of_particles(Gauss(4), **plain), resumed) == []
+    resumed = of_particles(Gauss(4), observe=watched, checkpoint=Checkpoint(folder, 0.0, resume=True))
+    assert differences(of_particles(Gauss(4), observe=watched), resumed) == []
     assert not durable.leftovers(folder)
 
 
@@ -263,6 +265,11 @@ def test_runs_are_not_mixed(tmp_path):
             other()
     with durable.locked(folder), pytest.raises(ValueError, match="being written by another process"):
         of_particles(Gauss(4), **there)
+    seen = {"checkpoint": tmp_path / "seen", "observe": lambda t, x, scale=1.0: scale * t}
+    of_particles(Gauss(4), **seen)
+    seen |= {"checkpoint": Checkpoint(tmp_path / "seen", resume=True), "observe": lambda t, x, scale=2.0: scale * t}
+    with pytest.raises(ValueError, match="another run: observe is a function"):
+        of_particles(Gauss(4), **seen)
     (folder / "notes.txt").write_text("")
     with pytest.raises(ValueError, match="must hold nothing else"):
         of_particles(Gauss(4), **there)
