@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import types
 import typing
@@ -86,7 +87,7 @@ def _checked(
                 result = function(*arguments, **named)
         except (TypeError, AttributeError, LookupError, OverflowError, np.linalg.LinAlgError) as error:
             given = named | {name: value for (name, _), value in zip(places, arguments, strict=False)}
-            reason = _reason(error, given)
+            reason = _unknown_name(error, function, owner) or _reason(error, given)
             if reason is None:
                 raise
             raise reason from error
@@ -104,6 +105,24 @@ def stack_level(calls: int) -> int:
         level, frame = level + 1, frame.f_back
         calls -= frame.f_code.co_name != "door" or frame.f_code.co_filename != __file__
     return level
+
+
+def _unknown_name(error: Exception, function: Any, owner: Any) -> TypeError | None:
+    """The error of an argument that a function does not have: what it takes, and which of its kind would take it."""
+    word = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    if word is None or error.__traceback__ is None or error.__traceback__.tb_next is not None:
+        return None
+    name, known = word[1], [n for n in inspect.signature(function).parameters if n != "self"]
+    others = sorted(kind.__name__ for kind in _kin(owner) if name in inspect.signature(kind).parameters)
+    hint = f"; {_or(others)} would take it" if others else ""
+    return TypeError(f"{owner.__name__}() has no argument {name!r}: it takes {', '.join(known) or 'none'}{hint}")
+
+
+def _kin(owner: Any) -> set[type]:
+    """Public classes of the same abstract base."""
+    bases = [base for base in owner.__mro__[1:] if inspect.isabstract(base)] if isinstance(owner, type) else []
+    near = set[type]().union(*(base.__subclasses__() for base in bases))
+    return {kind for kind in near if not inspect.isabstract(kind) and not kind.__name__.startswith("_")} - {owner}
 
 
 def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:

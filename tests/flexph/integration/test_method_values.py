@@ -118,3 +118,10 @@ def test_stages_of_exact_gauss(stages, order, compiled):
     ]
     coarse, fine = (np.abs(x - angle[-1]).max() for x in angle[:2])
     assert np.log2(coarse / fine) == pytest.approx(order, abs=0.4)
+
+
+def test_an_option_of_another_method_says_which_methods_have_it():
+    with pytest.raises(
+        TypeError, match=r"ExactGauss\(\) has no argument 'redundant': it takes stages, compiled; .*Exact4"
+    ):
+        ExactGauss(redundant="least_norm")
