@@ -10,6 +10,7 @@ from typing import Any
 
 import h5py
 import meshio
+import numpy as np
 
 TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot", ".bdf": "nastran", ".fem": "nastran", ".nas": "nastran"}
 """Formats of text by the endings of files, whose readers wait for a line that may never come."""
@@ -18,6 +19,8 @@ HDF5 = (".cgns", ".h5", ".h5m", ".hmf", ".med")
 XDMF = (".xdmf", ".xmf")
 COUNTS = 12
 """Words from which data of Gmsh count what follows: of texts, of numbers, of whole numbers."""
+TAGS = 10_000_000
+"""Numbers of nodes that a file of Gmsh may leave out; its reader takes memory for each."""
 PATIENCE = 1000
 """Reads beyond the end of a file after which it is over for a reader, too."""
 
@@ -66,7 +69,9 @@ def guarded_mesh(path: Path) -> Any:
         for file in (path.with_suffix(".node"), path.with_suffix(".ele")):
             _refuse_comments_only(file)
     if suffix == ".msh":
-        _refuse_counts(path.read_bytes())
+        content = path.read_bytes()
+        _refuse_counts(content)
+        _refuse_nodes(content)
     if suffix in XDMF:
         refuse_ways_out(path)
     if suffix in HDF5:
@@ -117,6 +122,23 @@ def _refuse_counts(content: bytes) -> None:
                 raise ValueError(
                     f"it counts {int(word[:20])} values of data, more than its {len(content)} bytes can hold"
                 )
+
+
+def _refuse_nodes(content: bytes) -> None:
+    """Raise ValueError for nodes or cells of Gmsh, in their headings, that are more than the bytes of the file."""
+    version = re.search(rb"\$MeshFormat\s+(\d)\S*\s+([01])", content)
+    by_blocks = version is not None and version[1] >= b"4"  # then a heading has the blocks, all, the least and last tag
+    for match in re.finditer(rb"\$(Nodes|Elements)\r?\n", content):
+        if by_blocks and version is not None and version[2] == b"1":
+            counts = np.frombuffer(content[match.end() : match.end() + 32].ljust(32, b"\0"), "<u8").tolist()
+        else:
+            words = content[match.end() : match.end() + 100].partition(b"\n")[0].split()
+            counts = [int(word) for word in words if word.isdigit()]
+        size, tags = len(content), counts[3:] if match[1] == b"Nodes" else []
+        if max(counts[: 2 if by_blocks else 1], default=0) > size or max(tags, default=0) > TAGS + size:
+            raise ValueError(
+                f"it announces {match[1].decode().lower()} by {counts}, more than its {size} bytes can hold"
+            )
 
 
 def _begins(path: Path, start: str) -> bool:

@@ -136,8 +136,10 @@ def _text(path: Path, start: bytes) -> str:
 
 def _scipy_matrix(path: Path) -> Any:
     """The matrix of scipy.sparse.save_npz, whose arrays must be as long as their headings say."""
-    size = 0
     with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+        if size > EXPANSION * path.stat().st_size + SPARE:
+            raise ValueError(f"it expands to {size} bytes, more than {EXPANSION} times its size")
         for member in archive.infolist():
             with archive.open(member) as file:
                 version = np.lib.format.read_magic(file)
@@ -145,7 +147,6 @@ def _scipy_matrix(path: Path) -> Any:
                 shape, _, kind = heading[version](file)
                 if math.prod(shape) * kind.itemsize != member.file_size - file.tell():
                     raise ValueError(f"{member.filename} declares an array {shape}, and has {member.file_size} bytes")
-            size += member.file_size
     matrix = sparse.load_npz(path)
     refuse_huge(matrix.shape, size)
     return sound(matrix)

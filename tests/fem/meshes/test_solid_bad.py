@@ -357,3 +357,22 @@ def test_degree_1_locks_and_says_so(kind):
         found = softness(kind, 4, 0.499)
     assert found < 0.3 * softness("quad9", 4, 0.499)  # what the warning is about
     assert softness(kind, 4, 0.3) > 0.75 * softness("quad9", 4, 0.3)
+
+
+@pytest.mark.parametrize(
+    "heading", [b"2 2000000000 1 8", b"1 8 1 3000000000", np.array([1, 10**9, 1, 8], "<u8").tobytes()]
+)
+def test_a_gmsh_file_that_announces_more_than_it_holds(heading, tmp_path):
+    kind = b"4.1 0 8" if heading.isascii() and b" " in heading else b"4.1 1 8\n\1\0\0\0"
+    path = tmp_path / "large.msh"
+    path.write_bytes(b"$MeshFormat\n" + kind + b"\n$EndMeshFormat\n$Nodes\n" + heading + b"\n$EndNodes\n")
+    with pytest.raises(ValueError, match=r"it announces nodes by \[.*\], more than its \d+ bytes can hold"):
+        fem.solid(path, STEEL)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("form", ["gmsh22", "gmsh"])
+def test_headings_of_gmsh_are_not_taken_for_more(form, binary, tmp_path):
+    mesh = box("tetra", (2, 1, 1), CUBE)
+    meshio.write(tmp_path / "box.msh", mesh, file_format=form, binary=binary)
+    assert fem.solid(tmp_path / "box.msh", STEEL).mass == pytest.approx(fem.solid(mesh, STEEL).mass, rel=1e-12)

@@ -3,6 +3,8 @@
 The matrices are those of a solid of ours, so that frequencies are compared to round-off.
 """
 
+import zipfile
+
 import numpy as np
 import pytest
 from abaqus_files import cantilever
@@ -272,3 +274,11 @@ def test_rows_in_another_order_are_said(model):
         model.body(model.shuffled(model.M), model.shuffled(model.K))
     with pytest.raises(ValueError, match=r"stiffness must vanish on rigid motions.*\(numbers, mapping\)"):
         model.body(model.in_blocks(model.M), model.in_blocks(model.K))
+
+
+def test_a_file_that_expands_without_bound_is_refused_before(tmp_path):
+    path = tmp_path / "zeros.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", bytes(20_000_000))
+    with pytest.raises(ValueError, match="expands to 20000000 bytes, more than 200 times its size"):
+        body_from_matrices(path, path, nodes=np.eye(3), ports={"end": [0]})
