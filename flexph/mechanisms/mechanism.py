@@ -85,6 +85,8 @@ class Mechanism(Model):
     ) -> Poses:
         """Many poses as by :meth:`assemble`, closed together; every body is given one place for each of them.
 
+        Angles in the plane are a list or an array; a tuple of numbers, which could be (x, y, angle), raises ValueError.
+
         Examples
         --------
         >>> import rigid

@@ -93,6 +93,9 @@ def optimise(
     2.0
     """
     lower, upper = box(bounds)
+    for name, (least, largest) in (constraints or {}).items():
+        if least is not None and largest is not None and least > largest:
+            raise ValueError(f"constraints[{name!r}] must be (least, largest), got {(least, largest)}")
     check.positive("tolerance", tolerance)
     check.count("most", most, 2 + len(bounds))
     place = Place(out, executor, None if executor else 1, resume)
@@ -120,6 +123,9 @@ class _Search:
             value_of(values, name)
         if values[self.objective].size != 1:
             raise ValueError(f"objective must be the name of a number, {self.objective!r} is an array")
+        if not np.isfinite(values[self.objective]).all():
+            said = f"{self.objective!r} is {values[self.objective].item()} at {told(start)}, where the search begins"
+            raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
     def minimised(self, start: Mapping[str, float], most: int, tolerance: float) -> Any:
         """What scipy tells of the search."""
@@ -138,7 +144,7 @@ class _Search:
         meeting = [record for record in records if not record.error and self.largest_excess(record) <= FEASIBLE]
         if not meeting:
             raise ArithmeticError(f"none of {len(records)} runs meets the constraints: {self._nearest(records)}")
-        best = min(meeting, key=lambda record: value_of(record.values, self.objective).item())
+        best = min(meeting, key=self.rank)
         if not result.success:
             raise ArithmeticError(
                 f"the search did not end within {most} runs; the best so far is {told(best.parameters)}, with "
@@ -155,6 +161,11 @@ class _Search:
         """The objective; NaN of a run that failed."""
         record = self.record(x)
         return float("nan") if record.error else value_of(record.values, self.objective).item()
+
+    def rank(self, record: Record) -> float:
+        """The objective of a run, infinity for NaN."""
+        value = value_of(record.values, self.objective).item()
+        return float("inf") if np.isnan(value) else value
 
     def excess(self, x: Array) -> Array:
         """By how much each limit is exceeded."""

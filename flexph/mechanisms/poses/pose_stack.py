@@ -123,6 +123,12 @@ def assemble_all(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], time: float
 ) -> Poses:
     """See :meth:`flexph.Mechanism.assemble_all`."""
+    for name, given in (*fixed.items(), *guess.items()):
+        if isinstance(given, tuple) and not any(map(np.ndim, given)):
+            raise ValueError(
+                f"places of {name!r} must be one for each pose, got {given}, which may be one place or angles: write "
+                f"[{given}] for one place, {list(given)} for angles"
+            )
     counts = {len(given) for given in (*fixed.values(), *guess.values())}
     if len(counts) != 1 or 0 in counts:
         raise ValueError(f"fixed and guess must give as many places of each body, one at least, got {sorted(counts)}")

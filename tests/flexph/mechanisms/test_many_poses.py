@@ -142,6 +142,7 @@ def test_redundant_constraints_are_told_as_one_by_one():
             {"fixed": {"crank": [(0.0, 0.0, 1.0)]}, "guess": {"coupler": [0.7, 0.8]}},
             "as many places of each body, one at least, got .1, 2.",
         ),
+        ({"fixed": {"crank": (0, 0, 1)}}, r"write \[\(0, 0, 1\)\] for one place, \[0, 0, 1\] for angles"),
         ({}, "as many places of each body"),
         ({"fixed": 1.0}, "fixed must be a dict of names with lists of values, got 1.0"),
         ({"fixed": {"crank": 1.0}}, r"fixed\['crank'\] must be a list of values, got 1.0"),

@@ -75,6 +75,10 @@ def test_searches_without_an_answer_say_so():
         optimise(square, "h", bounds)
     with pytest.raises(ValueError, match="objective must be the name of a number, 'g' is an array"):
         optimise(square, "g", bounds)
+    with pytest.raises(ArithmeticError, match=r"'f' is nan at x = 0.5, where the search begins: give a start"):
+        optimise(lambda x: {"f": float("nan")}, "f", {"x": (0.0, 1.0)})
+    with pytest.raises(ValueError, match=r"constraints\['g'\] must be \(least, largest\), got \(1.0, 0.0\)"):
+        optimise(square, "f", bounds, constraints={"g": (1.0, 0.0)})
     with pytest.raises(ValueError, match=r"start\['x'\] must lie in its bounds"):
         optimise(square, "f", bounds, start={"x": 5.0})
 
