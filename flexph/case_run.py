@@ -206,10 +206,12 @@ def _keep_unfinished(out: Path) -> Iterator[None]:
     try:
         yield
     except Unfinished as error:
-        click.echo(f"{error}\nthe {len(error.solution.times)} saved instants are in {_saved(error, out)}", err=True)
+        path = _saved(error, out)
+        said = str(error).replace(".solution", path.name)  # of which a program would ask
+        click.echo(f"{said}\nthe {len(error.solution.times)} saved instants are in {path}", err=True)
         if (out / CHECKPOINT).exists():
             click.echo("the same command with --resume goes on from there", err=True)
-        status = status_of(error.__context__) if isinstance(error, KeyboardInterrupt) else 1
+        status = status_of(error) if isinstance(error, KeyboardInterrupt) else 1
         raise click.exceptions.Exit(status) from error
 
 
@@ -225,8 +227,10 @@ def _saved(error: Unfinished, out: Path) -> Path:
 
 
 def status_of(interruption: BaseException | None) -> int:
-    """Exit status of a command that an interruption ended."""
-    return TERMINATED if isinstance(interruption, Terminated) else INTERRUPTED
+    """Exit status of a command that an interruption ended, or that which led to it."""
+    while interruption is not None and not isinstance(interruption, Terminated):
+        interruption = interruption.__context__
+    return INTERRUPTED if interruption is None else TERMINATED
 
 
 def _versions() -> dict[str, str]:

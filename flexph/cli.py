@@ -18,6 +18,7 @@ from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summar
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
 from flexph.console.tables import counts, print_table, table, verdicts
+from flexph.files.interrupts import termination_interrupts
 
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""
@@ -43,7 +44,7 @@ class _Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with one_sentence():
+            with termination_interrupts(), one_sentence():
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
             click.echo("interrupted", err=True)

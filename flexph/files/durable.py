@@ -67,6 +67,9 @@ def staging(parent: Path, told: str | Path | None = None) -> Iterator[Path]:
     """
     try:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    except FileNotFoundError as error:
+        said = f"there is no folder {str(parent)!r}, make it first"
+        raise FileNotFoundError(error.errno, said, str(told or parent)) from None
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(told or parent)) from None
     try:

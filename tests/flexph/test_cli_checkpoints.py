@@ -130,7 +130,9 @@ def test_a_kept_run_that_is_not_interrupted_is_the_same(tmp_path, expected):
 
 def test_other_options_are_refused(tmp_path):
     FAULTS[0, 0.5] = send(signal.SIGTERM)
-    assert run(tmp_path, "--checkpoint", 0, "--steps", 30).exit_code == 143
+    ended = run(tmp_path, "--checkpoint", 0, "--steps", 30)
+    assert ended.exit_code == 143
+    assert ".solution" not in ended.stderr and "the finished steps are in unfinished.h5" in ended.stderr
     FAULTS.clear()
     for options, words in {
         ("--steps", 20): "steps is 30 there, 20 here",

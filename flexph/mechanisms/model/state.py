@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...kernels.state import Configuration, momenta, products, vectors
+from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
 from .time_table import Anchors
@@ -43,10 +44,9 @@ class State:
     remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
-        for name in ("x", "multipliers", "memory"):
-            value = np.array(getattr(self, name), dtype=float)
-            if not np.all(np.isfinite(value)):
-                raise ValueError(f"{name} of a state must be finite, got NaN or infinity")
+        object.__setattr__(self, "time", check.number("time", self.time))
+        for name, shape in (("x", (None,)), ("multipliers", (None,)), ("memory", (None, None))):
+            value = np.array(check.array(f"{name} of a state", getattr(self, name), shape))
             value.setflags(write=False)
             object.__setattr__(self, name, value)
 

@@ -23,7 +23,10 @@ def study_folder(path: Path, identity: Mapping[str, Any], *, resume: bool) -> It
     Raises FolderRefused for a folder with files unless a study is to be resumed; for the study of something else, and
     where another process is at it.
     """
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise FolderRefused(f"out must be a folder, got {str(path)!r}, where a file is in its place") from None
     records = path / RECORDS
     if resume:
         _refuse_another(path, identity)

@@ -162,3 +162,8 @@ def test_what_was_written_can_be_read_back_while_the_disk_is_full(tmp_path):
         assert file.readinto(read) == 9
         assert bytes(read) == b"abc\0\0\0\1\0\0"
         file.check()
+
+
+def test_a_folder_that_is_not_there_is_said_in_a_sentence(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder '.*nowhere', make it first"):
+        write_hdf5(tmp_path / "nowhere" / "run.h5", marked("new"))

@@ -26,6 +26,7 @@ from flexph import (
     torsion_spring,
     weld,
 )
+from flexph.mechanisms.model.state import State
 from flexph.methods import by_name
 
 NAN = math.nan
@@ -462,3 +463,18 @@ def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
         r"bodies\['a'\] must be a Body, made by fem or rigid, .* got MultibodySystem",
     )
     refused(lambda: eigenfrequencies(mechanism), "system must be a LinearPHDAE, see mechanism.linearize")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("0", [0.0], []), "time must be a number, got '0'"),
+        ((NAN, [0.0], []), "time must be finite"),
+        ((0.0, ["x"], []), "x of a state must be numbers"),
+        ((0.0, [NAN], []), "x of a state must be finite"),
+        ((0.0, [[0.0]], []), "x of a state must have shape"),
+    ],
+)
+def test_states_of_other_values_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        State(*given, anchors=None)

@@ -133,6 +133,10 @@ def test_a_killed_driver_goes_on_where_it_was(tmp_path):
     driver.start()
     driver.join()
     assert driver.exitcode == -signal.SIGKILL
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(FolderRefused, match=r"out must be a folder, got .*file"):
+            run(deadly, samples, out=path)
     with pytest.raises(FolderRefused, match="go on with --resume"):
         run(deadly, samples, out=tmp_path / "s")
     result = run(deadly, samples, out=tmp_path / "s", resume=True)

@@ -1,6 +1,8 @@
 """`flexph study`: grids of cases, folders, and what is said of failures."""
 
 import json
+import os
+import signal
 from typing import Annotated, Literal
 
 import pytest
@@ -139,3 +141,14 @@ def test_crank_sliders_by_the_command_line(tmp_path, monkeypatch):
     assert json.loads((out / "study.json").read_text())["function"] == "case crank-slider"
     figures = xarray.load_dataset(out / "study.nc").squeeze()
     assert (figures.energy_residual_max_rel < 1e-11).all() and figures.uy_max_over_L.diff("steps").item() != 0.0
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_study_that_is_ended_early_says_that_it_can_be_resumed(number, status, command, monkeypatch):
+    def known():
+        os.kill(os.getpid(), number)
+        return {}
+
+    monkeypatch.setattr("flexph.studies.command.find_cases", known)
+    ended = command("swing", "--set", "steps=1")
+    assert ended.exit_code == status and "go on with --resume" in ended.output
