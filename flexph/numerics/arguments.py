@@ -120,9 +120,11 @@ def _unknown_name(error: Exception, function: Any, owner: Any) -> TypeError | No
 
 def _kin(owner: Any) -> set[type]:
     """Public classes of the same abstract base."""
-    bases = [base for base in owner.__mro__[1:] if inspect.isabstract(base)] if isinstance(owner, type) else []
-    near = set[type]().union(*(base.__subclasses__() for base in bases))
-    return {kind for kind in near if not inspect.isabstract(kind) and not kind.__name__.startswith("_")} - {owner}
+    bases: list[Any] = (
+        [base for base in owner.__mro__[1:] if inspect.isabstract(base)] if isinstance(owner, type) else []
+    )
+    near = [kind for base in bases for kind in base.__subclasses__() if kind is not owner]
+    return {kind for kind in near if not inspect.isabstract(kind) and not kind.__name__.startswith("_")}
 
 
 def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
