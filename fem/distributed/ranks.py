@@ -28,8 +28,8 @@ def world() -> Any:
         from slepc4py import SLEPc
     except ImportError as error:
         raise ValueError(
-            f"a reduction under MPI needs mpi4py, petsc4py and slepc4py ({error}): docs/guide/cluster.md says how to install "
-            "them; without mpiexec and --petsc it needs none of them"
+            f"a reduction under MPI needs mpi4py, petsc4py and slepc4py ({error}): docs/guide/cluster.md says how to "
+            "install them; without mpiexec and --petsc it needs none of them"
         ) from error
     if SLEPc.COMM_WORLD.size != MPI.COMM_WORLD.size:
         raise ValueError(
