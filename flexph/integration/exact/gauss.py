@@ -38,6 +38,8 @@ class GaussStepper:
     def __init__(self, inner: ExactStepper, stages: int = STAGES) -> None:
         if inner.arrays.springs.relations:
             raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
+        if inner.accounts.references.size:
+            raise ValueError("ExactGauss() does not take springs whose reference moves: take Exact()")
         self.inner, self.accounts, self.stages = inner, inner.accounts, stages
         self.arrays, self.table, self.forcing = inner.arrays, inner.table, inner.forcing
         self.collocation = Collocation(inner.arrays, gauss(stages), inner.rows_of_g)

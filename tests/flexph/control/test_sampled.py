@@ -1,0 +1,139 @@
+"""Sampled controllers, sensors and springs whose reference moves."""
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, InputError, connect, hinge, integrate, torque, torsion_spring
+from flexph.control import Sampled
+from flexph.methods import DiscreteGradient, Exact, ExactGauss
+from flexph.sensors import distance, joint_angle, joint_rate, position, velocity
+
+STIFF, DAMPED, TARGET = 40.0, 8.0, 0.5
+SENSORS = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
+
+
+def pendulum(*actuators):
+    arm = {"arm": rigid.bar(1.0, 2.0)}
+    return connect(arm, [hinge("arm.root", GROUND.at(0.0, 0.0)), *actuators], gravity=(0.0, -9.81))
+
+
+def start_of(mechanism):
+    return mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, 0.0)}))
+
+
+def hold(time, see):
+    return {"motor": STIFF * (TARGET - see["angle"]) - DAMPED * see["rate"]}
+
+
+MOTOR = pendulum(torque("arm.root", name="motor"))
+
+
+def controlled(period, times, *, function=hold, method=None, **options):
+    loop = Sampled(function=function, period=period, sensors=SENSORS)
+    method = method or Exact(compiled=False)
+    return integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"hold": loop}, **options)
+
+
+def test_the_limit_of_short_periods_is_the_spring_of_first_order():
+    times = np.linspace(0.0, 0.2, 41)
+    spring = pendulum(
+        torsion_spring("arm.root", GROUND, stiffness=STIFF, damping=DAMPED, angle=lambda t: TARGET, name="motor")
+    )
+    angle = integrate(spring, start_of(spring), np.linspace(0.0, 0.2, 321), method=Exact(compiled=False))
+    errors = [
+        abs(controlled(period, times).measured(SENSORS["angle"])[-1] - angle.measured(SENSORS["angle"])[-1])
+        for period in (0.02, 0.01, 0.005)
+    ]
+    np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 1.0, atol=0.2)
+    assert errors[-1] < 2e-2 * TARGET
+
+
+@pytest.mark.parametrize("save_every", [1, 3])
+def test_steps_end_where_a_controller_is_called(save_every):
+    called = []
+    times = np.linspace(0.0, 0.1, 8)  # no multiple of the period
+
+    def note(time, see):
+        called.append(time)
+        return hold(time, see)
+
+    run = controlled(0.01, times, function=note, save_every=save_every)
+    np.testing.assert_allclose(called, 0.01 * np.arange(10), atol=1e-15)
+    np.testing.assert_array_equal(run.times, np.unique(np.append(times[::save_every], times[-1])))
+    assert run.ledger.largest_residual < 1e-13
+
+
+def test_a_memory_is_returned_and_the_inputs_are_those_of_the_call():
+    loop = Sampled(
+        function=lambda time, see, count: ({"motor": float(count)}, count + 1), period=0.05, sensors={}, memory=0
+    )
+    seen = []
+    integrate(
+        MOTOR, start_of(MOTOR), np.linspace(0.0, 0.2, 5), method=Exact(compiled=False), controllers={"count": loop},
+        observe=lambda t, x: seen.append(t),
+    )  # fmt: skip
+    assert len(seen) == 5
+
+
+def test_the_work_of_a_reference_is_in_the_ledger():
+    mechanism = pendulum(
+        torsion_spring("arm.root", GROUND, stiffness=50.0, damping=2.0, angle=lambda t: 0.5 * np.sin(3.0 * t), name="m")
+    )
+    run = integrate(mechanism, start_of(mechanism), np.linspace(0.0, 2.0, 41), method=Exact(compiled=False))
+    assert run.ledger.largest_residual < 1e-13
+    assert abs(run.ledger.work["m"][-1]) > 1e-2
+    with pytest.raises(ValueError, match="reference moves"):
+        integrate(mechanism, start_of(mechanism), (0.0, 0.1), method=ExactGauss())
+    with pytest.raises(ValueError, match="reference moves"):
+        mechanism.phdae(start_of(mechanism))
+
+
+def test_angles_count_turns_and_rates_are_those_of_measures():
+    mechanism = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0))])
+    pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
+    start = mechanism.consistent_state(pose, {"arm": (None, 10.0)})
+    run = integrate(mechanism, start, np.linspace(0.0, 2.0, 201), method=Exact(compiled=False))
+    np.testing.assert_allclose(run.measured(joint_angle("arm.root"))[-1], 20.0, rtol=1e-2)  # of second order in h ω
+    np.testing.assert_allclose(run.measured(joint_rate("arm.root")), 10.0, rtol=1e-12)
+    np.testing.assert_allclose(run.measured(position("arm.tip")), run.position("arm.tip"), atol=1e-14)
+    np.testing.assert_allclose(run.measured(velocity("arm.tip")), run.velocity("arm.tip"), atol=1e-12)
+    np.testing.assert_allclose(run.measured(distance("arm.tip", GROUND.at(0.0, 0.0))), 1.0, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda t, see: {"motor": float("nan")}, "controller 'hold' at t = 0 s: the input of 'motor' must be finite"),
+        (lambda t, see: {"motor": (1.0, 2.0)}, "must have 1 numbers, got 2"),
+        (lambda t, see: {"moter": 1.0}, "no external port 'moter'"),
+        (lambda t, see: 1.0, "must return a mapping"),
+        (lambda t, see: see["angel"], "raised KeyError"),
+    ],
+)
+def test_wrong_answers_are_named_and_finished_steps_kept(function, told):
+    with pytest.raises(InputError, match=told) as caught:
+        controlled(0.01, np.linspace(0.0, 0.1, 11), function=function)
+    assert caught.value.solution.times.size == 1
+
+
+def test_what_cannot_have_controllers_says_so():
+    loop = Sampled(function=hold, period=0.01, sensors=SENSORS)
+    given = (MOTOR, start_of(MOTOR), (0.0, 0.1))
+    with pytest.raises(ValueError, match="tolerance"):
+        integrate(*given, method=Exact(tolerance=1e-3), controllers={"hold": loop})
+    with pytest.raises(ValueError, match="controllers are for mechanisms"):
+        integrate(*given, method=DiscreteGradient(), controllers={"hold": loop})
+    with pytest.raises(ValueError, match="sensor 'angle'"):
+        Sampled(function=hold, period=0.01, sensors={"angle": 1.0}) and integrate(
+            *given, controllers={"hold": Sampled(function=hold, period=0.01, sensors={"angle": 1.0})}
+        )
+
+
+def test_compiled_runs_take_the_same_steps():
+    times = np.linspace(0.0, 0.3, 91)
+    plain, compiled = controlled(0.01, times), controlled(0.01, times, method=Exact())
+    np.testing.assert_allclose(compiled.states, plain.states, rtol=0, atol=1e-12)
+    assert compiled.ledger.largest_residual < 1e-13
+    watched = controlled(0.01, times, method=Exact(), events={"never": lambda t, x: 1.0})
+    np.testing.assert_array_equal(watched.states, compiled.states)
