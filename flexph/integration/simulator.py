@@ -12,7 +12,6 @@ from ..kernels.state import derive
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.constraints import velocities_of
 from ..mechanisms.model.state import State, configuration
-from ..mechanisms.poses.resolution import refuse_short_step, shortest_step
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
@@ -70,7 +69,7 @@ class Simulator:
         if method.tolerance is not None:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
         self.mechanism, self._anchors = mechanism, start.anchors
-        self._inputs, self._shortest = _Held(mechanism), shortest_step(mechanism, start)
+        self._inputs = _Held(mechanism)
         stepper, _ = stepper_from(mechanism, start, method, self._inputs)
         first = stepper.start(start)
         plain = _PlainSteps(mechanism, stepper, first, start.multipliers)
@@ -103,11 +102,9 @@ class Simulator:
     def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:
         """Take a step of h > 0 [s] under inputs by external port, the same over the step; those not named are zero.
 
-        Raises ArithmeticError where the step cannot be solved, and ValueError where double precision does not resolve
-        it; the simulator stays where it was.
+        Raises ArithmeticError where the step cannot be solved, and stays where it was.
         """
         check.positive("h", h, "s")
-        refuse_short_step(self.time, h, self._shortest)
         self._inputs.hold(inputs)
         try:
             self._steps.take(h, self._inputs.values)

@@ -15,7 +15,6 @@ from ...control.sampled import ControlLoops
 from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
-from ...mechanisms.poses.resolution import refuse_short_step, shortest_step
 from ...numerics.arrays import Array
 from ...numerics.compiling import AVAILABLE, timed
 from ...numerics.step_failed import StepFailed
@@ -66,7 +65,6 @@ def run_mechanism(
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
     stepper, table = stepper_from(mechanism, start, method, forcing)
-    _refuse_short_steps(mechanism, start, grid)
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
@@ -79,13 +77,6 @@ def run_mechanism(
         with timed("runs of mechanisms"):
             solution = task.step_by_step()
     return solution
-
-
-def _refuse_short_steps(mechanism: Mechanism, start: State, grid: Array) -> None:
-    """Raise ValueError where the shortest step, or that with the coarsest times, is not resolved."""
-    lengths, shortest = np.diff(grid), shortest_step(mechanism, start)
-    for k in {int(np.argmin(lengths)), int(np.argmin(lengths / np.spacing(np.abs(grid[1:]))))}:
-        refuse_short_step(float(grid[k]), float(lengths[k]), shortest)
 
 
 def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options: RunOptions) -> ControlLoops | None:

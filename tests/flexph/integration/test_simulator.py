@@ -1,7 +1,5 @@
 """A mechanism that is advanced step by step: the bits of a run, whatever the lengths of the steps."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -121,26 +119,3 @@ def test_what_no_single_step_can_have_is_refused():
         simulator.advance(0.0)
     with pytest.raises(ValueError, match="motor"):
         simulator.advance(H, {"brake": 1.0})
-
-
-@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9], ids="{:g} s".format)
-def test_steps_that_positions_do_not_resolve_are_refused(unit):
-    """In any unit of time: h|v| below round-off of a length, by a run and by a simulator; a body at rest takes any."""
-    rod, _ = motor()
-    fast = rod.consistent_state(rod.assemble({"rod": (0.0, 0.0, 0.0)}), velocities={"rod": 0.5 / unit})
-    method, message = Exact(compiled=False), "bodies move less in it than their round-off; take steps above"
-    with pytest.raises(ValueError, match=message):
-        integrate(rod, fast, [0.0, 1e-18 * unit, 1e-3 * unit], method=method)
-    simulator = Simulator(rod, fast, method=method)
-    with pytest.raises(ValueError, match=message):
-        simulator.advance(1e-18 * unit)
-    simulator.advance(1e-12 * unit)
-    rest = rod.consistent_state(rod.assemble({"rod": (0.0, 0.0, 0.0)}))
-    Simulator(rod, rest, method=method).advance(1e-18 * unit)
-
-
-def test_steps_that_times_do_not_resolve_are_refused():
-    rod, start = motor()
-    late = replace(start, time=1e6)
-    with pytest.raises(ValueError, match=r"times have no finer digits there; take steps above 1\.2e-09 s"):
-        integrate(rod, late, 1e6 + np.array([0.0, 1.0, 1.0 + 1e-9]), method=Exact(compiled=False))

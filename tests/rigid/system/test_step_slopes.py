@@ -119,7 +119,9 @@ def test_a_wrong_slope_is_refused_by_name(wrong):
             matrix[np.unravel_index(np.abs(matrix).argmax(), matrix.shape)] *= 1.001
         return {"an entry": matrix, "a sign": -matrix, "a shape": matrix[1:]}[wrong]
 
-    message = r"mean_slope must have shape" if wrong == "a shape" else r"mean_slope must be ∂.* of the means: .*"
+    message = (
+        r"mean_slope must have shape" if wrong == "a shape" else r"mean_slope must be ∂.* of the means: .*"
+    )
     with pytest.raises(ValueError, match=message):
         replace(phdae, mean_slope=slope)
 
