@@ -11,15 +11,12 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from ..numerics.differences import STEP, derivative, state_sizes
-from .port_matrices import PortMatrices
+from ..numerics.differences import STEP, derivative
 
 TOLERANCE = 1e-5
 """Defect of an entry over the largest of its row (each by what a state of its size would do) that is a mistake."""
 ROUND_OFF = 1e-9
 """The same over the function itself, or a thousandth of what it may change by: below, differences see nothing."""
-APART = 0.1
-"""How far the ends of a step are apart at which its slope is compared, over the size of each state."""
 
 
 @checked
@@ -81,35 +78,3 @@ def _compare(name: str, function: Callable[[Array], Any], given: Any, x: Array) 
         raise ValueError(
             f"derivatives: {name} is {given[i, j]:.6g} in row {i}, column {j}; differences give {numeric[i, j]:.6g}"
         )
-
-
-def check_mean_slope(system: Any) -> None:
-    """Raise ValueError unless ``mean_slope`` agrees with differences of the means of a step near the sample.
-
-    Along one direction into which all states move, by what a state of its size would do: four evaluations.
-    """
-    x0, rng = system.sample, np.random.default_rng(0)
-    size = state_sizes(x0, system.parts.values())
-    x1, way = (base + size * rng.uniform(-1.0, 1.0, x0.size) * by for base, by in ((x0, APART), (0.0, 1.0)))
-    u = rng.uniform(0.5, 1.5, system.inputs_size)
-    slope = check.array("mean_slope", dense(system.mean_slope(x0, x1, u)), (x0.size, x0.size))
-    with np.errstate(all="ignore"):
-        numeric = derivative(lambda x: _mean_flow(system, x0, x, u), x1, directions=way[:, None], sizes=size)[:, 0]
-    given, scale = slope @ way, np.maximum(np.abs(slope) @ np.abs(way), np.abs(numeric))
-    allowed = TOLERANCE * scale + ROUND_OFF * scale.max(initial=0.0)
-    wrong = np.abs(given - numeric) - allowed  # not a number where the functions are not defined so far off
-    if np.any(wrong > 0.0):
-        i = int(np.nanargmax(wrong / allowed))
-        raise ValueError(
-            "mean_slope must be ∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁ of the means: along a direction near the sample row "
-            f"{i} changes by {given[i]:.6g}; differences give {numeric[i]:.6g}"
-        )
-
-
-def _mean_flow(system: Any, x0: Array, x1: Array, u: Array) -> Array:
-    """``(J̄ − R̄) z̄ + (B̄ − P̄) u`` by the means, in the middle where there is none."""
-    middle = 0.5 * (x0 + x1)
-    at = lambda name: system.means[name](x0, x1) if name in system.means else getattr(system, name)(middle)  # noqa: E731
-    z, ports = at("z"), ("B", "P", "S", "N") if system.has_feedthrough else ("B",)
-    flow: Array = at("J") @ z - at("R") @ z
-    return flow + PortMatrices(*map(at, ports)).flow(u) if u.size else flow

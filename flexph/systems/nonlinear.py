@@ -14,7 +14,7 @@ from ..numerics.arrays import Array, dense
 from ..numerics.differences import CENTRAL
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.memo import Remade, read_only
-from .derivatives import Derivatives, check_mean_slope
+from .derivatives import Derivatives
 from .discrete_gradients import Invariants
 from .port_matrices import PortMatrices
 
@@ -65,7 +65,7 @@ class PHDAE(Remade):
     ``invariants`` give H through quadratic ones (:class:`flexph.systems.Invariants`). ``derivatives`` of the functions
     (:class:`flexph.systems.Derivatives`), checked at the sample against differences, spare the iterations theirs.
     ``mean_slope``, a function of (x₀, x₁, u), does so for steps of ``means``: ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n, n)
-    of these very means, checked near the sample against differences; what replaces them replaces it.
+    of these very means; nothing checks it, and what replaces them replaces it.
     ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
     arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
     installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
@@ -118,8 +118,6 @@ class PHDAE(Remade):
             self.derivatives.check(self, self.sample)
         if "z" in self.means:
             self._check_pair(self.sample, self.sample + NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample)))
-            if self.mean_slope is not None:
-                check_mean_slope(self)
 
     def _columns_of_b(self) -> int:
         if self.B is None:

@@ -108,28 +108,6 @@ def test_slope_of_a_step_is_that_of_differences(name):
     np.testing.assert_allclose(phdae.mean_slope(x0, x1, u), numeric, rtol=0.0, atol=3e-7 * np.abs(numeric).max())
 
 
-@pytest.mark.parametrize("wrong", ["an entry", "a sign", "a shape"])
-def test_a_wrong_slope_is_refused_by_name(wrong):
-    phdae = slider_crank_phdae()
-    right = phdae.mean_slope
-
-    def slope(x0, x1, u):
-        matrix = right(x0, x1, u).copy()
-        if wrong == "an entry":
-            matrix[np.unravel_index(np.abs(matrix).argmax(), matrix.shape)] *= 1.001
-        return {"an entry": matrix, "a sign": -matrix, "a shape": matrix[1:]}[wrong]
-
-    message = (
-        r"mean_slope must have shape" if wrong == "a shape" else r"mean_slope must be ∂.* of the means: .*"
-    )
-    with pytest.raises(ValueError, match=message):
-        replace(phdae, mean_slope=slope)
-
-
-def slider_crank_phdae():
-    return rigid_slider_crank.slider_crank().phdae()
-
-
 TURNED = rigid.rotation_matrix().pose((0.0, 0.0, 0.0), Rotation.from_rotvec((0.5, 0.3, 0.1)))
 
 
