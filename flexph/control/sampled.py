@@ -10,6 +10,7 @@ import numpy as np
 
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..sensors.panel import Panel
@@ -19,6 +20,7 @@ FITS = 1e-9
 """Distance of a sample and a time of the run, over the period, up to which they are one."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sampled:
     """A controller that reads sensors every ``period`` [s], from the start of the run on, and holds what it answers.

@@ -36,7 +36,13 @@ _NOTHING = Measured(*(np.zeros(0) for _ in Measured._fields))
 
 
 def measure(
-    springs: Springs, e0: Array, h: float, products: tuple[Array, Array], *, moved: Array, stuck: Array | None = None
+    springs: Springs,
+    e0: Array,
+    h: float,
+    products: tuple[Array, Array],
+    *,
+    moved: Array | float = 0.0,
+    stuck: Array | None = None,
 ) -> Measured:
     """Extensions over a step from the products before and after it, and the mean tensions (torques).
 

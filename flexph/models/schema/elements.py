@@ -136,6 +136,7 @@ class TorqueEntry(Entry):
     makes: ClassVar = staticmethod(make.torque)
     kind: Literal["torque"]
     port: Port
+    against: Port | None = None
     axes: Literal["world", "section"] = "world"
     name: Name = None
 

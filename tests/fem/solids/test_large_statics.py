@@ -7,7 +7,7 @@ from solid_meshes import box
 import fem
 from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper
 from flexph.bodies import mean_axes
-from flexph.mechanisms.statics import equilibrium
+from flexph.mechanisms.statics import balance, equilibrium
 from flexph.numerics.factors import singular_systems as saddle
 from flexph.results import static_solution
 
@@ -75,7 +75,7 @@ def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkey
     mechanism, pose, inputs = make()
     assert mechanism.network.arrays.mean is not None  # large: the shift is kept apart
     found, counts, entries = [], [], []
-    solve, correct = equilibrium.solve_saddle, equilibrium._correction
+    solve, correct = balance.solve_saddle, equilibrium._correction
 
     def counted(*given):
         counts[-1] += 1
@@ -86,7 +86,7 @@ def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkey
         return solve(matrix, rhs, **options)
 
     monkeypatch.setattr(equilibrium, "_correction", counted)
-    monkeypatch.setattr(equilibrium, "solve_saddle", measured)
+    monkeypatch.setattr(balance, "solve_saddle", measured)
     for is_parted in (equilibrium.is_parted, lambda a, spin: False):
         counts.append(0), entries.append(0)
         monkeypatch.setattr(equilibrium, "is_parted", is_parted)
@@ -110,11 +110,11 @@ def test_orderings_solve_the_same_system():
         given.append(matrix)
         return solve(matrix, rhs, **options)
 
-    solve, equilibrium.solve_saddle = equilibrium.solve_saddle, kept
+    solve, balance.solve_saddle = balance.solve_saddle, kept
     try:
         mechanism.equilibrium(pose, inputs=inputs)
     finally:
-        equilibrium.solve_saddle = solve
+        balance.solve_saddle = solve
     rhs = given[0] @ rng.standard_normal(given[0].shape[0])
     found = [saddle.solve_saddle(given[0], rhs, meshed=meshed) for meshed in (False, True)]
     assert found[0] == pytest.approx(found[1], rel=1e-6)  # condition 1e9 or so before scaling

@@ -15,6 +15,7 @@ from flexph.joints import __all__ as JOINTS
 from flexph.models.examples_of import EXAMPLES, FOLDER
 from flexph.models.schema import bodies, elements, functions
 from flexph.models.schema.entry import kind_of
+from rigid import body
 from rigid import model_files as of_rigid
 
 ENTRIES = [
@@ -32,6 +33,7 @@ ARRAYS = {
     body_from_matrices: {"numbers", "cells", "stresses"},
     body_from_modes: {"cells", "stresses"},
     rod: {"curve"},
+    body: {"shape"},
 }
 """Arguments that are arrays in memory or functions of places and cannot be written."""
 RENAMED = {"masses_of_nodes": "masses", "file": "path"}

@@ -82,7 +82,7 @@ def test_flat_and_thin_bodies_are_accepted(inertia):
 
 def test_point_mass_in_space():
     made = rigid.point(0.7, dim=3)
-    assert (made.dim, made.mass, made.turns, made.view) == (3, 0.7, False, None)
+    assert (made.dim, made.mass, made.turns, made.view.cell_type) == (3, 0.7, False, "vertex")
     assert made.ports["point"].rotation is None
     np.testing.assert_array_equal(made.inertia.second, np.zeros((3, 3)))
 
