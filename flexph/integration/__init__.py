@@ -1,6 +1,5 @@
 """Time integration: mechanisms by the exact scheme, general systems by all methods.
 
 Imports: control, files, integration.compiled.steps, integration.exact, integration.general, integration.methods,
-integration.times, kernels, mechanisms, mechanisms.equations, mechanisms.model, mechanisms.poses, numerics, results,
-switching, systems.
+integration.times, kernels, mechanisms, mechanisms.equations, mechanisms.model, numerics, results, switching, systems.
 """

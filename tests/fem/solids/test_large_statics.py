@@ -87,9 +87,9 @@ def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkey
 
     monkeypatch.setattr(equilibrium, "_correction", counted)
     monkeypatch.setattr(balance, "solve_saddle", measured)
-    for is_parted in (equilibrium.is_parted, lambda a, spin: False):
+    for is_parted in (balance.is_parted, lambda a, spin: False):
         counts.append(0), entries.append(0)
-        monkeypatch.setattr(equilibrium, "is_parted", is_parted)
+        monkeypatch.setattr(balance, "is_parted", is_parted)
         found.append(mechanism.equilibrium(pose, inputs=inputs))
     sparse, filled = found
     places = [static_solution(mechanism, state).position("b.tip")[0] for state in found]

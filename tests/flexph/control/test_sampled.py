@@ -92,7 +92,7 @@ def test_the_work_of_a_reference_is_in_the_ledger():
 def test_angles_count_turns_and_rates_are_those_of_measures():
     mechanism = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0))])
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
-    start = mechanism.consistent_state(pose, velocities={"arm": ((0.0, 0.0), 10.0)})
+    start = mechanism.consistent_state(pose, velocities={"arm": 10.0})
     run = integrate(mechanism, start, np.linspace(0.0, 2.0, 201), method=Exact(compiled=False))
     np.testing.assert_allclose(run.measured(joint_angle("arm.root"))[-1], 20.0, rtol=1e-2)  # of second order in h ω
     np.testing.assert_allclose(run.measured(joint_rate("arm.root")), 10.0, rtol=1e-12)
@@ -124,10 +124,8 @@ def test_what_cannot_have_controllers_says_so():
         integrate(*given, method=Exact(tolerance=1e-3), controllers={"hold": loop})
     with pytest.raises(ValueError, match="controllers are for mechanisms"):
         integrate(*given, method=DiscreteGradient(), controllers={"hold": loop})
-    with pytest.raises(ValueError, match="sensor 'angle'"):
-        Sampled(function=hold, period=0.01, sensors={"angle": 1.0}) and integrate(
-            *given, controllers={"hold": Sampled(function=hold, period=0.01, sensors={"angle": 1.0})}
-        )
+    with pytest.raises(ValueError, match="must be a Quantity"):
+        Sampled(function=hold, period=0.01, sensors={"angle": 1.0})
 
 
 def test_compiled_runs_take_the_same_steps():
