@@ -20,6 +20,7 @@ from . import models as models
 from . import plot as plot
 from . import report as report
 from . import results as results
+from . import sensors as sensors
 from . import studies as studies
 from . import switching as switching
 from . import systems as systems

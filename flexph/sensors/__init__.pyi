@@ -1,6 +1,5 @@
 """The public names of this room: each is loaded when it is asked for."""
 
-from .panel import Panel as Panel
 from .quantities import Quantity as Quantity
 from .quantities import distance as distance
 from .quantities import distance_rate as distance_rate

@@ -417,6 +417,15 @@ def _linear() -> dict[str, Call]:
         "control.inject_damping": Call(control.inject_damping, {"system": system, "port": "left", "gain": 1.0}),
         "control.passive_observer": Call(control.passive_observer, {"system": system, "port": "left", "gain": 1.0,
                                                                     "name": "observer"}),
+        "control.Sampled": Call(control.Sampled, {"function": lambda time, see: {}, "period": 0.1, "sensors": {}}),
+        "sensors.distance": Call(flexph.sensors.distance, {"first": "arm.root", "second": GROUND.at(0.0, 1.0)}),
+        "sensors.distance_rate": Call(flexph.sensors.distance_rate, {"first": "arm.root", "second": GROUND.at(0.0, 1.0)}),
+        "sensors.joint_angle": Call(flexph.sensors.joint_angle, {"first": "arm.root", "second": GROUND, "axis": None, "second_axis": None}),
+        "sensors.joint_rate": Call(flexph.sensors.joint_rate, {"first": "arm.root", "second": GROUND, "axis": None, "second_axis": None}),
+        "sensors.offset": Call(flexph.sensors.offset, {"first": "arm.root", "second": GROUND, "direction": (1.0, 0.0)}),
+        "sensors.offset_rate": Call(flexph.sensors.offset_rate, {"first": "arm.root", "second": GROUND, "direction": (1.0, 0.0)}),
+        "sensors.position": Call(flexph.sensors.position, {"port": "arm.root", "origin": GROUND}),
+        "sensors.velocity": Call(flexph.sensors.velocity, {"port": "arm.root"}),
         "control.port_spring": Call(control.port_spring, {"stiffness": 1.0, "damping": 0.1, "width": 1, "name": "s"}),
         "interconnection.clamp": Call(interconnection.clamp, {"port": "a.left", "components": [0]}),
         "interconnection.tie": Call(interconnection.tie, {"components": None, "turn": None}, ("a.left", "b.left")),
@@ -737,6 +746,7 @@ def _results() -> dict[str, Call]:
     made, pose, state = mechanism()
     solution, modes = run(), flexph.modes(flexph.eliminate(made.linearize(made.equilibrium(pose))), 2)
     return {
+        "Solution.measured": Call(solution.measured, {"quantity": flexph.sensors.velocity("arm.root")}),
         "Solution.reaction": Call(solution.reaction, {"joint": "hinge arm.root–GROUND", "on": "first",
                                                         "frame": "world"}),
         "Solution.item": Call(lambda name: solution[name], {"name": "arm.centre"}),
