@@ -29,7 +29,8 @@ RESULTS = {
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
     "BodyAxes", "Damping", "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
-    "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part", "Scene", "Shape",
+    "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
+    "Scene", "Shape",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}
