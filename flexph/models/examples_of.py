@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from ..files.durable import staged
+
 FOLDER = Path(__file__).parent / "examples"
 EXAMPLES = ("crank-slider", "four-bar", "slider-crank-3d", "solid-bar")
 """Names of the examples, the first of them that of ``flexph new``."""
@@ -15,7 +17,7 @@ BESIDE = {"solid-bar": ("bar.msh",)}
 def write_example(path: Path, like: str) -> list[Path]:
     """Copy an example to ``path``, with the suffix .yaml, and the files that it names beside it; returns the paths.
 
-    Raises FileExistsError rather than replace a file.
+    Raises FileExistsError rather than replace a file, and FileNotFoundError where the folder is not there.
     """
     target = path if path.suffix in (".yaml", ".yml") else path.with_name(f"{path.name}.yaml")
     pairs = [
@@ -27,8 +29,9 @@ def write_example(path: Path, like: str) -> list[Path]:
             raise FileExistsError(17, "there already", str(written))
     for source, written in pairs:
         text = source.read_text(encoding="utf-8").replace(f"{like}.yaml", target.name)
-        if source.suffix == ".yaml":
-            written.write_text(text, encoding="utf-8")
-        else:
-            shutil.copyfile(source, written)
+        with staged(written) as part:
+            if source.suffix == ".yaml":
+                part.write_text(text, encoding="utf-8")
+            else:
+                shutil.copyfile(source, part)
     return [written for _, written in pairs]

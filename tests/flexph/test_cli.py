@@ -168,7 +168,7 @@ def test_without_an_output_what_is_printed_is_dropped():
     [
         ("x.xyz", r"--picture x.xyz must end in .*\.png"),
         ("x", "--picture x must end in "),
-        ("none/x.png", "none.*: No such file or directory"),
+        ("none/x.png", "none/x.png: there is no folder 'none', make it first"),
         ("file/x.png", "file.*: Not a directory"),
     ],
 )

@@ -81,7 +81,10 @@ def test_wrong_options_end_in_a_line(model, tmp_path, options, words):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("name", "words"), [("", "must be that of a file"), ("none/rod", "No such file or directory")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("", "must be that of a file"), ("none/rod", "none/rod.yaml: there is no folder 'none', make it first")],
+)
 def test_an_example_has_a_name_in_a_folder(name, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = flexph("new", name)
