@@ -249,13 +249,23 @@ class Mechanism(Model):
         return as_phdae(self, state)
 
     @checked
-    def describe(self, pose: Pose | None = None) -> str:
-        """Bodies, connections, freedoms, redundant constraints and the state layout as text.
+    def describe(self, pose: Pose | None = None, *, details: bool = False) -> str:
+        """Bodies, joints, forces, freedoms and redundant constraints as text, what matters first.
 
-        Freedoms and redundancies depend on the pose; without one they are counted at the pose that assembles from no
-        guess, where there is one.
+        Parameters
+        ----------
+        pose : Pose, optional
+            Freedoms and redundancies are counted here; by default at the pose that assembles from no guess, where there
+            is one. Where some are redundant, a pose nearby tells whether this one is singular.
+        details : bool
+            Add the ports of all bodies, the constraints of all connections and the layout of the state.
+
+        Returns
+        -------
+        str
+            About a dozen lines, or with ``details`` as many as the state has parts.
         """
-        return describe(self, pose)
+        return describe(self, pose, details=details)
 
 
 @checked

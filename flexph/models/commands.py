@@ -64,8 +64,9 @@ def check(file: Path, settings: Sequence[str], trust: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @SETTINGS
 @TRUST
+@click.option("--details", is_flag=True, help="name all ports, constraints and parts of the state, too")
 @click.option("--schema", is_flag=True, help="print the JSON schema of model files instead")
-def show(file: Path | None, settings: Sequence[str], trust: bool, schema: bool) -> None:
+def show(file: Path | None, settings: Sequence[str], trust: bool, details: bool, schema: bool) -> None:
     """Say what a model file describes: bodies, connections, degrees of freedom, redundant constraints, mass, runs."""
     if schema:
         from .schema.document import model_schema
@@ -78,7 +79,7 @@ def show(file: Path | None, settings: Sequence[str], trust: bool, schema: bool) 
     with refusals():
         from .showing import words
 
-        click.echo(words(model))
+        click.echo(words(model, details=details))
 
 
 @click.command("new")

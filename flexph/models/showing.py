@@ -7,13 +7,12 @@ from .mechanism_of import pose_of
 from .schema.studies import Study
 
 
-def words(model: ModelFile) -> str:
-    """Bodies, connections, freedoms and redundancies at the start, mass, runs and studies."""
+def words(model: ModelFile, *, details: bool = False) -> str:
+    """Bodies, connections, freedoms and redundancies at the start, mass, runs and studies; or ``details`` of all."""
     document, mechanism = model.document, model.mechanism
     pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))
     heading = [document.description] if document.description else []
-    lines = [*heading, mechanism.describe(pose)]
-    lines.append(f"mass {sum(body.mass for body in mechanism.bodies.values()):.6g} kg")
+    lines = [*heading, mechanism.describe(pose, details=details)]
     lines += [f"run {name}: {run.kind}" for name, run in document.runs.items()]
     for name, study in document.studies.items():
         lines.append(f"study {name}: run {study.run} {_samples(study)}")

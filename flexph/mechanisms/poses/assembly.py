@@ -54,9 +54,24 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
         moved = closure.closed(at, np.ones_like(free))
         if max(np.abs(moved[0] - at[0]).max() / size, np.abs(moved[1] - at[1]).max()) <= 10.0 * PRINTED:
             at = moved
+    return _pose(closure, at, size)
+
+
+def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
+    """The pose after rigid increments (translations [m], turns [rad]), with its joints closed, drives at time 0.
+
+    Raises ValueError where they do not close.
+    """
+    closure, at = _Closure(mechanism, 0.0), move(mechanism, pose.centres, pose.rotations, step)
+    at = closure.closed(at, np.ones(step.size, dtype=bool))
+    return _pose(closure, at, extent(mechanism, *at))
+
+
+def _pose(closure: _Closure, at: Placed, size: float) -> Pose:
+    """The pose at which a closure ended; raises ValueError where it is open."""
     if closure.open_by(at, size) > OPEN:
         raise ValueError(_explain(closure, at, size))
-    centres, rotations = at
+    mechanism, (centres, rotations) = closure.mechanism, at
     arms = node_arms(mechanism.network.arrays, rotations, np.zeros(mechanism.layout.flexible))
     return Pose(centres, rotations, anchor(mechanism, product_values(mechanism, centres, arms)))
 

@@ -1,41 +1,84 @@
-"""A mechanism in words."""
+"""A mechanism in words: what matters first, ports, constraints and the state layout on request."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...bodies.nodal_body import NodalBody
-from ...joints.rows.connection import Measure
-from ...linear.elimination import explain_redundant, null_space
+from ...joints.rows.connection import Connection, Measure
+from ...linear.elimination import explain_redundant
 from ...systems.resistive_relations import Relation
-from ..model.constraints import constraint_rates
-from ..model.state import Pose, at_rest
-from ..model.time_table import TimeTable, laws
+from ..model.state import Pose
+from ..model.time_table import laws
 from .assembly import assemble
+from .singularity import rank_at, redundant_nearby, regularity
 
 if TYPE_CHECKING:
     from ..model.model import Model
 
+MOST = 5
+"""Bodies, dampers and redundant constraints that a summary names one by one."""
 
-def describe(mechanism: Model, pose: Pose | None = None) -> str:
-    """Bodies, connections, degrees of freedom, redundancies at a pose and the state layout, as plain text."""
-    layout = mechanism.layout
-    lines = [f"{'plane' if layout.dim == 2 else 'space'}, {len(mechanism.bodies)} bodies"]
-    for name, body in mechanism.bodies.items():
-        kind = f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
-        if isinstance(body, NodalBody):
-            kind = f"{len(body.frames)} nodes, {body.stress_size} stresses"
-        ports = ", ".join((*body.ports, *(f"{k} (load)" for k in body.loads)))
-        lines.append(f"  {name}: {body.mass:.6g} kg, {kind}; ports {ports}")
-    lines.append("connections")
-    for c in mechanism.connections:
-        rows = ", ".join(row.name for row in c.rows) or ("external port" if c.input else "force element")
-        resists = (f"; {m.name} {_damping(m)}".replace(";  ", "; ") for m in c.form.measures if _damping(m))
-        lines.append(f"  {c.name}: {rows}{''.join(resists)}")
+
+def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = False) -> str:
+    """Bodies, joints, forces, freedoms and redundancies at a pose as plain text; ``details`` adds all names."""
+    dim, count = mechanism.layout.dim, len(mechanism.bodies)
+    total = sum(body.mass for body in mechanism.bodies.values())
+    lines = [f"{'plane' if dim == 2 else 'space'}, {count} bodies, mass {total:.6g} kg", *_bodies(mechanism)]
+    lines += [f"{kind}: {counted}" for kind, counted in _connections(mechanism).items() if counted]
+    lines += _some("resists: ", _resistances(mechanism))
     lines += _freedoms(mechanism, pose)
-    lines.append(f"state of {layout.size} entries")
-    lines += [f"  {name}: {s.start}:{s.stop}" for name, s in layout.parts.items()]
-    return "\n".join(lines)
+    lines.append(f"state of {mechanism.layout.size} entries")
+    if not details:
+        return "\n".join([*lines, "with details: ports, constraints, parts of the state"])
+    return "\n".join([*lines, *_details(mechanism)])
+
+
+def _some(heading: str, entries: list[str]) -> list[str]:
+    """The first entries after a heading, each on a line, and how many more there are."""
+    more = [f"{' ' * len(heading)}and {len(entries) - MOST} more"] if len(entries) > MOST else []
+    heads = [heading, *[" " * len(heading)] * MOST]
+    return [f"{head}{entry}" for head, entry in zip(heads, entries[:MOST], strict=False)] + more
+
+
+def _bodies(mechanism: Model) -> list[str]:
+    """The heaviest bodies if there are many, all if there are few."""
+    named = list(mechanism.bodies.items())
+    if len(named) > MOST:
+        heaviest = sorted(range(len(named)), key=lambda i: -named[i][1].mass)[:MOST]
+        named = [named[i] for i in sorted(heaviest)]
+    lines = [f"  {name}: {body.mass:.6g} kg, {_kind(body)}" for name, body in named]
+    rest = len(mechanism.bodies) - len(named)
+    return lines + ([f"  and {rest} lighter ones"] if rest else [])
+
+
+def _kind(body: Any) -> str:
+    if isinstance(body, NodalBody):
+        return f"{len(body.frames)} nodes, {body.stress_size} stresses"
+    return f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
+
+
+def _connections(mechanism: Model) -> dict[str, str]:
+    """Joints, forces and external ports by kind."""
+    joints = Counter(c.kind for c in mechanism.connections if c.rows)
+    forces = Counter(c.kind for c in mechanism.connections if not c.rows and not c.input)
+    listed = [f"{number} {kind}" for kind, number in forces.items()]
+    if np.any(mechanism.gravity):
+        listed.insert(0, f"gravity ({', '.join(f'{g:.6g}' for g in mechanism.gravity)}) m/s²")
+    return {
+        "joints": ", ".join(f"{number} {kind}" for kind, number in joints.items()),
+        "forces": ", ".join(listed),
+        "external ports": ", ".join(mechanism.input_names),
+    }
+
+
+def _resistances(mechanism: Model) -> list[str]:
+    """Dampers and friction, by connection."""
+    entries = ((c, m) for c in mechanism.connections for m in c.form.measures)
+    return [f"{c.name}{f': {m.name}' if m.name else ''} {_damping(m)}" for c, m in entries if _damping(m)]
 
 
 def _damping(measure: Measure) -> str:
@@ -45,6 +88,7 @@ def _damping(measure: Measure) -> str:
 
 
 def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
+    """Freedoms and redundancies at a pose, and whether it is singular."""
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
     free = sum(not law.holonomic for law in laws(mechanism))
     count = f"velocities {velocities}, constraints {rows}" + (f" ({free} nonholonomic)" if free else "")
@@ -54,9 +98,33 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
             pose, where = assemble(mechanism, {}, {}, 0.0), "at the pose assembled without a guess"
         except ValueError:
             return [f"{count}, freedoms at least {max(velocities - rows, 0)}; redundancies: give describe(pose) a pose"]
-    c = at_rest(mechanism, pose.centres, pose.rotations)
-    G = constraint_rates(mechanism, c, TimeTable(mechanism, pose.anchors), 0.0)[0]
-    redundant = null_space(G, mechanism.constraint_names)[1] if rows else []
-    freedoms = velocities - rows + len(redundant)
-    lines = [f"{count}, redundant {len(redundant)}, freedoms {freedoms} {where}"]
-    return lines + [f"  {explain_redundant(names)}" for names in redundant]
+    rank = rank_at(mechanism, pose)
+    lines = [f"{count}, redundant {len(rank.redundant)}, freedoms {rank.freedoms} {where}"]
+    lines += _some("  ", [explain_redundant(names) for names in rank.redundant])
+    if not rank.redundant:
+        value = regularity(mechanism, pose)
+        return lines if value is None else [*lines, f"  regular: smallest singular value {value:.2g} (0 is singular)"]
+    nearby = redundant_nearby(mechanism, pose, rank)
+    if nearby is None:
+        return lines
+    if nearby < len(rank.redundant):
+        return [*lines, f"  singular: a little way off redundant are {nearby}; motions may branch here"]
+    return [*lines, "  not singular: as many are redundant a little way off"]
+
+
+def _details(mechanism: Model) -> list[str]:
+    """Ports of bodies, constraints of connections, and where everything is in the state."""
+    lines = ["ports"]
+    for name, body in mechanism.bodies.items():
+        lines.append(f"  {name}: {', '.join((*body.ports, *(f'{load} (load)' for load in body.loads)))}")
+    lines.append("connections")
+    lines += [f"  {c.name}: {_rows(c)}" for c in mechanism.connections]
+    return [*lines, "state", *(f"  {name}: {s.start}:{s.stop}" for name, s in mechanism.layout.parts.items())]
+
+
+def _rows(connection: Connection) -> str:
+    listed = ", ".join(row.name for row in connection.rows) or (
+        "external port" if connection.input else "force element"
+    )
+    resists = (f"; {m.name} {_damping(m)}".replace(";  ", "; ") for m in connection.form.measures if _damping(m))
+    return listed + "".join(resists)

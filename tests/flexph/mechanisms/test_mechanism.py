@@ -252,10 +252,33 @@ def test_inputs_and_constraints_have_names():
 
 
 def test_description():
-    text = crank_slider().describe()
-    for words in ("crank: 0.5 kg, rigid", "rod: ", "6 coordinates", "hinge crank.tip–rod.root: x, y", "rod.stress"):
+    short, text = crank_slider().describe(), crank_slider().describe(details=True)
+    for words in (
+        "crank: 0.5 kg, rigid",
+        "rod: ",
+        "6 coordinates",
+        "3 hinge",
+        "velocities 14, constraints 8, redundant 0",
+    ):
+        assert words in short
+    assert len(short.splitlines()) <= 14 and "rod.stress" not in short
+    for words in (*short.splitlines()[:-1], "hinge crank.tip–rod.root: x, y", "rod.stress"):
         assert words in text
-    assert "velocities 14, constraints 8, redundant 0, freedoms 6" in text
+
+
+def test_a_description_says_what_is_singular():
+    """A parallelogram is singular where its bars lie in one line; two welds hold a bar twice wherever it is."""
+    bars = {name: rigid.bar(1.0, 1.0) for name in ("left", "top", "right")}
+    pins = [hinge("left.tip", "top.root"), hinge("top.tip", "right.tip"), hinge("right.root", GROUND.at(1.0, 0.0))]
+    four_bar = connect(bars, [hinge("left.root", GROUND), *pins])
+    upright = four_bar.assemble({"left": (0.0, 0.0, 1.5), "right": (1.0, 0.0, 1.5)}, guess={"top": (0.0, 1.0, 0.0)})
+    told = four_bar.describe(upright)
+    assert "redundant 0, freedoms 1" in told and "  regular: smallest singular value 0." in told
+    flat = four_bar.assemble({"left": 0.0, "top": 0.0, "right": 0.0})
+    told = four_bar.describe(flat)
+    assert "redundant 1, freedoms 2" in told and "  singular: a little way off redundant are 0" in told
+    cart = connect({"bar": bars["top"]}, [slider("bar.root", GROUND), slider("bar.tip", GROUND)])
+    assert "not singular: as many are redundant" in cart.describe()
 
 
 def test_a_body_may_be_used_twice():
