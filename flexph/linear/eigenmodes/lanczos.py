@@ -55,6 +55,20 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
     raise ArithmeticError(f"the {count} lowest modes did not settle in {BLOCKS} blocks; ask for fewer of them")
 
 
+def lowest_square(pencil: Pencil, complement: Complement) -> float:
+    """The lowest ω² in the complement of other motions; where it is below the shift, only a number above it.
+
+    All modes far below the shift have one 1/(ω² + s) and do not settle; that they are there is seen at once.
+    """
+    for space in _spaces(pencil, 1, complement, seed=complement.count):
+        square = 1.0 / space.values[0] - pencil.shift
+        if square < pencil.shift:
+            return float(max(square, ROUND_OFF * pencil.shift))
+        if space.residuals[0] <= SETTLED * space.values[0]:
+            return float(square)
+    raise ArithmeticError(f"the lowest mode did not settle in {BLOCKS} blocks; ask for dense modes of a smaller system")
+
+
 def overlooked(pencil: Pencil, complement: Complement, frequency: float) -> bool:
     """Whether there may be modes up to a frequency in the complement of those that were found.
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.linalg import eigh
 
 import fem
@@ -13,8 +14,8 @@ from flexph.bodies.held import AtRest, Held
 from flexph.linear.eigenmodes import lowest_modes
 from flexph.linear.eigenmodes import modes as spectrum
 from flexph.linear.eigenmodes.complement import Complement
-from flexph.linear.eigenmodes.lanczos import lanczos
-from flexph.linear.eigenmodes.shift_invert import CondensedPencil, ritz
+from flexph.linear.eigenmodes.lanczos import lanczos, lowest_square
+from flexph.linear.eigenmodes.shift_invert import CondensedPencil, MixedPencil, ritz
 from flexph.mechanisms.statics import linearization
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors.low_rank import filled
@@ -205,3 +206,17 @@ def test_lanczos_restarts_and_ends_with_the_whole_space(large, monkeypatch):
 def test_chains(kind, count, support, names, length, monkeypatch):
     system, rigid = chain(kind, count, support, names=names[:count], length=length)
     assert_those_of_dense_algebra(system, rigid, range(1, 21), monkeypatch)
+
+
+def test_shifts_far_above_the_lowest_mode_come_down():
+    """Twenty modes at 1e-6 below a shift of 1 have one 1/(ω² + s) to round-off, as those of thin plates have."""
+    frequencies = np.concatenate([np.geomspace(1e-6, 2e-6, 20), np.linspace(1.0, 1e3, 380)])
+    m, d = sparse.identity(400, format="csc"), sparse.diags_array(frequencies, format="csc")
+    nothing, shifts, squares = Complement(m, np.zeros((400, 0))), [1.0], []
+    while len(squares) < 6:
+        squares.append(lowest_square(MixedPencil(m, m, d, shifts[-1]), nothing))
+        shifts.append(0.1 * squares[-1] if squares[-1] < shifts[-1] else shifts[-1])
+        if shifts[-1] == shifts[-2]:
+            break
+    assert squares[0] < 1.0
+    np.testing.assert_allclose(squares[-1], 1e-12, rtol=1e-9)  # round-off of 1/(ω² + s), s up to a tenth
