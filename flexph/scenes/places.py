@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..bodies.body import Port
+from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_place
 from ..joints.rows.vectors import Ground, PortName
 from ..mechanisms.model.model import Model
@@ -39,19 +41,22 @@ class PortPlaces:
         """World position (k, 3) [m]."""
         if isinstance(port, Ground):
             return np.broadcast_to(self._of_ground(port), (self.times, 3))
-        index, at = find_place(port, self.mechanism.bodies)
-        name = list(self.mechanism.bodies)[index]
+        body, at = self._owner(port)
+        if isinstance(body, NodalBody):
+            return self.motion.position(port).reshape(-1, 3)
+        name = port.partition(".")[0]
         return spatial(self.motion.points(name, at.position[None], at.shape)[..., 0, :]).reshape(-1, 3)
 
     def axes(self, port: PortName) -> Array:
         """Axes of the section, as columns (k, 3, 3); turned by the rotation vector ψu, and orthonormal again."""
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(3), (self.times, 3, 3))
-        index, at = find_place(port, self.mechanism.bodies)
-        name, dim = list(self.mechanism.bodies)[index], self.mechanism.layout.dim
-        axes = np.tile(np.eye(3), (self.times, 1, 1))
-        axes[:, :dim, :dim] = self.motion.rotations(name)
-        if at.rotation is None or not self.mechanism.bodies[name].size:
+        (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
+        axes, turned = np.tile(np.eye(3), (self.times, 1, 1)), self.motion.rotations(name)
+        if isinstance(body, NodalBody):
+            return np.array(turned.reshape(-1, len(body.frames), 3, 3)[:, body.node_of(port.partition(".")[2])])
+        axes[:, :dim, :dim] = turned
+        if at.rotation is None or not body.size:
             return axes
         psi = np.zeros((self.times, 3))
         turned = np.asarray((at.rotation @ self.motion.deformation(name).reshape(self.times, -1).T).T)
@@ -62,6 +67,10 @@ class PortPlaces:
         z = np.cross(x, y)
         z /= np.linalg.norm(z, axis=1, keepdims=True)
         return np.stack([x, np.cross(z, x), z], axis=-1)
+
+    def _owner(self, port: str) -> tuple[AnyBody, Port]:
+        """The body of a port, and the port."""
+        return self.mechanism.bodies[port.partition(".")[0]], find_place(port, self.mechanism.bodies)[1]
 
     def _of_ground(self, ground: Ground) -> Array:
         if ground.position is not None:

@@ -27,7 +27,10 @@ FACETS = {
 
 
 class Surface(NamedTuple):
-    """Points X (p, d) and heights (p,) over the plane [m], displacement rows (p·d, n), triangles (t, 3)."""
+    """Points X (p, d) and heights (p,) over the plane [m], displacement rows (p·d, n), triangles (t, 3).
+
+    Of a body of N nodes the rows are weights of these, (p, N).
+    """
 
     points: Array
     heights: Array
@@ -43,8 +46,8 @@ def surface_of(view: View, size: float) -> Surface:
         return _thin(view, size)
     triangles = outer_triangles(view.cells, view.cell_type)
     used, numbers = np.unique(triangles, return_inverse=True)
-    d = view.points.shape[1]
-    rows = (d * used[:, None] + np.arange(d)).ravel()
+    each = view.shape.shape[0] // len(view.points)  # rows: d displacements, or the weights of the nodes of a body
+    rows = (each * used[:, None] + np.arange(each)).ravel()
     heights = view.heights[used] if view.heights.size else np.zeros(len(used))
     return Surface(view.points[used], heights, sparse.csr_array(view.shape)[rows], numbers.reshape(-1, 3))
 

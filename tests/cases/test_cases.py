@@ -11,7 +11,7 @@ from flexph.cli import main
 CASES = {  # number of checks; options of a short run; tables and pictures that it writes
     "andrews-squeezer": (31, "--steps 200", "angles.csv angles.png forces.csv ledger.csv ledger.png motion.png"),
     "beam-reduction": (2, "--elements 12 --order 8", "methods.csv responses.png"),
-    "bend-45": (6, "--elements 2", "bend.png tips.csv"),
+    "bend-45": (12, "--elements 2", "bend.png tips.csv"),
     "boost-converter": (16, "--steps 20 --periods 4", "converter.png discontinuous.csv started.csv steady.csv"),
     "casimirs": (9, "--end 2", "casimirs.csv flux.png reports.txt"),
     "clamped-capacitor": (16, "", "capacitances.csv clamped.png undetermined.csv"),

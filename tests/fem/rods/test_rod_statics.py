@@ -7,10 +7,12 @@ from rod_samples import SLENDER, cantilever
 from scipy.optimize import brentq
 
 import fem
-from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, modes, torque
+import rigid
+from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, modes, revolute, torque
 from flexph.export import write_modes, write_series
 from flexph.integration.methods import Decaying, Exact, ExactGauss
 from flexph.models import ModelError, load_model, write_model
+from flexph.scenes import pose_scene
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
 BENT = np.pi / 4.0
@@ -235,3 +237,16 @@ def test_what_does_not_hold_yet_is_refused_by_name():
     with pytest.raises(ValueError, match="quasi_static"):
         mechanism.consistent_state(pose, elastic="quasi_static")
     assert run.rotations("rod").shape == (2, 3, 3, 3)
+
+
+def test_rods_and_their_joints_are_drawn():
+    rod = fem.rod(4.0, None, SLENDER, elements=1, ports={"eye": (4.0, (0.0, 0.3, 0.0))})
+    arm = rigid.body(1.0, inertia=(1.0, 1.0, 1.0), ports={"pin": (0.0, 0.0, 0.0)})
+    mechanism = connect({"rod": rod, "arm": arm}, [revolute("rod.eye", "arm.pin", axis=(0.0, 0.0, 1.0))])
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    scene = pose_scene(mechanism, mechanism.assemble({"rod": ((1.0, 0.0, 0.0), turn)}))
+    parts = {part.name: part for part in scene.parts}
+    box = parts["rod"].points[0]
+    np.testing.assert_allclose((box.min(axis=0) + box.max(axis=0))[:2], [2.0, 4.0], rtol=0, atol=1e-12)
+    hinge = parts[mechanism.connections[0].name].points[0]
+    np.testing.assert_allclose(hinge.mean(axis=0), [0.7, 4.0, 0.0], rtol=0, atol=1e-12)
