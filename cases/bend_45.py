@@ -31,9 +31,9 @@ SECTION = fem.RodSection(
     mass=1.0,
     inertia=(1.0 / 6.0, 1.0 / 12.0, 1.0 / 12.0),
 )
-CONVERGED = (47.150, 15.685, 53.475)  # tip under 600 N, of a prototype of our own on fine meshes of other elements [m]
+CONVERGED = (47.150, 15.685, 53.475)  # tip under 600 N, of our own prototype on fine meshes of other elements [m]
 PUBLISHED = {300.0: (58.84, 22.33, 40.08), 450.0: (52.32, 18.62, 48.39), 600.0: (47.23, 15.79, 53.37)}
-"""Tips [m] under forces [N] in J. C. Simo, L. Vu-Quoc, Comput. Methods Appl. Mech. Engrg. 58 (1986) 79: 8 linear elements."""
+"""Tips [m] under forces [N]: J. C. Simo, L. Vu-Quoc, Comput. Methods Appl. Mech. Engrg. 58 (1986) 79."""
 
 
 class Result(NamedTuple):
