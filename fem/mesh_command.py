@@ -2,16 +2,23 @@
 
 import click
 
-from .mesh_report import mesh_report, words
+from flexph.console.machine import AS_JSON, print_json
+
+from .mesh_report import mesh_report, values, words
 
 
 @click.command("mesh")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
 @click.option("--unit", default=1.0, show_default=True, help="what the file counts lengths in [m]: 1e-3 for mm")
-def command(file: str, density: float | None, unit: float) -> None:
+@AS_JSON
+def command(file: str, density: float | None, unit: float, as_json: bool) -> None:
     """Say what a mesh holds: cells, regions, volume, mass and inertia, quality, what could become a port."""
     try:
-        click.echo(words(mesh_report(file, density, unit=unit)))
+        report = mesh_report(file, density, unit=unit)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    if as_json:
+        print_json({"file": file, **values(report)})
+    else:
+        click.echo(words(report))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -157,6 +157,14 @@ def _region(model: SolidModel, name: str) -> RegionReport:
         measure = float(sum(area.sum() for _, _, area, _, _ in facet_samples(model, r.facets)))
         return RegionReport(name, r.kind, len(r.facets), len(r.nodes), measure)
     return RegionReport(name, r.kind, len(r.nodes), len(r.nodes), 0.0)
+
+
+def values(report: MeshReport) -> dict[str, Any]:
+    """The report as plain values; what is not known, as the mass without a density, is None."""
+    kept = asdict(report)
+    low, high = kept.pop("size")
+    cell, number = kept.pop("worst")
+    return {**kept, "low": low, "high": high, "worst": {"cell": cell, "number": number}}
 
 
 def words(report: MeshReport) -> str:

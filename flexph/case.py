@@ -16,7 +16,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 GROUP = "flexph.cases"
 """Entry-point group under which a distribution registers its cases."""
 
-RESERVED = frozenset({"out", "force", "checkpoint", "resume", "report", "checks", "help"})
+RESERVED = frozenset({"out", "force", "checkpoint", "resume", "report", "checks", "help", "quiet", "verbose"})
 """Names that the command line needs for itself and that no parameter of a case may have."""
 
 Kind = Literal["published", "closed form", "independent code", "theorem"]

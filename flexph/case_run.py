@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import tempfile
@@ -19,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from flexph.case import Case
+from flexph.console.machine import json_text
+from flexph.console.verbosity import log
 from flexph.files.durable import leftovers, publish, remove, staging
 from flexph.files.interrupts import Terminated, termination_interrupts
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
@@ -86,7 +86,7 @@ def run_case(
         left = [path.name for path in leftovers(out)]
         finished = folder.claim(force=force, resume=keeping.resume)
         if left:
-            click.echo(f"removed what a killed run left: {', '.join(left)}", err=True)
+            log.warning("removed what a killed run left: %s", ", ".join(left))
         if finished:
             return sorted(path for path in out.rglob("*") if path.is_file())
         try:
@@ -163,7 +163,7 @@ def _report(
     try:
         write_case_report(part, record, figures, result, told)
     except Exception as error:  # hours of computing must not be lost with it
-        click.echo(f"no report: {type(error).__name__}: {error}", err=True)
+        log.error("no report: %s: %s", type(error).__name__, error)
 
 
 @contextmanager
@@ -197,7 +197,9 @@ def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict
         raise click.ClickException(" ".join(str(error).split())) from error
     except ArithmeticError as error:
         raise click.ClickException(str(error)) from error
-    return record | {"wall_s": round(time.perf_counter() - clock, 6)}, result
+    seconds = time.perf_counter() - clock
+    log.info("%s: computed in %.3g s", name, seconds)
+    return record | {"wall_s": round(seconds, 6)}, result
 
 
 @contextmanager
@@ -242,18 +244,7 @@ def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
     """Return record and figures as one JSON object."""
     if clash := sorted(record.keys() & figures.keys()):
         raise ValueError(f"the summary needs the names {', '.join(clash)} itself: name these figures otherwise")
-    return json.dumps({**record, **_plain(figures)}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: arrays become lists, and numbers that are not finite null."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json_text({**record, **figures}) + "\n"
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:

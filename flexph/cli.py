@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.metadata import entry_points
@@ -12,13 +10,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from tqdm import tqdm
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
+from flexph.console.analysis import analyses, draw, refuse_format, text
+from flexph.console.machine import AS_JSON, analysis_values, print_json, verdict_values
 from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
-from flexph.console.tables import counts, print_table, table, verdicts
+from flexph.console.sources import epilog, explained
+from flexph.console.tables import counts, print_table, two_columns, verdicts
+from flexph.console.verbosity import tell, told_on_stderr, with_verbosity
 from flexph.files.interrupts import termination_interrupts
+from flexph.files.progress import progress
 
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""
@@ -34,9 +36,8 @@ class _Main(click.Group):
         own = super().get_command(ctx, cmd_name)
         if own is None:
             for entry in entry_points(group=COMMANDS, name=cmd_name):
-                command: click.Command = entry.load()
-                return command
-        return own
+                return with_verbosity(entry.load())
+        return with_verbosity(own) if own else None
 
     def main(self, *args: Any, **options: Any) -> Any:
         replace_unknown_characters()
@@ -44,7 +45,7 @@ class _Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with termination_interrupts(), one_sentence():
+            with termination_interrupts(), told_on_stderr(), one_sentence():
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
             click.echo("interrupted", err=True)
@@ -61,11 +62,11 @@ class _Cases(click.Group):
         if Path(cmd_name).suffix in (".yaml", ".yml"):
             from flexph.model_command import model_command
 
-            return model_command(cmd_name, _run_options(), _run_and_list)
-        return _command(cmd_name, _load(cmd_name))
+            return with_verbosity(model_command(cmd_name, _run_options(), _run_and_list))
+        return with_verbosity(_command(cmd_name, _load(cmd_name)))
 
 
-@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]}, epilog=epilog())
 @click.version_option(package_name="flexph", prog_name="flexph")
 def main() -> None:
     """Flexible multibody dynamics in port-Hamiltonian form."""
@@ -73,24 +74,28 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
 
 
-@main.command("list")
-def list_cases() -> None:
+@main.command("list", epilog=epilog())
+@AS_JSON
+def list_cases(as_json: bool) -> None:
     """List the installed cases."""
-    summaries, written = table("case", "description"), written_summaries()
-    cases, broken = sorted(find_cases()), []
+    summaries, written = {}, written_summaries()
+    cases, broken = sorted(find_cases()), {}
     for name in cases:
         try:
             summary = written.get(name) or _load(name).summary
         except click.ClickException as error:
-            summary = error.message
-            broken.append(name)
-        summaries.add_row(name, summary)
-    print_table(summaries)
+            summary = broken[name] = error.message
+        summaries[name] = summary
+    if as_json:
+        print_json({"cases": [{"name": n, "summary": s, "error": broken.get(n)} for n, s in summaries.items()]})
+    else:
+        print_table(two_columns("case", "description", summaries))
+        tell(explained(*summaries.values()))
     if cases and len(broken) == len(cases):
         raise click.ClickException("none of the installed cases can be loaded")
 
 
-@main.group(cls=_Cases, options_metavar=None, subcommand_metavar="CASE|MODEL.yaml --out DIR [OPTIONS]")
+@main.group(epilog=epilog(), cls=_Cases, options_metavar=None, subcommand_metavar="CASE|MODEL.yaml --out DIR [OPTIONS]")
 def run() -> None:
     """Compute a case, or the runs of a model file, and write the results.
 
@@ -98,10 +103,11 @@ def run() -> None:
     """
 
 
-@main.command()
+@main.command(epilog=epilog())
 @click.argument("names", nargs=-1, metavar="[CASE]...")
+@AS_JSON
 @click.pass_context
-def validate(ctx: click.Context, names: Sequence[str]) -> None:
+def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
     """Compare computed numbers with references: published numbers, closed forms, other programs, theorems.
 
     For all cases, or for those named. The exit status is 1 if a number is off by more than its tolerance.
@@ -110,12 +116,15 @@ def validate(ctx: click.Context, names: Sequence[str]) -> None:
     checks: list[tuple[str, Check]] = []
     try:
         for name, case in cases.items():
-            for check in tqdm(case.checks(), desc=name, unit=" checks", disable=None):
+            for check in progress(case.checks(), desc=name, unit=" checks"):
                 checks.append((name, check))
     finally:
         # Also when a case raises: what was compared up to there is worth reading.
-        print_table(verdicts(checks))
-        print_table(counts((check for _, check in checks), get_args(Kind)))
+        if as_json:
+            print_json(verdict_values(checks, get_args(Kind)))
+        else:
+            print_table(verdicts(checks))
+            print_table(counts((check for _, check in checks), get_args(Kind)))
     unchecked = cases.keys() - {name for name, _ in checks}
     if unchecked or not cases:
         raise click.ClickException(f"nothing to check in {', '.join(sorted(unchecked)) or 'an empty list of cases'}")
@@ -125,50 +134,31 @@ def validate(ctx: click.Context, names: Sequence[str]) -> None:
         ctx.exit(1)
 
 
-@main.command()
+@main.command(epilog=epilog())
 @click.argument("name", metavar="CASE")
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="file for the picture (extra plot)")
-def analyze(name: str, picture: Path | None) -> None:
+@AS_JSON
+def analyze(name: str, picture: Path | None, as_json: bool) -> None:
     """Report what is known of the system of a case.
 
     Algebraic constraints and index, conserved quantities, passivity, stability, and which variables stand in which
     equation of the Dirac structure. Of a switching system each mode is reported, with a picture of its own.
     """
-    from flexph import plot
-    from flexph.analysis import analyze as report
-    from flexph.switching import SwitchingPHDAE
-
     case = _load(name)
     if case.system is None:
         having = ", ".join(other for other in sorted(find_cases()) if _has_system(other))
         raise click.ClickException(f"case {name!r} hands out no system; these do: {having or 'none'}")
     if picture is not None:
-        _refuse_format(picture)
-    given = case.system()
-    system, inputs = given if isinstance(given, tuple) else (given, None)
-    modes = {m: system.system(m) for m in system.modes} if isinstance(system, SwitchingPHDAE) else {"": system}
+        refuse_format(picture)
+    reports = analyses(case.system())
+    drawn = draw(reports, picture) if picture is not None else []
+    if as_json:
+        values = [{"mode": mode, **analysis_values(report)} for mode, report in reports.items()]
+        return print_json({"case": name, "summary": case.summary, "modes": values, "pictures": list(map(str, drawn))})
     click.echo(f"{name}: {case.summary}\n")
-    for mode, one in modes.items():
-        own = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
-        try:
-            analysis = report(one, inputs=own)
-        except (ValueError, ArithmeticError) as error:
-            raise click.ClickException(" ".join(f"{mode} {error}".split())) from error
-        heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
-        click.echo(f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}")
-        if picture is not None:
-            file = picture.with_stem(f"{picture.stem}-{re.sub(r'[^0-9A-Za-z]+', '-', mode)}") if mode else picture
-            click.echo(plot.save(plot.structure(analysis.whole), file))
-
-
-def _refuse_format(picture: Path) -> None:
-    """End the command for a picture that cannot be drawn, before anything is computed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise click.ClickException('--picture needs matplotlib, which is not installed: pip install "flexph[plot]"')
-    from flexph.plot.axes import ENDINGS
-
-    if picture.suffix not in ENDINGS:
-        raise click.ClickException(f"--picture {picture} must end in {', '.join(ENDINGS)}")
+    for mode, report in reports.items():
+        click.echo(text(mode, report))
+    return tell(drawn)
 
 
 def _has_system(name: str) -> bool:
@@ -202,7 +192,9 @@ def _command(name: str, case: Case[Any]) -> click.Command:
         _run_and_list(name, case, values, out=out, **given)
 
     options = [_option(parameter) for parameter in case.parameters]
-    return click.Command(name, callback=callback, params=[*_run_options(), *options], help=case.summary)
+    return click.Command(
+        name, callback=callback, params=[*_run_options(), *options], help=case.summary, epilog=epilog(case.summary)
+    )
 
 
 def _run_and_list(
@@ -222,8 +214,7 @@ def _run_and_list(
         raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
     keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())
     written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
-    for line in listed(written, out):
-        click.echo(line)
+    tell(listed(written, out))
 
 
 def _run_options() -> list[click.Parameter]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -39,6 +39,14 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
         rows.add_row(kind, str(len(own)), str(sum(own)))
     rows.add_row("all", str(len(given)), str(sum(check.passed for check in given)))
     return rows
+
+
+def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
+    """A table of words by name."""
+    listed = table(first, second)
+    for name, words in rows.items():
+        listed.add_row(name, words)
+    return listed
 
 
 def table(*words: str, numbers: Sequence[str] = ()) -> Table:

@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
+from ..console.machine import AS_JSON, print_json
+from ..console.verbosity import tell
 from .examples_of import EXAMPLES, write_example
-from .reading.problems import ModelError
+from .reading.problems import ModelError, dotted
 from .settings import parse_setting
 
 MODEL = click.argument("file", type=click.Path(path_type=Path))
@@ -48,16 +50,34 @@ def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> 
 @MODEL
 @SETTINGS
 @TRUST
-def check(file: Path, settings: Sequence[str], trust: bool) -> None:
+@AS_JSON
+def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> None:
     """Say what is wrong with a model file: line, column, what was given, what would be right.
 
     Starts are closed and made consistent, inputs and outputs are looked up; nothing is run. The exit status is 1 where
     something is wrong.
     """
-    model = loaded(file, settings, trust=trust)
-    with refusals():
-        model.check()
-    click.echo(f"{file}: right, with runs {', '.join(model.runs) or 'none'}")
+    try:
+        model = loaded(file, settings, trust=trust)
+        with refusals():
+            model.check()
+    except click.ClickException as error:
+        if not as_json:
+            raise
+        print_json({"file": str(file), "right": False, "runs": [], "problems": _problems(error)})
+        raise click.exceptions.Exit(1) from error
+    if as_json:
+        print_json({"file": str(file), "right": True, "runs": list(model.runs), "problems": []})
+    else:
+        tell([f"{file}: right, with runs {', '.join(model.runs) or 'none'}"])
+
+
+def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
+    """What is wrong with a model file; line and column are null where that is not in it."""
+    cause = refusal.__cause__
+    if not isinstance(cause, ModelError):
+        return [{"line": None, "column": None, "path": "", "message": refusal.message}]
+    return [{"line": p.line, "column": p.column, "path": dotted(p.path), "message": p.text} for p in cause.problems]
 
 
 @click.command("show")
@@ -92,7 +112,6 @@ def new(name: str, like: str) -> None:
     if not Path(name).name:
         raise click.UsageError(f"NAME must be that of a file, got {name!r}")
     try:
-        for path in write_example(Path(name), like):
-            click.echo(path)
+        tell(write_example(Path(name), like))
     except FileExistsError as error:
         raise click.ClickException(f"{error.filename} is there already: take another name, or remove it") from error

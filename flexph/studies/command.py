@@ -13,6 +13,7 @@ import click
 from ..case import Case, Parameter, find_cases
 from ..case_run import status_of
 from ..console.output import REPORT, repeating_command
+from ..console.verbosity import log, tell
 from ..files.results_folder import FolderRefused
 from ..numerics import checks as check
 from ..plot.axes import MISSING
@@ -58,10 +59,7 @@ def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: 
         raise click.ClickException(" ".join(str(error).split())) from error
     drawn = _drawn(results, out) if pictures else []
     lines = summary(results)
-    for path in (out / DATASET, *drawn, *(_reported(case, out, results, lines, drawn) if report else ())):
-        click.echo(path)
-    for line in lines:
-        click.echo(line)
+    tell([out / DATASET, *drawn, *(_reported(case, out, results, lines, drawn) if report else ()), *lines])
 
 
 def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: Sequence[Path]) -> list[Path]:
@@ -125,7 +123,7 @@ def _value(parameter: Parameter, text: str) -> Any:
 
 def _drawn(results: Any, out: Path) -> list[Path]:
     if find_spec("matplotlib") is None:
-        click.echo(f"no pictures: {MISSING}", err=True)
+        log.warning("no pictures: %s", MISSING)
         return []
     from .pictures import draw
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from ...files.progress import progress
 from ...numerics.arrays import Array
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .journal import Journal
@@ -197,7 +198,7 @@ def follow(
 
 def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) -> tqdm[Any]:
     """A bar that appears after a second."""
-    return tqdm(total=total, initial=done, delay=1.0, disable=None if shown else True, unit=unit)
+    return progress(total=total, initial=done, delay=1.0, shown=shown, unit=unit)
 
 
 def prescribed(

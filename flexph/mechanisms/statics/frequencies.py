@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular, svd
-from tqdm import tqdm
 
 from ...bodies.body import Body
 from ...bodies.linear_system import matrices_at_rest
+from ...files.progress import progress
 from ...joints.rows.connection import measures
 from ...linear.eigenmodes.modes import eigenfrequencies
 from ...linear.responses.sweep import SPARE as SPARE_MODES
@@ -64,7 +64,7 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
         rows = np.tensordot(joints.forces(own), basis.motions, axes=([2, 3], [0, 1]))  # over the modes, (k, g, N)
         squares, certain = _squares(basis, rows, count)
     frequencies = np.sqrt(squares)
-    for i in tqdm(np.flatnonzero(~certain).tolist(), delay=1.0, disable=None, unit="pose"):
+    for i in progress(np.flatnonzero(~certain).tolist(), delay=1.0, unit="pose"):
         frequencies[i] = _alone(mechanism, given[i], count)
     return frequencies
 

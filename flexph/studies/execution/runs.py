@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from ...files.interrupts import termination_interrupts
+from ...files.progress import progress
 from .engines import Engine, started
 from .folders import study_folder
 from .records import Record, key, read_record, record_path, tidy
@@ -94,7 +93,7 @@ def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
 
 def progress_bar(total: int, *, shown: bool) -> Any:
     """A bar that appears after a second, tells what remains, and counts failures."""
-    bar = tqdm(total=total, delay=1.0, disable=None if shown else True, unit="sample", smoothing=0.05)
+    bar: Any = progress(total=total, delay=1.0, shown=shown, unit="sample", smoothing=0.05)
     bar.failed = 0
     return bar
 

@@ -1,0 +1,55 @@
+"""``flexph analyze``: reports on the modes of a system, as text, as pictures and for programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def analyses(given: Any) -> dict[str, Any]:
+    """Reports on a system, or on a pair of it and its inputs by port, by mode; without modes one named ""."""
+    from flexph.analysis import analyze
+    from flexph.switching import SwitchingPHDAE
+
+    system, inputs = given if isinstance(given, tuple) else (given, None)
+    modes = {m: system.system(m) for m in system.modes} if isinstance(system, SwitchingPHDAE) else {"": system}
+    reports = {}
+    for mode, one in modes.items():
+        own = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
+        try:
+            reports[mode] = analyze(one, inputs=own)
+        except (ValueError, ArithmeticError) as error:
+            raise click.ClickException(" ".join(f"{mode} {error}".split())) from error
+    return reports
+
+
+def text(mode: str, analysis: Any) -> str:
+    """A report and the pattern of its Dirac structure."""
+    heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
+    return f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}"
+
+
+def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
+    """Draw the Dirac structure of each mode into a file of its own."""
+    from flexph import plot
+
+    drawn = []
+    for mode, analysis in reports.items():
+        file = picture.with_stem(f"{picture.stem}-{re.sub(r'[^0-9A-Za-z]+', '-', mode)}") if mode else picture
+        drawn.append(plot.save(plot.structure(analysis.whole), file))
+    return drawn
+
+
+def refuse_format(picture: Path) -> None:
+    """End the command for a picture that cannot be drawn, before anything is computed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise click.ClickException('--picture needs matplotlib, which is not installed: pip install "flexph[plot]"')
+    from flexph.plot.axes import ENDINGS
+
+    if picture.suffix not in ENDINGS:
+        raise click.ClickException(f"--picture {picture} must end in {', '.join(ENDINGS)}")

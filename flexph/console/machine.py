@@ -1,0 +1,77 @@
+"""What commands print for programs: one JSON object on the standard output, with the keys of docs/guide/machine-output.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+import numpy as np
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="print one JSON object, for programs")
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print an object of plain values."""
+    click.echo(json_text(value))
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """An object as JSON."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: arrays become lists, complex numbers pairs, and what is not finite null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def verdict_values(checks: Sequence[tuple[str, Any]], kinds: Sequence[str]) -> dict[str, Any]:
+    """Checks of cases and their numbers by kind, of pairs of the name of a case and a :class:`flexph.case.Check`."""
+    keys = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "relative", "passed")
+    own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}
+    return {
+        "checks": [{"case": name, **{key: getattr(check, key) for key in keys}} for name, check in checks],
+        "kinds": {kind: {"checks": len(passed), "passed": sum(passed)} for kind, passed in own.items()},
+        "failed": sum(not check.passed for _, check in checks),
+    }
+
+
+def analysis_values(analysis: Any) -> dict[str, Any]:
+    """The numbers and verdicts of a :class:`flexph.analysis.Analysis`."""
+    casimirs, given = analysis.casimirs, analysis.given
+    index = ("differential", "algebraic", "index", "index_eliminated", "constraints", "redundant", "undetermined")
+    passivity = ("passive", "skew_defect", "lowest_resistance", "dissipative", "bounded", "bounded_on_constraints")
+    stability = ("verdict", "is_equilibrium", "rest", "growth", "eigenvalues")
+    return {
+        "state": analysis.state,
+        "constant": analysis.constant,
+        "algebraic_equations": analysis.equations,
+        "note": analysis.note,
+        "given_state": None if given is None else {"consistent": not given, "relative_defect": given.relative},
+        "index": _picked(analysis.index, (*index, "freedom", "exceeded")),
+        "relations": analysis.well_posed,
+        "casimirs": {
+            "count": casimirs.count,
+            "complete": casimirs.complete,
+            "linear": casimirs.expressions,
+            "quadratic": [one.words(casimirs.names) for one in casimirs.quadratic],
+        },
+        "passivity": _picked(analysis.passivity, (*passivity, "reason")),
+        "stability": _picked(analysis.stability, stability),
+        "ports": {name: span.stop - span.start for name, span in analysis.whole.ports.items()},
+    }
+
+
+def _picked(report: Any, keys: Sequence[str]) -> dict[str, Any]:
+    return {key: getattr(report, key) for key in keys}
