@@ -1,4 +1,4 @@
-"""What the command line prints: tables, JSON, what it says on the way, and output that survives consoles that cannot take it.
+"""What the command line prints: tables, JSON, words on the way; output survives consoles and disks that cannot take it.
 
 Imports: analysis, plot, switching.
 """

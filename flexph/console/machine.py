@@ -1,4 +1,4 @@
-"""What commands print for programs: one JSON object on the standard output, with the keys of docs/guide/machine-output.md."""
+"""What commands print for programs: one JSON object, with the keys of docs/how-to/machine-output.md."""
 
 from __future__ import annotations
 
