@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import Body, LoadPort, Port
+from flexph.bodies.body import Body, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import NodalBody
+from flexph.bodies.nodal_body import NodalBody, NodalLoad
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
@@ -119,7 +119,7 @@ def rod(
         elements=mesh.numbers[:, [0, -1]],
         directors=directors,
         view=rod_view(mesh, (places, directors), sections),
-        loads={"load": LoadPort(np.zeros((mesh.nodes.size, 3)), sparse.csr_array((places.size, 0)), mesh.masses)},
+        loads={"load": NodalLoad(np.arange(len(places)), np.zeros(places.shape), sparse.diags_array(mesh.masses))},
     )
 
 

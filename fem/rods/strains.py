@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.nodal_body import DirectorStrain
+from flexph.bodies.nodal_body import DirectorStrain, strain_places
 from flexph.numerics.arrays import Array
 
 from .elements import RodMesh
@@ -44,7 +44,7 @@ def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, dam
         compliance=sparse.diags_array((width.reshape(-1, 1) / stiffness).ravel()).tocsr(),
         stiffness_damping=damping,
     )
-    return energy.stress_free(placed[0])
+    return energy.stress_free(strain_places(placed[0], len(placed[0]))[1])
 
 
 def _vectors(mesh: RodMesh, directors: Array) -> sparse.csr_array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,7 @@ from .region_samples import facet_samples
 from .ties import Where
 
 On = Literal["surface", "volume"]
+Kind = TypeVar("Kind")
 
 
 @checked
@@ -41,7 +42,7 @@ class Load:
             check.choice("on", self.on, get_args(On))
 
 
-def load_ports(make: Callable[..., LoadPort], model: Any, shapes: Any, loads: Any) -> dict[str, LoadPort]:
+def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -> dict[str, Kind]:
     """The load ports of a solid or a plate by name. Raises ValueError for what is no mapping."""
     if not isinstance(loads, Mapping):
         raise ValueError(f"loads must map names to regions, got {type(loads).__name__}")
@@ -50,6 +51,16 @@ def load_ports(make: Callable[..., LoadPort], model: Any, shapes: Any, loads: An
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
     """The load port of a region over u. Raises ValueError where the region has no facets or cells to be loaded."""
+    values, measures, normals = loaded_elements(model, name, given)
+    moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
+    return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
+
+
+def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
+    """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
+
+    Raises ValueError where the region has no facets or cells to be loaded.
+    """
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")
@@ -64,10 +75,8 @@ def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort
         owner = np.zeros_like(owner)
     measures = np.bincount(owner, weights)
     mean = sparse.coo_array((weights / measures[owner], (owner, np.arange(len(owner)))), (len(measures), len(owner)))
-    values = sparse.csr_array(mean @ rows)
-    moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     normals = None if directions is None else np.asarray(mean @ directions)
-    return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
+    return sparse.csr_array(mean @ rows), measures, normals
 
 
 def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 import meshio
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import sparse
 
 from flexph.bodies.body import Body, Momenta
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
+from flexph.bodies.nodal_body import NodalBody
 from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents
 from flexph.numerics import checks as check
@@ -26,6 +27,7 @@ from ..materials.elastic import Elastic
 from ..materials.file_materials import file_materials, warn_of_elements
 from ..meshes.reading import solid_mesh
 from .elasticity import SolidElasticity
+from .finite import finite_solid
 from .inertia import solid_inertia
 from .loads import load_port, load_ports
 from .model import SolidModel, solid_model, watched
@@ -35,9 +37,43 @@ from .ties import tied
 from .view import solid_view
 
 Plane = Literal["stress", "strain"]
+Strain = Literal["linear", "finite"]
 UNDAMPED = Damping()
 LOCKING = 0.1
 """Least eigenvalue of a compliance with a unit diagonal (1 − 2ν of isotropic ones) below which degree 1 locks."""
+
+
+@overload
+def solid(
+    mesh: Source | skfem.Mesh,
+    material: Elastic | Mapping[str, Elastic] | None = None,
+    *,
+    ports: Mapping[str, Any] | None = None,
+    reference: str = "mean_axis",
+    degree: int | None = None,
+    plane: Plane | None = None,
+    thickness: float | None = None,
+    loads: Mapping[str, Any] | None = None,
+    sections: Mapping[str, Any] | None = None,
+    momenta: Momenta = "full",
+    damping: Damping = UNDAMPED,
+    strain: Literal["linear"] = "linear",
+) -> Body: ...
+
+
+@overload
+def solid(
+    mesh: Source | skfem.Mesh,
+    material: Elastic | Mapping[str, Elastic] | None = None,
+    *,
+    ports: Mapping[str, Any] | None = None,
+    degree: int | None = None,
+    plane: Plane | None = None,
+    thickness: float | None = None,
+    loads: Mapping[str, Any] | None = None,
+    damping: Damping = UNDAMPED,
+    strain: Literal["finite"],
+) -> NodalBody: ...
 
 
 @checked
@@ -54,7 +90,8 @@ def solid(
     sections: Mapping[str, Any] | None = None,
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
-) -> Body:
+    strain: Strain = "linear",
+) -> Body | NodalBody:
     """A linear elastic body that fills a mesh; its axes are those of the mesh, P is the origin: [flex] eq. (24)-(29).
 
         ρ v̇ = Div Σ,  S Σ̇ = Grad v
@@ -101,11 +138,15 @@ def solid(
     momenta : str, optional
         See :class:`flexph.Body`.
     damping : Damping, optional
-        See :class:`Damping`.
+        See :class:`Damping`; of finite strain by stiffness alone.
+    strain : str, optional
+        ``linear``, or ``finite``: displacements and rotations of any size, by Green's strain E = ½(FᵀF − 1) of the
+        nodes in the world, and stresses S = D : E (St. Venant and Kirchhoff), the second of Piola and Kirchhoff, as
+        states. Nodes have lumped masses; ports are rigid regions or single nodes, which have no directions.
 
     Returns
     -------
-    Body
+    Body or NodalBody
         With the ports and loads of these names.
 
     Raises
@@ -124,7 +165,11 @@ def solid(
     >>> round(float(block.inertia.mass), 6), block.size  # kg
     (0.314, 36)
     """
+    check.choice("strain", strain, get_args(Strain))
     model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness)
+    if strain == "finite":
+        _refuse_linear(reference, sections, momenta)
+        return finite_solid(model, ports or {}, loads or {}, damping)
     basis, tied_ports = tied(model, ports or {})
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)
@@ -161,6 +206,14 @@ def read_model(
     model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
     _warn_of_locking(model)
     return model
+
+
+def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
+    """Raise ValueError for what is of a floating frame, or known of linear strain alone."""
+    given = {"reference": reference != "mean_axis", "sections": bool(sections), "momenta": momenta != "full"}
+    for name, there in given.items():
+        if there:
+            raise ValueError(f"{name} is of strain='linear': a body of finite strain has no frame of its own")
 
 
 def watched_turns(model: SolidModel, shapes: Any) -> Any:

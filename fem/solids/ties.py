@@ -84,8 +84,8 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
     motions = {name: measured(model, r) for name, r in regions.items()}
     for name, t in given.items():
-        _refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
-    rigid = [name for name, t in given.items() if _is_rigid(name, t, motions[name])]
+        refuse_cells(name, t, regions[name], int(model.mesh.starts[-1]))
+    rigid = [name for name, t in given.items() if is_rigid(name, t, motions[name])]
     refuse_shared({name: regions[name].nodes for name in rigid})
     basis, masters = _condensed(model, {name: (regions[name].nodes, motions[name].centre) for name in rigid})
     tied_ports = {}
@@ -98,7 +98,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
     return basis, tied_ports
 
 
-def _refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
+def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
     """ValueError for a port on whole cells without a word: it would be rigid, and its cells with it."""
     if tie.how is None and r.kind == "volume":
         raise ValueError(
@@ -108,7 +108,8 @@ def _refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
         )
 
 
-def _is_rigid(name: str, tie: Tie, at: Measured) -> bool:
+def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
+    """Whether a port is tied rigidly. ValueError where it is to be and its nodes do not span."""
     if tie.how == "rigid" and not at.spans:
         where = "at one point" if at.dim == 2 else "on a line"
         raise ValueError(

@@ -13,19 +13,20 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Described, Memo, once, read_only
-from .body import Body, LoadPort, Port
+from .body import Body, Port
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 
 
 @dataclass(frozen=True, eq=False)
 class DirectorStrain(ElasticEnergy):
-    """Elastic energy ½ σᵀCσ of strains that are products of world vectors, ``Cσ = Π m_i m_j − ε₀``.
+    """Elastic energy ½ σᵀCσ of strains that are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
 
-    ``vectors`` (v, 4N), sparse: each vector is a weighted sum of the places of N nodes, of each its point and its three
-    directions. Products are pairs of vectors, ``first`` and ``second`` (p,). Strain row e is the product
+    ``vectors`` (v, k), sparse: each vector is a weighted sum of the k places of the nodes, of each its point and, where
+    it turns, its directions. Products are pairs of vectors, ``first`` and ``second`` (p,). Strain row e is the product
     ``product[e]`` over the lengths of one or two directors, whose squares are the products ``directors[e]`` (e, 2), −1
-    for none; see :mod:`flexph.kernels.strains`. Damping is by stiffness alone: σ + β σ̇ in place of σ.
+    for none, times ``factor[e]``, by default 1; see :mod:`flexph.kernels.strains`. Damping is by stiffness alone:
+    σ + β σ̇ in place of σ.
     """
 
     vectors: Any
@@ -36,6 +37,7 @@ class DirectorStrain(ElasticEnergy):
     reference: Array
     compliance: Any
     stiffness_damping: float = 0.0
+    factor: Array | None = None
 
     mass_damping: float = 0.0
     viscous: None = None
@@ -45,14 +47,17 @@ class DirectorStrain(ElasticEnergy):
         """Number of stresses, and no flexible coordinates."""
         return int(self.product.size), 0
 
-    def stress_free(self, points: Array) -> DirectorStrain:
-        """The same energy without stress where the points of the nodes are (N, 3), their directions the unit ones."""
-        places = np.tile(np.vstack([np.zeros((1, 3)), np.eye(3)]), (len(points), 1))
-        places[::4] = points
+    @once
+    def factors(self) -> Array:
+        """The factor of each strain row, (e,)."""
+        return np.ones(self.product.size) if self.factor is None else self.factor
+
+    def stress_free(self, places: Array) -> DirectorStrain:
+        """The same energy without stress where the places are (k, d), directions the unit ones."""
         vector = self.vectors @ places
         product = np.append(np.vecdot(vector[self.first], vector[self.second]), 1.0)
         lengths = np.sqrt(product[self.directors])
-        return replace(self, reference=product[self.product] / lengths.prod(axis=1))
+        return replace(self, reference=self.factors * product[self.product] / lengths.prod(axis=1))
 
     @once
     def strain(self) -> Any:
@@ -70,18 +75,37 @@ class DirectorStrain(ElasticEnergy):
         return sparse.csr_array((self.size, 0))
 
 
+@dataclass(frozen=True, eq=False)
+class NodalLoad:
+    """A force density on each of k elements of a body of nodes, as forces ``weights @ densities`` on p points of nodes.
+
+    nodes (p,) that have the points, positions (p, d) [m] from their origins, weights sparse (p, k): lengths, areas or
+    volumes. On surfaces ``normals`` (k, d): the mean outward normals of the undeformed body.
+    """
+
+    nodes: Array
+    positions: Array
+    weights: Any
+    normals: Array | None = None
+
+    @property
+    def measures(self) -> Array:
+        """Lengths, areas or volumes of the elements, (k,)."""
+        return np.asarray(self.weights.sum(axis=0)).ravel()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class NodalBody(Described, Memo):
-    """A body of nodes, each a rigid frame with mass, inertia and ports of its own, held together by strains.
+    """A body of nodes, each a rigid frame or a point with mass and ports of its own, held together by strains.
 
-    ``frames`` are the nodes, ``places`` (N, 3) [m] their origins in the axes of the undeformed body, with which their
-    own are parallel: as long as it is undeformed, it moves as a rigid body does. Directions of joints at its ports are
-    stated in these axes, and turn with the node. ``elements`` (E, 2) are the nodes at the ends of what its strains
-    interpolate, ``directors`` (N, 3, 3) the sections of the undeformed nodes; the shape of its ``view``, (p, N), are
-    weights of the nodes with which the points move. A load port has an element for each node.
+    ``frames`` are the nodes, those that turn before the points; ``places`` (N, d) [m] their origins in the axes of the
+    undeformed body, with which their own are parallel: as long as it is undeformed, it moves as a rigid body does.
+    Directions of joints at its ports are stated in these axes, and turn with the node. ``elements`` (E, 2) are the
+    nodes at the ends of what its strains interpolate, ``directors`` (N, d, d) the sections of the undeformed nodes,
+    where these turn; the shape of its ``view``, (p, N), are weights of the nodes with which the points move.
 
-    States are those of all nodes one after the other: ``rod.centre`` (3N,), ``rod.rotation`` (9N,), ``rod.velocity``,
-    ``rod.spin``, and ``rod.stress``.
+    States are those of all nodes one after the other: ``rod.centre`` (dN,), ``rod.velocity``, of the T nodes that turn
+    ``rod.rotation`` (9T,) and ``rod.spin``, and ``rod.stress``.
     """
 
     frames: tuple[Body, ...]
@@ -90,10 +114,9 @@ class NodalBody(Described, Memo):
     elements: Array
     directors: Array
     view: View | None = None
-    loads: Mapping[str, LoadPort] = field(default_factory=dict)
+    loads: Mapping[str, NodalLoad] = field(default_factory=dict)
     remedy: ClassVar[str] = "made by fem.rod"
 
-    dim: ClassVar[int] = 3
     size: ClassVar[int] = 0
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
@@ -106,9 +129,21 @@ class NodalBody(Described, Memo):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"ports must each be at one node, got {name!r} twice")
+        if not all(frame.turns for frame in self.frames[: self.turning]):
+            raise ValueError("frames must have those that turn before the points")
 
     def __repr__(self) -> str:
         return f"<Body of {len(self.frames)} nodes: {self.mass:.6g} kg; ports {', '.join(self.ports) or 'none'}>"
+
+    @property
+    def dim(self) -> int:
+        """2 in the plane, 3 in space."""
+        return int(self.places.shape[1])
+
+    @once
+    def turning(self) -> int:
+        """Number of nodes that turn: the first ones."""
+        return sum(frame.turns for frame in self.frames)
 
     @property
     def ports(self) -> Mapping[str, Port]:
@@ -154,3 +189,20 @@ AnyBody = Body | NodalBody
 def nodes_of(body: AnyBody) -> tuple[Body, ...]:
     """The frames of a body: its own, or those of its nodes."""
     return body.frames if isinstance(body, NodalBody) else (body,)
+
+
+def turning_of(body: AnyBody) -> int:
+    """How many frames of a body turn."""
+    return body.turning if isinstance(body, NodalBody) else int(body.turns)
+
+
+def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
+    """The node of each place that strains are made of, (k,), and where it is undeformed, (k, d).
+
+    The first nodes turn: of each its point and its directions; then come the points of the others.
+    """
+    d = points.shape[1]
+    directions = np.tile(np.vstack([np.zeros((1, d)), np.eye(d)]), (turning, 1))
+    directions[:: d + 1] = points[:turning]
+    owner = np.concatenate([np.repeat(np.arange(turning), d + 1), np.arange(turning, len(points))])
+    return owner, np.vstack([directions, points[turning:]])

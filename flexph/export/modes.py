@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import meshio
 import numpy as np
+from scipy import sparse
 
 from ..bodies.nodal_body import NodalBody
 from ..files.durable import staged
@@ -14,8 +15,8 @@ from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array, dense
-from ..numerics.rotations import skew, spins
+from ..numerics.arrays import Array
+from ..numerics.rotations import skew, spins, sweep
 from ..results.state_view import MechanismView
 from .frames import Viewed, numbered_cells, spatial, viewed
 
@@ -59,12 +60,20 @@ def mode_displacements(mechanism: Mechanism, about: Pose | State, modes: Eigenmo
 
 
 def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) -> Array:
-    """World displacements of the points of a body of nodes that move by (v_P, ω) in their own axes, (N, 2, 3)."""
+    """World displacements of the points of a body of nodes that move by v_P and, those that turn, ω in their axes."""
     assert body.view is not None
-    arms = body.view.points[None] - body.places[:, None]
-    local = rates[:, None, 0] + np.cross(rates[:, None, 1], arms)
-    world = np.einsum("nij,npj->npi", base.rotations(name), local)
-    return np.einsum("pn,npi->pi", dense(body.view.shape), world)
+    d, s, turning = body.dim, spins(body.dim), body.turning
+    moving, spinning = np.zeros((len(body.frames), d)), np.zeros((len(body.frames), s))
+    first = rates[: turning * (d + s)].reshape(turning, d + s)
+    moving[:turning], spinning[:turning] = first[:, :d], first[:, d:]
+    moving[turning:] = rates[turning * (d + s) :].reshape(-1, d)
+    of = sparse.coo_array(body.view.shape)
+    arms = body.view.points[of.row] - body.places[of.col]
+    local = moving[of.col] + sweep(spinning[of.col], arms)
+    world = of.data[:, None] * np.einsum("eij,ej->ei", base.rotations(name)[of.col], local)
+    moved = np.zeros_like(body.view.points)
+    np.add.at(moved, of.row, world)
+    return moved
 
 
 def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
@@ -73,7 +82,7 @@ def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
     for name, body in base.mechanism.bodies.items():
         d, s = body.dim, spins(body.dim) if body.turns else 0
         if isinstance(body, NodalBody):
-            rates = shape[at : at + 6 * len(body.frames)].reshape(-1, 2, 3)
+            rates = shape[at : at + d * len(body.frames) + spins(d) * body.turning]
             at += rates.size
             if body.view is not None:
                 moved.append(_nodes_moved(base, name, body, rates))

@@ -1,9 +1,9 @@
 """Strain rows of bodies of nodes: products over the lengths of directors, with a compliance and a state σ each.
 
-    ε = Π m_i m_j − ε₀,   m = (n)^(−½),   Cσ = ε
+    ε = w Π m_i m_j − ε₀,   m = (n)^(−½),   Cσ = ε
 
-Π are products such as d_i·r' and d_j'·d_k, n_i = d_i·d_i; m_j = 1 where a row has one director only. Over a step
-m̄Δ… is exact: with s = √n, Δm = −Δn/(s₀s₁(s₀ + s₁)), P = m_i m_j, ΔP = m̄_iΔm_j + m̄_jΔm_i and Δε = P̄ΔΠ + Π̄ΔP.
+Π are products such as d_i·r' and d_j'·d_k, n_i = d_i·d_i, w factors; m = 1 where a row has one director or none. Over a
+step m̄Δ… is exact: with s = √n, Δm = −Δn/(s₀s₁(s₀ + s₁)), P = m_i m_j, ΔP = m̄_iΔm_j + m̄_jΔm_i, Δε = w(P̄ΔΠ + Π̄ΔP).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Strains(NamedTuple):
     reference: Array  # (e,), ε₀
     stress: Index  # (e,), their places among all stresses
     stiffness: Any  # (e, e), C⁻¹
+    factor: Array  # (e,), w
 
 
 class Gradient(NamedTuple):
@@ -38,7 +39,7 @@ class Gradient(NamedTuple):
 
 
 _EMPTY = np.zeros(0, dtype=int)
-NONE = Strains(_EMPTY, _EMPTY, _EMPTY, np.zeros(0), _EMPTY, np.zeros((0, 0)))
+NONE = Strains(_EMPTY, _EMPTY, _EMPTY, np.zeros(0), _EMPTY, np.zeros((0, 0)), np.zeros(0))
 """No strain rows."""
 
 
@@ -51,7 +52,7 @@ def _lengths(s: Strains, product: Array) -> tuple[Array, Array, Array]:
 def strains(s: Strains, product: Array) -> Array:
     """ε of the products (p,), (e,)."""
     value, first, second = _lengths(s, product)
-    return value / (first * second) - s.reference
+    return s.factor * value / (first * second) - s.reference
 
 
 def strain_stresses(s: Strains, product: Array) -> Array:
@@ -63,7 +64,7 @@ def strain_stresses(s: Strains, product: Array) -> Array:
 def gradient(s: Strains, product: Array) -> Gradient:
     """∂ε/∂(products) at a state."""
     value, first, second = _lengths(s, product)
-    own = 1.0 / (first * second)
+    own = s.factor / (first * second)
     return Gradient(own, -0.5 * value * own / first**2, -0.5 * value * own / second**2)
 
 
@@ -71,7 +72,7 @@ def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
     """The exact gradient over a step: Δε is its product with the increments of the products."""
     (v0, a0, b0), (v1, a1, b1) = _lengths(s, before), _lengths(s, after)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
-    own = 0.5 * (1.0 / (a0 * b0) + 1.0 / (a1 * b1))
+    own, value = 0.5 * s.factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1)), s.factor * value
     return Gradient(own, value * second * _slope(a0, a1), value * first * _slope(b0, b1))
 
 
@@ -119,11 +120,11 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
 def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
     """∂²ε_e/∂Π_j∂Π_k as entries (e, j, k, value)."""
     value, a, b = _lengths(s, product)
-    own = 1.0 / (a * b)
+    own, squared = s.factor / (a * b), 1.0 / (a * b) ** 2
     mixed = (
         (s.product, s.first, -0.5 * own / a**2),
         (s.product, s.second, -0.5 * own / b**2),
-        (s.first, s.second, 0.25 * value * own**3),
+        (s.first, s.second, 0.25 * value * own * squared),
     )
     squares = ((s.first, s.first, 0.75 * value * own / a**4), (s.second, s.second, 0.75 * value * own / b**4))
     entries = (*mixed, *((k, j, entry) for j, k, entry in mixed), *squares)
@@ -156,7 +157,7 @@ def bent(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
     )
     i, j, values = (np.concatenate(column) for column in zip(*entries, strict=True))
     real, size = (i >= 0) & (j >= 0), products[1].size
-    values = (values * np.tile(stress, len(entries)))[real]
+    values = (values * np.tile(s.factor * stress, len(entries)))[real]
     return sparse.coo_array((values, (i[real], j[real])), shape=(size, size)).tocsr()
 
 

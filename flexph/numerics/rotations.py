@@ -215,3 +215,12 @@ def entry_count(dim: int) -> int:
 def planar_angle(matrix: Array) -> Array:
     """Angle [rad] of planar rotation matrices, in (−π, π]."""
     return np.arctan2(matrix[..., 1, 0], matrix[..., 0, 0])
+
+
+def nearest_rotation(before: Array, after: Array) -> Array:
+    """The rotation that takes points (n, d) nearest to others, both about their means (Kabsch), (d, d)."""
+    left, _, right = np.linalg.svd((after - after.mean(axis=0)).T @ (before - before.mean(axis=0)))
+    sign = np.ones(before.shape[1])
+    sign[-1] = np.linalg.det(left @ right)
+    rotation: Array = (left * sign) @ right
+    return rotation

@@ -71,7 +71,8 @@ def _constants(body: Body) -> str:
 def _strains(body: NodalBody) -> str:
     """Places of the nodes, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
-    return " ".join(digits([body.places, e.reference, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]))
+    numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
+    return " ".join(digits(numbers))
 
 
 def _sizes(matrix: Any) -> Array:

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from scipy import sparse
 
 from ..bodies.body import Body, Port
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, first_frame
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
-from ..numerics.arrays import Array, dense
+from ..numerics.arrays import Array
 from ..numerics.memo import read_only
-from ..numerics.rotations import from_entries, skew, spins
+from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 
 
 class StateView(NDArrayOperatorsMixin):
@@ -65,21 +66,29 @@ class MotionByName:
         return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
 
     def rotations(self, body: str) -> Array:
-        """Rotation matrix of a body, (k, d, d); of a body of N nodes those of all, (k, N, 3, 3)."""
+        """Rotation matrix of a body, (k, d, d); of a body of N nodes those of all, (k, N, d, d)."""
         own, dim, lead = self._body(body)
         if isinstance(own, NodalBody):
-            return from_entries(self[f"{body}.rotation"].reshape(*lead, -1, 9), dim)
+            points = np.broadcast_to(np.eye(dim), (*lead, len(own.frames) - own.turning, dim, dim))
+            if not own.turning:
+                return points
+            entries = self[f"{body}.rotation"].reshape(*lead, own.turning, entry_count(dim))
+            return np.concatenate([from_entries(entries, dim), points], axis=-3)
         if not own.turns:
             return np.broadcast_to(np.eye(dim), (*lead, dim, dim))
         return from_entries(self[f"{body}.rotation"], dim)
 
     def spin(self, body: str) -> Array:
-        """Spin of the frame of a body in world axes, (k, s) [rad/s]; of a body of N nodes those of all, (k, N, 3)."""
+        """Spin of the frame of a body in world axes, (k, s) [rad/s]; of a body of N nodes those of all, (k, N, s)."""
         own, dim, lead = self._body(body)
-        if not own.turns:
+        if isinstance(own, NodalBody):
+            spin = np.zeros((*lead, len(own.frames), spins(dim)))
+            if own.turning:
+                spin[..., : own.turning, :] = self[f"{body}.spin"].reshape(*lead, own.turning, -1)
+        elif not own.turns:
             return np.zeros((*lead, spins(dim)))
-        spin = self[f"{body}.spin"]
-        spin = spin.reshape(*lead, -1, 3) if isinstance(own, NodalBody) else spin
+        else:
+            spin = self[f"{body}.spin"]
         return spin if dim == 2 else np.einsum("...ij,...j->...i", self.rotations(body), spin)
 
     def deformation(self, body: str) -> Array:
@@ -94,7 +103,7 @@ class MotionByName:
         """
         own, dim, lead = self._body(body)
         if isinstance(own, NodalBody):
-            return self._by_node(body, "centre", shape) + self._arms(body, positions, shape)
+            return self._by_node(body, "centre", shape) + self._arms(body, positions, shape)[0]
         u = self.deformation(body)
         mean = u @ own.inertia.mean_shape.T
         local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
@@ -104,11 +113,7 @@ class MotionByName:
         """World velocities of material points with shape rows (p·d, n), (k, p, d) [m/s]."""
         own, dim, _ = self._body(body)
         if isinstance(own, NodalBody):
-            spins_of = self.spin(body)
-            moved = self._by_node(body, "velocity", shape)
-            return moved + self._arms(
-                body, positions, shape, turned=lambda arms: np.cross(spins_of[..., None, :], arms)
-            )
+            return self._by_node(body, "velocity", shape) + self._arms(body, positions, shape)[1]
         arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
         turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
         velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
@@ -119,16 +124,18 @@ class MotionByName:
         return velocities
 
     def _by_node(self, body: str, part: str, weights: Any) -> Array:
-        """What points with weights (p, N) of the nodes have of a part of the state, (k, p, 3)."""
+        """What points with weights (p, N) of the nodes have of a part of the state, (k, p, d)."""
         values = self[f"{body}.{part}"]
-        return np.einsum("pn,...ni->...pi", dense(weights), values.reshape(*values.shape[:-1], -1, 3))
+        return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
 
-    def _arms(self, body: str, positions: Array, weights: Any, turned: Any = lambda arms: arms) -> Array:
-        """From the centres of mass of the nodes to points in world axes, (k, p, 3), in the mean of the weights."""
-        own = self.mechanism.bodies[body]
-        arms = positions[None] - own.centres[:, None]
-        world = turned(np.einsum("...nij,npj->...npi", self.rotations(body), arms))
-        return np.einsum("pn,...npi->...pi", dense(weights), world)
+    def _arms(self, body: str, positions: Array, weights: Any) -> tuple[Array, Array]:
+        """From the centres of mass of the nodes to points in world axes, and their rates, (k, p, d), by the weights."""
+        own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
+        point, node = of.row, of.col
+        spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))
+        arms = positions[point] - own.centres[node]
+        world = np.einsum("...eij,ej->...ei", self.rotations(body)[..., node, :, :], arms)
+        return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
     def position(self, port: str) -> Array:
         """World position of a port, (k, d) [m]."""
@@ -142,7 +149,7 @@ class MotionByName:
         body, at, node = self._port(port)
         if node is None:
             return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
-        turning = np.cross(self.spin(body)[..., node, :], self._arm(body, at, node))
+        turning = sweep(self.spin(body)[..., node, :], self._arm(body, at, node))
         return self._at_node(body, "velocity", node) + turning
 
     def displacement(self, port: str) -> Array:
@@ -158,14 +165,22 @@ class MotionByName:
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
 
     def _at_node(self, body: str, part: str, node: int) -> Array:
-        """What a node has of a part of the state, (k, 3)."""
-        return self[f"{body}.{part}"][..., 3 * node : 3 * node + 3]
+        """What a node has of a part of the state, (k, d)."""
+        dim = self.mechanism.layout.dim
+        return self[f"{body}.{part}"][..., dim * node : dim * node + dim]
 
     def _arm(self, body: str, at: Port, node: int) -> Array:
-        """From the centre of mass of a node to a port of it in world axes, (k, 3)."""
+        """From the centre of mass of a node to a port of it in world axes, (k, d)."""
         own = self.mechanism.bodies[body]
         assert isinstance(own, NodalBody)
         return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - own.frames[node].centre))
+
+
+def _weighted(weights: Any, values: Array) -> Array:
+    """Weighted sums (…, p, d) of values (…, n, d), by sparse weights (p, n)."""
+    moved = np.moveaxis(values, -2, 0)
+    summed = (weights @ moved.reshape(moved.shape[0], -1)).reshape(weights.shape[0], *moved.shape[1:])
+    return np.moveaxis(summed, 0, -2)
 
 
 def _framed(name: str, body: AnyBody) -> Body:

@@ -21,7 +21,7 @@ from ...kernels.state import Configuration, Derived, constraint_sums, derive, no
 from ...kernels.values import Means
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
-from ...numerics.rotations import finite_rotation, skew, spin_map
+from ...numerics.rotations import finite_rotation, nearest_rotation, skew, spin_map
 from .placement import Motion, read_motion
 from .time_table import TimeTable, spring_values
 
@@ -78,7 +78,7 @@ def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]
         for i, arm in enumerate(_arms(mechanism, c, body, first), first):
             wanted[cv[i]] = (0.0 if velocity is None else velocity) + skew(spin, body.dim) @ arm
             given += [] if velocity is None else list(cv[i])
-            if body.turns:
+            if cw[i, 0] >= 0:
                 wanted[cw[i]] = spin_map(c.R[[i]])[0].T @ spin
                 given += list(cw[i])
     return wanted, np.array(given, dtype=int)
@@ -87,8 +87,9 @@ def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]
 def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Array:
     """From the origin P of a body to the centres of mass of its frames in the world, (frames, d) [m]."""
     if isinstance(body, NodalBody):
-        root = c.r[first] - c.R[first] @ body.centres[0]
-        return c.r[first : first + len(body.frames)] - root
+        r = c.r[first : first + len(body.frames)]
+        R = c.R[first] if body.turning else nearest_rotation(body.centres, r)
+        return np.asarray(r - (r[0] - R @ body.centres[0]))
     u = c.u[mechanism.network.arrays.body_u == first]
     return np.array([c.R[first] @ (body.inertia.centre + body.inertia.mean_shape @ u)])
 

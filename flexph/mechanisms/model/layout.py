@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from ...bodies.nodal_body import AnyBody, nodes_of
+from ...bodies.nodal_body import AnyBody, nodes_of, turning_of
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once, read_only
 from ...numerics.rotations import entry_count, spins
@@ -74,10 +74,10 @@ def lay_out(bodies: Mapping[str, AnyBody], springs: tuple[str, ...], rows: tuple
     k, s = entry_count(dim), spins(dim)
     kinds = (
         ("centre", lambda b: dim * len(nodes_of(b))),
-        ("rotation", lambda b: k * len(nodes_of(b)) if b.turns else 0),
+        ("rotation", lambda b: k * turning_of(b)),
         ("deformation", lambda b: b.size),
         ("velocity", lambda b: dim * len(nodes_of(b))),
-        ("spin", lambda b: s * len(nodes_of(b)) if b.turns else 0),
+        ("spin", lambda b: s * turning_of(b)),
         ("deformation_rate", lambda b: b.size),
         ("stress", lambda b: b.stress_size),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody
+from ...bodies.nodal_body import AnyBody, NodalLoad
 from ...bodies.ports import find_port, frames_of, split_port
 from ...joints.rows.connection import Connection
 from ...joints.rows.directions import axis
@@ -54,7 +54,7 @@ def load_arrays(
         else:
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))
-            count = dim * len(weights)
+            count = dim * weights.shape[1]
         if c.input.follows and (c.input.kind != "torque" or dim == 3):
             frame = [places[BodyVector(c.input.port, axis(i, dim))] for i in range(dim)]
             follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]
@@ -81,18 +81,19 @@ def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tup
 
 def _points(
     c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
-) -> tuple[int, np.ndarray]:
-    """First node of a force or load, and the measure of each of its nodes."""
+) -> tuple[int, Any]:
+    """First node of a force or load, and forces on its nodes by densities of its elements, sparse (nodes, elements)."""
     assert c.input is not None
     if c.input.kind == "force":
-        return places[BodyVector(c.input.port)], np.ones(1)
+        return places[BodyVector(c.input.port)], sparse.eye_array(1)
     _, owner, name = split_port(c.input.port, bodies)
-    return next(starts), owner.loads[name].measures
+    load = owner.loads[name]
+    return next(starts), load.weights if isinstance(load, NodalLoad) else sparse.diags_array(load.measures)
 
 
-def _force_map(forces: list[tuple[int, int, np.ndarray]], dim: int, nodes: int, inputs: int) -> Any:
+def _force_map(forces: list[tuple[int, int, Any]], dim: int, nodes: int, inputs: int) -> Any:
     blocks = [
-        placed(sparse.diags_array(np.repeat(weights, dim)), (dim * first, at), (dim * nodes, inputs))
+        placed(sparse.kron(weights, sparse.eye_array(dim)), (dim * first, at), (dim * nodes, inputs))
         for at, first, weights in forces
     ]
     return sum(blocks, start=sparse.csr_array((dim * nodes, inputs)))

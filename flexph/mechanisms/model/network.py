@@ -221,12 +221,12 @@ def _nodes(bodies: Mapping[str, AnyBody], numbering: _Numbering, loads: list[str
         index, owner, port_name = split_port(name, bodies)
         load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
         load_start.append(len(body))
-        nodal = isinstance(owner, NodalBody)
-        body += [index + (i if nodal else 0) for i in range(len(load.measures))]
-        moves += [1.0] * len(load.measures)
-        centres = np.array([node.centre for node in nodes_of(owner)])  # of one frame, or of as many as there are points
-        position += list(load.positions - centres)
-        shapes.append(widened(load.shapes, start[index], start[-1]))
+        nodes = load.nodes if isinstance(owner, NodalBody) else np.zeros(len(load.positions), dtype=int)
+        body += (index + nodes).tolist()
+        moves += [1.0] * len(nodes)
+        position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
+        shape = sparse.csr_array((load.positions.size, 0)) if isinstance(owner, NodalBody) else load.shapes
+        shapes.append(widened(shape, start[index], start[-1]))
     return {
         "node_body": np.array(body, dtype=int),
         "node_moves": np.array(moves),

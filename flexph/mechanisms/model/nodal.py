@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
+from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of, strain_places
 from ...kernels.strains import NONE, Strains
 from ...numerics.arrays import Array, sparse_block_diag
-from ...numerics.rotations import finite_rotation, skew
-
-DIRECTIONS = np.vstack([np.zeros((1, 3)), np.eye(3)])
-"""Places of a node that strains are made of: its point, and its three directions."""
+from ...numerics.rotations import finite_rotation, unit_sweeps
 
 
 class NodalParts(NamedTuple):
@@ -55,15 +52,24 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
 
 
 def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[str, Any]:
-    frames = np.concatenate([at[0] + np.arange(len(b.frames)) for b, at in parts])
-    centres = np.array([node.centre for b, _ in parts for node in b.frames])
-    position = np.tile(DIRECTIONS, (len(frames), 1))
-    position[::4] -= centres
+    owner, moves, position = [], [], []
+    for body, at in parts:
+        centres = np.array([node.centre for node in body.frames])  # from the origins of the nodes
+        own, places = strain_places(-centres, body.turning)
+        owner.append(at[0] + own)
+        moves.append(points_of(body))
+        position.append(places)
     return {
-        "node_body": np.repeat(frames, 4),
-        "node_moves": np.tile([1.0, 0.0, 0.0, 0.0], len(frames)),
-        "node_position": position,
+        "node_body": np.concatenate(owner),
+        "node_moves": np.concatenate(moves),
+        "node_position": np.vstack(position),
     }
+
+
+def points_of(body: NodalBody) -> Array:
+    """1 for the places of a body of nodes that are points, 0 for directions, (k,)."""
+    turning = np.tile(np.append(1.0, np.zeros(body.dim)), body.turning)
+    return np.append(turning, np.ones(len(body.frames) - body.turning))
 
 
 def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness: Any) -> Strains:
@@ -71,16 +77,18 @@ def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness
     numbered = [np.column_stack([b.elasticity.product, b.elasticity.directors]) for b, _ in parts]
     own = np.vstack([np.where(n >= 0, n + at[3], -1) for n, (_, at) in zip(numbered, parts, strict=True)])
     reference = np.concatenate([b.elasticity.reference for b, _ in parts])
-    return Strains(own[:, 0], own[:, 1], own[:, 2], reference, stress, sparse.csr_array(stiffness)[stress][:, stress])
+    own_stiffness = sparse.csr_array(stiffness)[stress][:, stress]
+    factor = np.concatenate([b.elasticity.factors for b, _ in parts])
+    return Strains(own[:, 0], own[:, 1], own[:, 2], reference, stress, own_stiffness, factor)
 
 
 def _stiffness(body: NodalBody) -> Array:
     """Stiffnesses of a body of nodes against displacements and rotations of one of them, summed over all."""
     e = body.elasticity
-    points = abs(e.vectors)[:, ::4].max(axis=1).toarray().ravel()
+    points = (abs(e.vectors) @ sparse.diags_array(points_of(body))).max(axis=1).toarray().ravel()
     turns = abs(e.vectors).max(axis=1).toarray().ravel()
-    moving = np.maximum(points[e.first], points[e.second])[e.product]
-    turning = np.maximum(turns[e.first], turns[e.second])[e.product]
+    moving = e.factors * np.maximum(points[e.first], points[e.second])[e.product]
+    turning = e.factors * np.maximum(turns[e.first], turns[e.second])[e.product]
     diagonal = e.stiffness_of_stress.diagonal()
     return np.array([diagonal @ moving**2, diagonal @ np.where(moving > 0.0, 0.0, turning) ** 2])
 
@@ -95,19 +103,19 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None) -> tuple[dict[str,
     """Parts of the arrays with the places, vectors and products of bodies of nodes after those of joints and loads."""
     if own is None:
         return parts, NONE
-    vectors, width = parts["incidence"].shape[0], parts["node_shape"].shape[1]
+    (vectors, dim), width, inputs = parts["vector_fixed"].shape, parts["node_shape"].shape[1], parts["input_node"]
     more, added = len(own.nodes["node_body"]), own.vectors.shape[0]
     both = {name: np.concatenate([parts[name], own.nodes[name]]) for name in own.nodes}
     pairs = np.hstack([np.array([parts["first"], parts["second"]]).reshape(2, -1), own.pairs + vectors])
     both |= {
-        "node_shape": sparse.vstack([parts["node_shape"], sparse.csr_array((3 * more, width))]).tocsr(),
+        "node_shape": sparse.vstack([parts["node_shape"], sparse.csr_array((dim * more, width))]).tocsr(),
         "incidence": sparse_block_diag([parts["incidence"], own.vectors]),
-        "vector_fixed": np.vstack([parts["vector_fixed"], np.zeros((added, 3))]),
+        "vector_fixed": np.vstack([parts["vector_fixed"], np.zeros((added, dim))]),
         "first": pairs[0],
         "second": pairs[1],
         "select_first": selection(pairs[0], vectors + added),
         "select_second": selection(pairs[1], vectors + added),
-        "input_node": sparse.vstack([parts["input_node"], sparse.csr_array((3 * more, parts["input_node"].shape[1]))]),
+        "input_node": sparse.vstack([inputs, sparse.csr_array((dim * more, inputs.shape[1]))]),
     }
     return parts | both, shifted(own.strains, len(parts["first"]))
 
@@ -140,7 +148,7 @@ class RigidMotion:
 
     def ways(self, centres: Array, rotations: Array) -> Array:
         """Velocities of all frames by those of the bodies, (n_v, size)."""
-        (v, omega, _), width = self._columns, self.centres.shape[1]
+        v, omega, _ = self._columns
         ways = np.zeros((v.size + int((omega >= 0).sum()), self.size))
         for body, frames in enumerate(self.frames):
             ways[v[frames].ravel(), np.tile(self.centres[body], len(frames))] = 1.0
@@ -149,9 +157,10 @@ class RigidMotion:
             R, middle = rotations[frames[0]], self._middle(body, centres)
             for i in frames:
                 arms = R.T @ (centres[i] - middle)
-                ways[np.ix_(omega[i], self.spins[body])] = np.eye(len(omega[i]))
+                if omega[i, 0] >= 0:
+                    ways[np.ix_(omega[i], self.spins[body])] = np.eye(len(omega[i]))
                 if len(frames) > 1:
-                    ways[np.ix_(v[i], self.spins[body])] = -R @ skew(arms, width)
+                    ways[np.ix_(v[i], self.spins[body])] = R @ unit_sweeps(arms[None])[0].T
         return ways
 
     def moved(self, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
@@ -164,7 +173,8 @@ class RigidMotion:
             turn = finite_rotation(step[self.spins[body]], R.shape[0]) if self.spins[body, 0] >= 0 else np.eye(len(R))
             arms = (centres[frames] - middle) @ R
             placed[frames] = middle + step[self.centres[body]] + arms @ (R @ turn).T
-            turned[frames] = R @ turn @ R.T @ rotations[frames]
+            turning = frames[self._columns.omega[frames, 0] >= 0]
+            turned[turning] = R @ turn @ R.T @ rotations[turning]
         return placed, turned
 
     def _middle(self, body: int, centres: Array) -> Array:

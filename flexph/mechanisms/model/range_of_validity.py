@@ -29,7 +29,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
     ``level`` counts the callers up to the user's, from this one on.
     """
     for name, body in mechanism.bodies.items():
-        if isinstance(body, NodalBody):
+        if isinstance(body, NodalBody) and len(body.elements):
             turned = _element_turns(body, states[:, mechanism.layout.parts[f"{name}.rotation"]])
             for doubt in _elements(name, times, turned):
                 warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))

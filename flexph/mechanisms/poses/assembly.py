@@ -94,7 +94,8 @@ def place_of(
         position, turned = read_placement(name, given, dim)
         own = body.centres if isinstance(body, NodalBody) else body.inertia.centre[None]
         R = turned if body.turns else np.eye(dim)
-        rotations += [R] * len(own)
+        turning = body.turning if isinstance(body, NodalBody) else len(own)
+        rotations += [R] * turning + [np.eye(dim)] * (len(own) - turning)
         centres.append((np.zeros(dim) if position is None else position) + own @ R.T)
         if name in fixed:
             free[cw[i][cw[i] >= 0]] = False

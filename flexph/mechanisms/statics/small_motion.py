@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import nodes_of
+from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
@@ -156,8 +156,9 @@ def shape_parts(mechanism: Model) -> dict[str, slice]:
         first = first_frame(name, mechanism.bodies)
         last = first + len(nodes_of(body)) - 1
         parts[f"{name}.centre"] = slice(int(cv[first, 0]), int(cv[last, -1]) + 1)
-        if body.turns:
-            parts[f"{name}.turn"] = slice(int(cw[first, 0]), int(cw[last, -1]) + 1)
+        if turning_of(body):
+            turned = first + turning_of(body) - 1
+            parts[f"{name}.turn"] = slice(int(cw[first, 0]), int(cw[turned, -1]) + 1)
         if body.size:
             parts[f"{name}.deformation"] = slice(at, at + body.size)
             at += body.size

@@ -1,0 +1,190 @@
+"""Solids and plane bodies of finite strain: nodes that move in the world, and Green's strain of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.body import Body, Port
+from flexph.bodies.inertia import rigid_inertia
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody, NodalLoad, strain_places
+from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import spins
+
+from ..materials.damping import Damping
+from ..meshes.regions import region
+from .finite_view import finite_view
+from .loads import load_ports, loaded_elements
+from .model import TERMS, SolidModel
+from .region_samples import measured
+from .ties import given_ties, is_rigid, refuse_cells, refuse_shared
+
+
+def finite_solid(model: SolidModel, ports: Mapping[str, Any], loads: Mapping[str, Any], damping: Damping) -> NodalBody:
+    """A body of the nodes of a model: rigid regions first, then all other nodes as points."""
+    nodes = _nodes(model, ports)
+    places = np.vstack([nodes.origins, model.mesh.points[nodes.free]])
+    shape = sparse.csr_array((model.dim, 0))
+    frames = _rigid_frames(model, nodes)
+    masses = lumped_masses(model)
+    for number, mass in zip(nodes.free.tolist(), masses[nodes.free], strict=True):
+        own = {name: Port(np.zeros(model.dim), shape, None) for name, node in nodes.points.items() if node == number}
+        inertia = rigid_inertia(
+            mass, np.zeros(model.dim), np.zeros((model.dim,) * 2), np.zeros((spins(model.dim),) * 2)
+        )
+        frames.append(Body(inertia, own, turns=False))
+    return NodalBody(
+        frames=tuple(frames),
+        places=places,
+        elasticity=_green_strain(model, nodes, places, damping),
+        elements=np.zeros((0, 2), dtype=int),
+        directors=np.zeros((0, model.dim, model.dim)),
+        view=finite_view(model, _weights(model, nodes)),
+        loads=load_ports(_load, model, (nodes, places), loads),
+    )
+
+
+class _Nodes:
+    """The rigid regions of a model by port, with their centres; ports at single nodes; and all nodes that are free."""
+
+    def __init__(
+        self, model: SolidModel, rigid: Mapping[str, Array], origins: Array, points: Mapping[str, int]
+    ) -> None:
+        self.rigid, self.origins, self.points = rigid, origins, points
+        held = np.concatenate([np.zeros(0, dtype=int), *rigid.values()])
+        self.free = np.setdiff1d(np.arange(len(model.mesh.points)), held)
+        self.turning = len(rigid)
+
+
+def _nodes(model: SolidModel, ports: Mapping[str, Any]) -> _Nodes:
+    given, rigid, origins, points = given_ties(ports), {}, [], {}
+    for name, tie in given.items():
+        where = region(model.mesh, f"port {name!r}", tie.region)
+        at = measured(model, where)
+        refuse_cells(name, tie, where, int(model.mesh.starts[-1]))
+        if is_rigid(name, tie, at):
+            rigid[name] = where.nodes
+            origins.append(at.centre)
+        elif where.nodes.size == 1 and tie.how is None:
+            points[name] = int(where.nodes[0])
+        else:
+            raise ValueError(
+                f"port {name!r} must be tied rigidly, or be a single node: mean motions of regions are known of "
+                "strain='linear' alone"
+            )
+    refuse_shared(rigid | {name: np.array([node]) for name, node in points.items()})
+    return _Nodes(model, rigid, np.array(origins).reshape(-1, model.dim), points)
+
+
+def lumped_masses(model: SolidModel) -> Array:
+    """Masses of the nodes, (N,) [kg].
+
+    ∫ρN_a where that is positive for all nodes of a kind of cell: on quadrilaterals with 9 nodes and hexahedra with 27
+    it is the rule of Lobatto, and frequencies keep their order 4. Else ∫ρN_a², scaled to the mass of the cell
+    (E. Hinton, T. Rock, O. C. Zienkiewicz, Earthquake Engng. Struct. Dyn. 4 (1976) 245).
+    """
+    masses = np.zeros(len(model.mesh.points))
+    for b, block in enumerate(model.mesh.blocks):
+        shapes, volumes = model.mesh.volumes(b, block.kind.mass)
+        weights = volumes * model.densities(b)[:, None]
+        own, whole = weights @ shapes, weights.sum(axis=1, keepdims=True)
+        if own.min() <= 1e-6 * whole.max():
+            squares = weights @ shapes**2
+            own = squares * whole / squares.sum(axis=1, keepdims=True)
+        masses += np.bincount(block.nodes.ravel(), own.ravel(), len(masses))
+    return masses
+
+
+def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
+    """The rigid regions as frames at their centres, with the lumped masses of their nodes."""
+    masses, d, frames = lumped_masses(model), model.dim, []
+    for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
+        arms, own = model.mesh.points[numbers] - origin, masses[numbers]
+        inertia = rigid_inertia(own.sum(), own @ arms, (own * arms.T) @ arms, np.zeros((spins(d),) * 2))
+        port = Port(np.zeros(d), sparse.csr_array((d, 0)), sparse.csr_array((spins(d), 0)))
+        frames.append(Body(inertia, {name: port}))
+    return frames
+
+
+def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
+    """Positions of all nodes of the mesh by the places of the body, sparse (N, k): x = r + R (X − X_r) and x = r."""
+    d, points = model.dim, model.mesh.points
+    first = (d + 1) * nodes.turning
+    entries = [(np.ones(nodes.free.size), nodes.free, first + np.arange(nodes.free.size))]
+    for i, (numbers, origin) in enumerate(zip(nodes.rigid.values(), nodes.origins, strict=True)):
+        values = np.column_stack([np.ones(numbers.size), points[numbers] - origin])
+        columns = np.tile((d + 1) * i + np.arange(d + 1), numbers.size)
+        entries.append((values.ravel(), np.repeat(numbers, d + 1), columns))
+    data, rows, columns = (np.concatenate(part) for part in zip(*entries, strict=True))
+    positions = sparse.csr_array((data, (rows, columns)), shape=(len(points), first + nodes.free.size))
+    positions.eliminate_zeros()
+    return positions
+
+
+def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
+    """With which node of the body each node of the mesh moves, sparse (N, nodes)."""
+    owner = np.zeros(len(model.mesh.points), dtype=int)
+    owner[nodes.free] = nodes.turning + np.arange(nodes.free.size)
+    for i, numbers in enumerate(nodes.rigid.values()):
+        owner[numbers] = i
+    shape = (owner.size, nodes.turning + nodes.free.size)
+    return sparse.csr_array((np.ones(owner.size), (np.arange(owner.size), owner)), shape=shape)
+
+
+def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) -> NodalLoad:
+    """A load as forces on nodes of the mesh, each at a node of the body."""
+    (nodes, places), (values, measures, normals) = held, loaded_elements(model, name, given)
+    forces = sparse.csr_array(values.T @ sparse.diags_array(measures))
+    loaded = np.flatnonzero(np.diff(forces.indptr))
+    owner = _weights(model, nodes).indices[loaded]
+    return NodalLoad(owner, model.mesh.points[loaded] - places[owner], forces[loaded], normals)
+
+
+def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, damping: Damping) -> DirectorStrain:
+    """Green's strain E = ½(FᵀF − 1) at the points of the stresses, volume times strain, in Voigt order.
+
+    Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress that of Piola and
+    Kirchhoff, the second.
+    """
+    d, c, count = model.dim, model.components, len(model.weights)
+    first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)
+    for component, i, j in TERMS[d]:
+        first[component], second[component] = i, j
+    at = d * np.arange(count)[:, None]
+    energy = DirectorStrain(
+        vectors=slopes(model) @ _positions(model, nodes),
+        first=(at + first).ravel(),
+        second=(at + second).ravel(),
+        product=np.arange(c * count),
+        directors=np.full((c * count, 2), -1),
+        reference=np.zeros(c * count),
+        compliance=model.compliance,
+        stiffness_damping=_damping(damping),
+        factor=(model.weights[:, None] * np.where(first == second, 0.5, 1.0)).ravel(),
+    )
+    return energy.stress_free(strain_places(places, nodes.turning)[1])
+
+
+def slopes(model: SolidModel) -> sparse.csr_array:
+    """∂/∂X_I of functions of the nodes at the points of the stresses, point by point, sparse (d·p, N)."""
+    blocks, start, d = [], 0, model.dim
+    for b, block in enumerate(model.mesh.blocks):
+        gradients = model.points_in(b, slice(None)).gradients
+        k, q = gradients.shape[:2]
+        rows = start + d * np.arange(k * q).reshape(k, q, 1, 1) + np.arange(d)
+        columns = np.broadcast_to(block.nodes[:, None, :, None], gradients.shape)
+        blocks.append((gradients.ravel(), np.broadcast_to(rows, gradients.shape).ravel(), columns.ravel()))
+        start += d * k * q
+    data, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    matrix = sparse.csr_array((data, (rows, columns)), shape=(start, len(model.mesh.points)))
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _damping(damping: Damping) -> float:
+    if damping.mass or any(damping.ratios):
+        raise ValueError("damping of finite strain must be by stiffness=: of mass and ratios none is known there")
+    return damping.stiffness
