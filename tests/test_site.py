@@ -1,5 +1,6 @@
 """The site of documentation, as far as it can be checked without Sphinx."""
 
+import re
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -62,3 +63,34 @@ def test_results_in_detail_belong_to_cases():
     names = {entry.name for entry in entry_points(group="flexph.cases")}
     told = [pages.stories_of(page) for page in DOCS.glob("cases/*.md") if page.name != "index.md"]
     assert all(told) and {name for names_of in told for name in names_of} <= names
+
+
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$(?!\$)", re.S)
+
+
+def test_equations_can_be_drawn():
+    pytest.importorskip("docutils", reason="equations need the extra docs")
+    from mathematics import converted
+
+    pages = [page for name in ("theory", "guide", "how-to", "tutorials") for page in (DOCS / name).glob("*.md")]
+    formulas = [one or other for page in pages for one, other in FORMULA.findall(page.read_text(encoding="utf-8"))]
+    assert len(formulas) > 100
+    for formula in formulas:
+        assert converted(formula, block=True).startswith("<math")  # raises for commands that it does not know
+
+
+def test_fractions_and_indices_of_accents_are_those_of_tex():
+    pytest.importorskip("docutils", reason="equations need the extra docs")
+    from mathematics import converted
+
+    plain = re.sub(r"\s+(?=<)", "", converted(r"\tfrac12 \bar p_r", block=False))
+    assert "<mn>1</mn><mn>2</mn></mfrac>" in plain
+    assert '<msub><mover accent="true"><mi>p</mi>' in plain and plain.endswith("<mi>r</mi></msub></math>")
+
+
+def test_pages_of_earlier_builds_go(tmp_path):
+    from pages import write_all
+
+    write_all(tmp_path, ".md", {"one": "1", "two.three": "2"})
+    write_all(tmp_path, ".md", {"two.three": "3"})
+    assert [(page.name, page.read_text()) for page in tmp_path.iterdir()] == [("two.three.md", "3")]

@@ -1,4 +1,4 @@
-"""The extension of Sphinx: pages from cases and stubs, references to names and sources, mathematics as MathML."""
+"""The extension of Sphinx: pages from cases and stubs, references to names and sources."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import sources
 from case_runs import case_runs
 from docutils import nodes
-from docutils.utils.math import latex2mathml
-from pages import gallery, validation, write
+from mathematics import mathml
+from pages import gallery, validation, write, write_all
 from reference import PACKAGES, ROOT, bars, homes, pages, public_names
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -26,14 +26,11 @@ logger = logging.getLogger(__name__)
 def write_pages(app: Sphinx) -> None:
     """Pages of gallery, validation and reference, before the sources are read."""
     docs = Path(app.srcdir)
-    for name, text in pages().items():
-        write(docs / "api" / f"{name}.rst", text)
-    for name, text in sources.pages(docs).items():
-        write(docs / "source" / f"{name}.md", text)
+    write_all(docs / "api", ".rst", pages())
+    write_all(docs / "source", ".md", sources.pages(docs))
     logger.info("running the cases that are not in docs/_cache ...")
     runs = case_runs(docs / "_cache" / "cases", app.config.flexph_cases.split())
-    for name, text in gallery(runs, docs).items():
-        write(docs / "gallery" / f"{name}.md", text)
+    write_all(docs / "gallery", ".md", gallery(runs, docs))
     write(docs / "validation.md", validation(runs))
 
 
@@ -112,15 +109,6 @@ class Source(SphinxRole):
         return [
             pending_xref("", words, refdomain="std", reftype="ref", reftarget=sources.label(self.text), **common)
         ], []
-
-
-def mathml(self: Any, node: nodes.Element) -> None:
-    """Visit an equation: LaTeX as MathML, which browsers show without a script."""
-    block = isinstance(node, nodes.math_block)
-    tree = latex2mathml.tex2mathml(node.astext(), as_block=block)
-    number = f'<span class="eqno">({node["number"]})</span>' if block and node.get("number") else ""
-    self.body.append(f'<div class="math" id="{"".join(node["ids"])}">{number}{tree}</div>' if block else tree)
-    raise nodes.SkipNode
 
 
 def escape_bars(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:

@@ -28,6 +28,15 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def write_all(folder: Path, suffix: str, texts: dict[str, str]) -> None:
+    """Write the pages of a folder by name, and remove those of earlier builds that are no longer there."""
+    for name, text in texts.items():
+        write(folder / f"{name}{suffix}", text)
+    for page in folder.glob(f"*{suffix}"):
+        if page.name.removesuffix(suffix) not in texts:
+            page.unlink()
+
+
 def checks_table(checks: list[dict[str, Any]]) -> str:
     """Checks with source, value, reference, difference and tolerance."""
     head = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "")

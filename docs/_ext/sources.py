@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from reference import homes
@@ -13,7 +14,7 @@ ROLE = re.compile(r"\{source\}`([^`]+)`")
 
 
 def found(target: str) -> tuple[str, str, Any]:
-    """Module, name in it and object of a dotted name; raises ValueError if there is none."""
+    """Module, name in it and object of a dotted name; raises ValueError if there is none, or it is a module."""
     parts = target.split(".")
     for split in range(len(parts) - 1, 0, -1):
         try:
@@ -22,6 +23,8 @@ def found(target: str) -> tuple[str, str, Any]:
                 value = getattr(value, part)
         except (ImportError, AttributeError):
             continue
+        if isinstance(value, ModuleType):
+            raise ValueError(f"a module, where one of its functions was meant: {target}")
         return ".".join(parts[:split]), ".".join(parts[split:]), value
     raise ValueError(f"no such name: {target}")
 
