@@ -38,7 +38,7 @@ def python(*args, cwd, **environment):
 def wheel(tmp_path_factory):
     """Build the wheel from a copy of the sources, because a build leaves files beside them."""
     copy = tmp_path_factory.mktemp("sources")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     for room in ROOMS:
         shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
