@@ -1,6 +1,6 @@
 """Controllers at ports that keep the structure: feedback, damping, springs, observers.
 
-Imports: interconnection, mechanisms.model, numerics, numerics.factors, sensors, systems.
+Imports: interconnection, linear, mechanisms.model, numerics, numerics.factors, sensors, systems.
 """
 
 import lazy_loader

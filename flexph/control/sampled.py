@@ -87,16 +87,32 @@ class _Loop:
             raise ValueError(f"controller {name!r}: {error}") from None
         self.ports, self.start = model.network.input_slices, start
         self.calls, self.memory = 0, controller.memory
-        self.near: Array | None = None
+        self.near: list[float] | None = None
         self.outputs: tuple[str, ...] = ()
+        self._keys: set[str] = set()
+        self._numbers = {port: part.start for port, part in self.ports.items() if part.stop - part.start == 1}
 
     def due(self) -> float:
         """The time of the next call [s]."""
         return self.start + self.calls * self.given.period
 
-    def call(self, time: float, x: Array, held: Array) -> None:
-        """Read the sensors, ask the function, and set the inputs that it answers in ``held``."""
+    def call(self, time: float, x: Array, held: Array) -> bool:
+        """Read the sensors, ask the function, set the inputs that it answers in ``held``; whether they are others."""
         readings, self.near = self.panel.read(x, self.near)
+        answer = self._answer(time, readings)
+        for port, value in answer.items():
+            entry = self._numbers.get(port)
+            if entry is not None and type(value) is float and value - value == 0.0:
+                held[entry] = value
+            else:
+                self._set(held, port, value, time)
+        self.calls += 1
+        if answer.keys() == self._keys:
+            return False
+        self.outputs, self._keys = tuple(answer), set(answer)
+        return True
+
+    def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
         told, known = f"controller {self.name!r}", () if self.memory is None else (self.memory,)
         try:
             answer = self.given.function(time, readings, *known)
@@ -108,20 +124,17 @@ class _Loop:
             answer, self.memory = answer
         if not isinstance(answer, Mapping):
             raise ValueError(f"{told} must return a mapping of ports to inputs, got {check.shown(answer)}")
-        for port, value in answer.items():
-            if port not in self.ports:
-                check.lookup("external port", port, self.ports, f"{told} sets it; the mechanism")
-            held[self.ports[port]] = self._input(f"{told} at t = {time:.6g} s: the input of {port!r}", port, value)
-        self.outputs, self.calls = tuple(answer), self.calls + 1
+        return answer
 
-    def _input(self, name: str, port: str, value: Any) -> Any:
-        part = self.ports[port]
-        if type(value) is float and part.stop - part.start == 1 and value - value == 0.0:
-            return value
-        given = check.numbers(name, value)
-        if given.size not in (1, part.stop - part.start) or (given.size == 1 and part.stop - part.start > 1):
-            raise ValueError(f"{name} must have {part.stop - part.start} numbers, got {given.size}")
-        return given.ravel()
+    def _set(self, held: Array, port: str, value: Any, time: float) -> None:
+        """An input that is no finite float of a port of one number."""
+        if port not in self.ports:
+            check.lookup("external port", port, self.ports, f"controller {self.name!r} sets it; the mechanism")
+        part, name = self.ports[port], f"controller {self.name!r} at t = {time:.6g} s: the input of {port!r}"
+        given, size = check.numbers(name, value), part.stop - part.start
+        if given.size != size:
+            raise ValueError(f"{name} must have {size} numbers, got {given.size}")
+        held[part] = given.ravel()
 
 
 class ControlLoops:
@@ -144,9 +157,15 @@ class ControlLoops:
 
     def call(self, time: float, x: Array) -> None:
         """Call those whose time has come, at a state."""
+        others = False
         for loop in self._loops:
             if loop.due() <= time + FITS * loop.given.period:
-                loop.call(time, x, self.held)
+                others |= loop.call(time, x, self.held)
+        if others:
+            self._check()
+
+    def _check(self) -> None:
+        """Raise ValueError where two set the same port."""
         setting = [(port, loop.name) for loop in self._loops for port in loop.outputs]
         if len(setting) > len({port for port, _ in setting}):
             port = next(port for port, _ in setting if sum(port == p for p, _ in setting) > 1)

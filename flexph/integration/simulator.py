@@ -219,22 +219,25 @@ class _Ahead:
         self.times: Array = np.zeros(1)
         self.h = 0.0
         self.next, self.count = 0, 0
-        self.table: Any = None
+        self.window: Any = None
 
     def step(self, time: float, h: float, inputs: Array) -> tuple[Any, float]:
         """The table of the step from a time, and its end."""
         if self.next == self.count or h != self.h or time != self.times[self.next]:
             self._ask(time, h)
         k, self.next = self.next, self.next + 1
-        return self.blocks.part(self.table, k, inputs), float(self.times[k + 1])
+        return self.window.at(k, inputs), float(self.times[k + 1])
 
     def _ask(self, time: float, h: float) -> None:
+        from .exact.compiled_run import Window
+
         goes_on = h == self.h and time == self.times[-1]
         self.count = min(2 * self.count, MOST) if goes_on else 1
         self.h, self.next = h, 0
         try:
             self.times = time + h * np.arange(self.count + 1)
-            self.table = self.blocks.table(self.times)
+            table = self.blocks.table(self.times)
         except ValueError:  # of a drive that ends before: it is asked for one step
             self.count, self.times = 1, self.times[:2]
-            self.table = self.blocks.table(self.times)
+            table = self.blocks.table(self.times)
+        self.window = Window(table, self.blocks.spans())

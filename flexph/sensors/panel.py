@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..joints.rows.connection import Connection, Form, measures
+from ..joints.rows.vectors import Ground
 from ..kernels.state import node_arms, node_velocities, product_changes, products, vectors
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Configuration, configuration
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.compiling import AVAILABLE, announced
 from .quantities import Quantity
 
-Reading = float | Array
+FULL = 2.0 * math.pi
+"""A turn [rad]."""
 
 
 class Panel:
@@ -27,51 +32,53 @@ class Panel:
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity]) -> None:
         self.mechanism, self.sensors = mechanism, dict(sensors)
-        dim, elements, counts = mechanism.layout.dim, [], []
-        for name, quantity in self.sensors.items():
-            if not isinstance(quantity, Quantity):
-                raise ValueError(
-                    f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}"
-                )
-            try:
-                own = tuple(replace(m, name=str(i)) for i, m in enumerate(quantity.make(dim)))
-                elements.append(
-                    Connection("sensor", quantity.ports, label=check.name("a sensor", name), form=Form(measures=own))
-                )
-            except ValueError as error:
-                raise ValueError(f"sensor {name!r}: {error}") from None
-            counts.append(len(own))
+        elements = [_element(name, quantity, mechanism.layout.dim) for name, quantity in self.sensors.items()]
         try:
-            self._arrays = Model(mechanism.bodies, tuple(elements), mechanism.gravity).network.arrays
+            self._part = Model(_seen(mechanism, elements), tuple(elements), mechanism.gravity)
+            self._arrays = self._part.network.arrays
         except ValueError as error:
             raise ValueError(f"sensors: {error}") from None
+        parts, size = mechanism.layout.parts, mechanism.layout.size
+        self._entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
         order = {name: i for i, (name, _) in enumerate(measures(elements))}
-        self._own = {
-            name: np.array([order[f"{name}: {i}"] for i in range(count)])
-            for (name, count) in zip(self.sensors, counts, strict=True)
-        }
-        rates = [name for name, quantity in self.sensors.items() if quantity.is_rate]
-        self._has_rates = bool(rates)
+        self._readings: list[tuple[str, bool, int | list[int]]] = []
+        for element, (name, quantity) in zip(elements, self.sensors.items(), strict=True):
+            own = [order[f"{name}: {i}"] for i in range(len(element.form.measures))]
+            self._readings.append((name, quantity.is_rate, own[0] if quantity.scalar else own))
         springs = self._arrays.springs
         self.angles = springs.length_product.size + springs.component_product.size
+        self._loop = _loop(self._part) if AVAILABLE and self._arrays.mean is None else None
 
     @property
     def size(self) -> int:
         """Numbers that are measured."""
         return self._arrays.springs.stiffness.size
 
-    def read(self, x: Array, near: Array | None = None) -> tuple[dict[str, Any], Array]:
-        """Readings by name at a flat state, and all measures (size,), whose angles are those nearest to ``near``."""
-        a, c = self._arrays, configuration(self.mechanism, x)
+    def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
+        """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
+        part, out = x.take(self._entries), np.empty((2, self.size))
+        if self._loop is None:
+            out[:] = self._evaluated(part)
+        else:
+            self._loop(part, out)
+        values, rates = out.tolist()
+        if near is not None:
+            for i in range(self.angles, len(values)):
+                if abs(near[i] - values[i]) > math.pi:
+                    values[i] += FULL * round((near[i] - values[i]) / FULL)
+        readings = {}
+        for name, is_rate, own in self._readings:
+            numbers = rates if is_rate else values
+            readings[name] = numbers[own] if isinstance(own, int) else np.array([numbers[i] for i in own])
+        return readings, values
+
+    def _evaluated(self, x: Array) -> Array:
+        """All measures, and below them their rates."""
+        a, c = self._arrays, configuration(self._part, x)
         arm = node_arms(a, c.R, c.u)
         vector = vectors(a, c.r, arm)
         product = products(a, vector)
-        values = self._values(product)
-        if near is not None:
-            turn = near[self.angles :] - values[self.angles :]
-            values[self.angles :] += 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
-        rates = self._rates(c, (arm, vector, product)) if self._has_rates else values
-        return dict(self._named(values, rates)), values
+        return np.stack([self._values(product), self._rates(c, (arm, vector, product))])
 
     def _values(self, product: Array) -> Array:
         s = self._arrays.springs
@@ -88,10 +95,36 @@ class Panel:
         turning = (cosine * rate[s.sine_product] - sine * rate[s.cosine_product]) / (sine**2 + cosine**2)
         return np.concatenate([length, rate[s.component_product], turning])
 
-    def _named(self, values: Array, rates: Array) -> Iterator[tuple[str, Reading]]:
-        for name, quantity in self.sensors.items():
-            own = (rates if quantity.is_rate else values)[self._own[name]]
-            yield name, float(own[0]) if quantity.scalar else own
+
+def _element(name: str, quantity: Quantity, dim: int) -> Connection:
+    """The measures of a sensor as an element of a mechanism."""
+    if not isinstance(quantity, Quantity):
+        raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
+    try:
+        own = tuple(replace(m, name=str(i)) for i, m in enumerate(quantity.make(dim)))
+        return Connection("sensor", quantity.ports, label=check.name("a sensor", name), form=Form(measures=own))
+    except ValueError as error:
+        raise ValueError(f"sensor {name!r}: {error}") from None
+
+
+def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
+    """The bodies of the ports of sensors; all where a port has none, which the model then says, or there is no port."""
+    owners = {str(port).partition(".")[0] for e in elements for port in e.ports if not isinstance(port, Ground)}
+    if not owners or not owners <= set(mechanism.bodies):
+        return dict(mechanism.bodies)
+    return {name: body for name, body in mechanism.bodies.items() if name in owners}
+
+
+def _loop(model: Model) -> Callable[[Array, Array], None]:
+    """The compiled loop over all measures, for states and results in C order."""
+    from ..numerics.compiled.linking import code_of
+    from .loops import read, seen
+
+    arrays, layout = model.network.arrays, model.layout
+    constants = seen(arrays, layout)
+    with announced():
+        code = code_of(read, (constants, np.zeros(layout.size), np.zeros((2, arrays.springs.stiffness.size))))
+    return partial(code, constants)
 
 
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:

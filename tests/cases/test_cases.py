@@ -58,6 +58,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "point-masses": (23, "--step 0.02", "balance.csv kept.png motion.csv motion.png orders.csv"),
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
+    "robot-arm": (9, "--step 1e-3 --end 0.3", "arm.pvd ledger.csv ledger.png motion.csv motion.png"),
     "rod-between-bodies": (12, "--elements 1 --end 1", "bodies.pvd ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
     "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
@@ -84,13 +85,13 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
 SLOW_CHECKS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
-    interconnected-beams lateral-buckling nafems rod-between-bodies rolled-cantilever
+    interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
-    elbow flying-rod lateral-buckling rod-between-bodies rolled-cantilever
+    elbow flying-rod lateral-buckling robot-arm rod-between-bodies rolled-cantilever
     flexible-pendulum four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams nafems plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam
     singular-mass slider-crank-3d solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol

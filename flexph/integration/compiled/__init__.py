@@ -5,5 +5,5 @@ views fetched at the head of each function compiling takes a third longer. Kerne
 reaches them, see :mod:`flexph.numerics.compiled.linking`.
 
 Imports: bodies, integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory,
-integration.compiled.steps, joints.rows, kernels, mechanisms.model, numerics.
+integration.compiled.steps, joints.rows, kernels, mechanisms.model, numerics, numerics.compiled.
 """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
+from ...numerics.compiled.linking import code_of
 from ...numerics.compiling import announced
 from ...numerics.gauss_tableau import Tableau
 from .gauss.scheme import StageMemories
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 class Stepper:
     """The compiled steps of one mechanism: its memory, and the state between blocks."""
 
+    entry: ClassVar[Callable[..., None]] = staticmethod(run)
+
     def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
         layout = mechanism.layout
         self.axes, self.parts, self.depth = (0,) * layout.dim, parts, parts.depth
@@ -33,6 +36,7 @@ class Stepper:
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
         self.memory = mechanism.once(memory_of_redundant if parts.redundant else memory).copy()
         self.known = 0
+        self._code: Callable[..., None] | None = None
 
     def put(self, c: Configuration, history: Array, defect: Array) -> None:
         """Set where the next step starts: positions and speeds, the last steps, and the velocity defect."""
@@ -57,21 +61,24 @@ class Stepper:
         m.run_back_defect[:] = m.run_defect
         try:
             with announced():
-                self._run(table, save_every, count, rows=rows, solved=solved)
+                self.entry(*self._arguments(table, save_every, count, rows=rows, solved=solved))
         finally:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
             self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
 
-    def _run(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
-        run(self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved)
+    def _arguments(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> tuple[Any, ...]:
+        return self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
         """Take the one step of a table, and whether it is solved; its rows are written over."""
         solved[0] = 0
         rows.flow[...] = rows.audit[...] = 0.0
-        with announced() if self.known < self.depth else nullcontext():  # the first ones may compile
-            self._run(table, 1, 0, rows=rows, solved=solved)
+        arguments = self._arguments(table, 1, 0, rows=rows, solved=solved)
+        if self._code is None:
+            with announced():
+                self._code = code_of(self.entry, arguments)
+        self._code(*arguments)
         if not solved[0]:
             self._back()
             return False
@@ -88,10 +95,11 @@ class Stepper:
 class GaussSteps(Stepper):
     """Those of Gauss collocation, with a memory for each stage; a step is remembered by as many rows."""
 
+    entry = staticmethod(run_gauss)
+
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size))
         self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
 
-    def _run(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
-        scheme = self.stages.scheme
-        run_gauss(self.memory, self.axes, scheme, table, save_every, count, self.known, rows, solved)
+    def _arguments(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> tuple[Any, ...]:
+        return self.memory, self.axes, self.stages.scheme, table, save_every, count, self.known, rows, solved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,10 +47,32 @@ class Save(NamedTuple):
         return (self.before + step) % self.every == 0
 
 
-CHUNK = 64
-"""Steps between calls of controllers that are booked together."""
 EACH = Save(1, 0)
 """That every step has a row of its own."""
+
+
+class Window:
+    """What a table holds of one of its steps, under more inputs that are the same at all its times.
+
+    It is written over for each step: that takes a third of the time of new arrays.
+    """
+
+    def __init__(self, table: Any, spans: Mapping[str, tuple[int, int]]) -> None:
+        varying = {name: span for name, span in spans.items() if name == "inputs" or len(getattr(table, name)) > 1}
+        own = {name: getattr(table, name)[: span[1]].copy() for name, span in varying.items()}
+        self._table = table._replace(**own)
+        self._inputs, self._given = self._table.inputs, table.inputs
+        self._points = spans["inputs"][0] if len(table.inputs) > 1 else 0
+        del varying["inputs"]
+        self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
+
+    def at(self, k: int, inputs: Array) -> Any:
+        """The table of the k-th step."""
+        for own, given, step, rows in self._rows:
+            own[:] = given[k * step : k * step + rows]
+        first = k * self._points
+        np.add(self._given[first : first + (self._points or 1)], inputs, out=self._inputs)
+        return self._table
 
 
 class BlockStepper:
@@ -87,24 +109,22 @@ class BlockStepper:
         ends[:, -1] = times[1:]
         fine = np.append(times[0], ends.ravel())
         table, inputs = self.exact.table, self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1]))
-        return Table(fine, *table.over(fine), inputs, table.references.over(fine))
+        given = fine, *table.over(fine), inputs, table.references.over(fine)
+        return Table(*map(np.ascontiguousarray, given))  # whose types single steps do not look at
 
-    def part(self, table: Any, k: int, inputs: Array) -> Any:
-        """What a table holds of its k-th step, under more inputs that are the same at all its times."""
-        substeps, points = self.compiled.substeps, self.points
-        first, last = slice(k * substeps, (k + 1) * substeps + 1), slice(k * substeps, (k + 1) * substeps)
-        given = table.inputs if len(table.inputs) == 1 else table.inputs[k * points : (k + 1) * points]
-        own = table._replace(times=table.times[first], inputs=given + inputs)
-        if isinstance(table, Table) and len(table.moved) > 1:
-            own = own._replace(moved=table.moved[last])
-        if len(table.coefficient) == 1:
-            return own
-        return own._replace(
-            coefficient=table.coefficient[first],
-            offset=table.offset[first],
-            own_coefficient=table.own_coefficient[last],
-            own_offset=table.own_offset[last],
-        )
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Of the fields of a table: by how many rows a step goes on, and how many it looks at."""
+        n = self.compiled.substeps
+        ends, each = (n, n + 1), (n, n)
+        return {
+            "times": ends,
+            "coefficient": ends,
+            "offset": ends,
+            "own_coefficient": each,
+            "own_offset": each,
+            "inputs": (self.points, self.points),
+            "moved": each,
+        }
 
     def step(self, start: StepStart, time: float) -> StepResult:
         """The step from a start to a time [s], by NumPy where the loops do not solve it; raises StepFailed."""
@@ -260,11 +280,12 @@ def not_compiled(run: Run, stepper: OneStep, time: float, saved: bool) -> Accept
 
 
 def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
-    """Steps of compiled loops, of which many are booked together."""
-    plan = plan_of(run, loops, grid, save_every)
+    """Steps of compiled loops, of which as many are booked together as take a tenth of a second."""
+    plan, size = plan_of(run, loops, grid, save_every), FIRST
     k = plan.next
     while k < plan.times.size:
-        chunk = _Chunk(run, blocks, loops, plan._replace(next=k))
+        clock = time.perf_counter()
+        chunk = _Chunk(run, blocks, loops, (plan._replace(next=k), min(size, blocks.limit)))
         try:
             chunk.take()
         finally:  # an error of a controller or an interruption leaves what is finished
@@ -272,18 +293,21 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
                 yield chunk.block()
         k += chunk.done
         if chunk.failed:
-            time, saved = float(plan.times[k]), bool(plan.saved[k])
-            step = not_compiled(run, blocks.stepper, time, saved)
+            end, saved = float(plan.times[k]), bool(plan.saved[k])
+            step = not_compiled(run, blocks.stepper, end, saved)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
+        elif time.perf_counter() - clock < SHORTEST:
+            size *= 2
 
 
 class _Chunk:
     """Some steps of a plan, and the rows that they leave."""
 
-    def __init__(self, run: Run, blocks: BlockStepper, loops: ControlLoops, plan: Plan) -> None:
-        self.run, self.blocks, self.loops, self.plan = run, blocks, loops, plan
-        self.times = plan.times[plan.next - 1 : plan.next + CHUNK]
+    def __init__(self, run: Run, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
+        self.run, self.blocks, self.loops = run, blocks, loops
+        self.plan, most = which
+        self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]
         self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
         self.done, self.failed = 0, False
 
@@ -291,12 +315,12 @@ class _Chunk:
         """Take the steps, up to one that the loops do not solve."""
         self.run.trying(float(self.times[0]), float(self.times[-1]))
         self.blocks.put(self.run.start)
-        table, x, solved = self._table(), self.run.start.x, np.zeros(1, dtype=np.int64)
+        window, x = Window(self._table(), self.blocks.spans()), self.run.start.x
+        solved = np.zeros(1, dtype=np.int64)
         for k in range(self.times.size - 1):
             self.loops.call(float(self.times[k]), x)
-            own = self.blocks.part(table, k, self.loops.held)
-            rows = Rows(*(rows[k : k + 1] for rows in self.rows))
-            if not self.blocks.compiled.step(own, rows, solved):
+            rows = Rows(*[rows[k : k + 1] for rows in self.rows])
+            if not self.blocks.compiled.step(window.at(k, self.loops.held), rows, solved):
                 self.failed = True
                 return
             self.done, x = k + 1, self.rows.state[k]

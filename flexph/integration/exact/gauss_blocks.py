@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,16 +44,14 @@ class GaussBlocks(BlockStepper):
         coefficient, offset, _, _ = table.over(np.append(points, times[-1]))
         given = [self._at_nodes(values, steps) for values in (coefficient, offset)]
         nodes = times[:-1, None] + length[:, None] * rk.nodes
-        return GaussTable(times, *ends, given[0][0], given[0][1], given[1][1], self.exact.forcing.over(nodes.ravel()))
+        stages = given[0][0], given[0][1], given[1][1]
+        return GaussTable(*map(np.ascontiguousarray, (times, *ends, *stages, self.exact.forcing.over(nodes.ravel()))))
 
-    def part(self, table: Any, k: int, inputs: Array) -> Any:
-        """See :meth:`BlockStepper.part`."""
-        own, stages = super().part(table, k, inputs), self.tableau.nodes.size
-        if len(table.stage_coefficient) == 1:
-            return own
-        rows = slice(k * stages, (k + 1) * stages)
-        names = ("stage_coefficient", "stage_rate", "stage_offset")
-        return own._replace(**{name: getattr(table, name)[rows] for name in names})
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """See :meth:`BlockStepper.spans`."""
+        stages = self.tableau.nodes.size
+        known = {name: span for name, span in super().spans().items() if name != "moved"}
+        return known | dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset"), (stages, stages))
 
     def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
         """Values and rates at the nodes of all steps, by the interpolant through the Gauss-Lobatto points of each."""

@@ -41,6 +41,19 @@ def entry(function: Callable[..., Any], **options: Any) -> Any:
     return numba.njit(function, pipeline_class=_Linking if _links() else Compiler, **options)
 
 
+def code_of(dispatcher: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """The code of an entry for arguments of these types, compiled where it is not yet there.
+
+    Called by itself it does not look at the types of its arguments, which must stay the same: that takes longer than a
+    short loop. Arrays of another layout than these lead it anywhere.
+    """
+    if numba.config.DISABLE_JIT:
+        return dispatcher
+    types = tuple(map(numba.typeof, arguments))
+    dispatcher.compile(types)
+    return dispatcher.get_overload(types)
+
+
 def _links() -> bool:
     first, last = TRIED
     return first <= tuple(numba.version_info[:2]) <= last

@@ -1,0 +1,165 @@
+"""Linear compensators as values: PID, notch filters, passive ones, and what samples them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.signal import cont2discrete
+
+from ..linear.state_space import state_space
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..sensors.quantities import Quantity
+from ..systems.linear import LinearPHDAE
+from .sampled import Sampled
+
+Reference = Callable[[float], Any]
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Compensator:
+    """``ẋ = A x + B e, u = C x + D e`` from errors e = reference − reading (m,) to inputs u (k,); starts at x = 0.
+
+    A (n, n), B (n, m), C (k, n), D (k, m). ``second * first`` is both in series, :func:`beside` several side by side.
+    Raises ValueError where shapes do not fit.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+
+    def __post_init__(self) -> None:
+        for name in "ABCD":
+            object.__setattr__(self, name, check.array(name, getattr(self, name), (None, None)))
+        n, (k, m) = len(self.A), self.D.shape
+        for name, shape in (("A", (n, n)), ("B", (n, m)), ("C", (k, n))):
+            check.array(name, getattr(self, name), shape)
+
+    @property
+    def poles(self) -> Array:
+        """Eigenvalues of A [1/s]."""
+        return np.asarray(np.linalg.eigvals(self.A))
+
+    def __mul__(self, first: Compensator) -> Compensator:
+        """This one after another."""
+        a, b = self, first
+        if a.D.shape[1] != b.D.shape[0]:
+            raise ValueError(f"compensators in series must fit: {b.D.shape[0]} outputs, {a.D.shape[1]} inputs")
+        above = np.zeros((len(b.A), len(a.A)))
+        return Compensator(
+            A=np.block([[b.A, above], [a.B @ b.C, a.A]]),
+            B=np.vstack([b.B, a.B @ b.D]),
+            C=np.hstack([a.D @ b.C, a.C]),
+            D=a.D @ b.D,
+        )
+
+    def discrete(self, period: float) -> tuple[Array, Array, Array, Array]:
+        """A, B, C and D of ``x₊ = A x + B e`` for errors that are held over a period [s]: exact."""
+        check.positive("period", period, "s")
+        if not len(self.A):
+            return self.A, self.B, self.C, self.D
+        return cont2discrete((self.A, self.B, self.C, self.D), period)[:4]
+
+    def sampled(
+        self,
+        period: float,
+        *,
+        sensors: Mapping[str, Quantity],
+        ports: Sequence[str],
+        reference: Reference | None = None,
+    ) -> Sampled:
+        """The compensator as a controller that reads every ``period`` [s], for ``integrate(controllers={…})``.
+
+        ``sensors`` are scalars, one for each error and in their order, ``ports`` one for each output.
+        ``reference(time)`` gives a value for each sensor, zeros if None. What is read acts at once, by D.
+        """
+        matrices = self.discrete(period)
+        outputs, errors = self.D.shape
+        if len(sensors) != errors or len(ports) != outputs:
+            raise ValueError(
+                f"the compensator has {errors} errors and {outputs} outputs, got {len(sensors)} sensors and "
+                f"{len(ports)} ports"
+            )
+        law = _Law(matrices, tuple(sensors), tuple(ports), reference)
+        return Sampled(function=law, period=period, sensors=sensors, memory=np.zeros(len(self.A)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Law:
+    """What a sampled compensator answers."""
+
+    matrices: tuple[Array, Array, Array, Array]
+    sensors: tuple[str, ...]
+    ports: tuple[str, ...]
+    reference: Reference | None
+
+    def __call__(self, time: float, see: Mapping[str, Any], x: Array) -> tuple[dict[str, float], Array]:
+        a, b, c, d = self.matrices
+        readings = np.array([see[name] for name in self.sensors])
+        errors = (0.0 if self.reference is None else np.asarray(self.reference(time), dtype=float)) - readings
+        u = c @ x + d @ errors
+        return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
+
+
+@checked
+def pid(proportional: float, *, integral: float = 0.0, derivative: float = 0.0, lag: float = 1e-3) -> Compensator:
+    """``u = K_p e + K_i ∫e + K_d s/(1 + Ts) e`` with the lag T [s] of the derivative.
+
+    Raises ValueError for a lag that is not positive, where there is a derivative.
+    """
+    check.number("proportional", proportional)
+    poles, rows, gains, direct = [], [], [], proportional
+    if check.number("integral", integral):
+        poles, rows, gains = [0.0], [1.0], [integral]
+    if check.number("derivative", derivative):
+        rate = 1.0 / check.positive("lag", lag, "s")
+        poles, rows, gains = [*poles, -rate], [*rows, 1.0], [*gains, -derivative * rate**2]
+        direct += derivative * rate
+    n = len(poles)
+    return Compensator(
+        A=np.diag(poles).reshape(n, n),
+        B=np.array(rows).reshape(n, 1),
+        C=np.array(gains).reshape(1, n),
+        D=np.array([[direct]]),
+    )
+
+
+@checked
+def notch(frequency: float, *, damping: float = 1.0, depth: float = 0.0) -> Compensator:
+    """``(s² + 2ζdω s + ω²)/(s² + 2ζω s + ω²)``: a filter that lets a share d of the frequency ω [rad/s] pass.
+
+    ``damping`` ζ is its width, ``depth`` d is 0 where nothing passes and 1 where all does.
+    """
+    w, zeta = check.positive("frequency", frequency, "rad/s"), check.positive("damping", damping)
+    taken = 2.0 * zeta * w * (check.number("depth", depth) - 1.0)
+    return Compensator(
+        A=np.array([[0.0, 1.0], [-(w**2), -2.0 * zeta * w]]),
+        B=np.array([[0.0], [1.0]]),
+        C=np.array([[0.0, taken]]),
+        D=np.eye(1),
+    )
+
+
+@checked
+def passive(system: LinearPHDAE) -> Compensator:
+    """A port-Hamiltonian controller, such as :func:`port_spring` or :func:`passive_observer`, as a compensator.
+
+    Its inputs are the ports of the system in their order. It is positive real: at collocated sensors of rates, and as
+    long as the period is short beside its time constants, it takes energy out of the mechanism.
+    """
+    given = state_space(system)
+    return Compensator(A=given.A, B=given.B, C=given.C, D=given.D)
+
+
+def beside(*compensators: Compensator) -> Compensator:
+    """Compensators side by side: errors and outputs one after the other."""
+    if not compensators:
+        raise ValueError("beside needs one compensator at least")
+    return Compensator(**{name: block_diag(*(getattr(c, name) for c in compensators)) for name in "ABCD"})

@@ -1,0 +1,191 @@
+"""Regulators of linearised mechanisms: LQR with an observer of joint angles, closed loops and their margins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import block_diag, solve_continuous_are
+from scipy.optimize import minimize_scalar
+from scipy.signal import cont2discrete
+
+from ..linear.state_space import state_space
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..systems.linear import LinearPHDAE
+from .compensators import Compensator
+
+FREQUENCIES = 2000
+"""Frequencies at which a margin is looked for before the least one is refined."""
+
+
+class Plant(NamedTuple):
+    """``ẋ = A x + B u, y = C x``: inputs of ports, and what is measured there."""
+
+    A: Array
+    B: Array
+    C: Array
+
+
+@checked
+def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
+    """From the torques at ports to the integrals of their outputs, the angles (of forces: the displacements).
+
+    For a mechanism that is linearised about a pose without load, whose states hold no angles.
+    """
+    given = state_space(system)
+    columns = np.concatenate([np.arange(system.B.shape[1])[_port(system, name)] for name in ports])
+    b, c, n, m = given.B[:, columns], given.C[columns], len(given.A), columns.size
+    a = np.block([[given.A, np.zeros((n, m))], [c, np.zeros((m, m))]])
+    return Plant(a, np.vstack([b, given.D[np.ix_(columns, columns)]]), np.hstack([np.zeros((m, n)), np.eye(m)]))
+
+
+def _port(system: LinearPHDAE, name: str) -> slice:
+    return check.lookup("port", name, system.ports, "the linearised mechanism")
+
+
+@checked
+def lqr(
+    plant: Plant,
+    *,
+    stiffness: Sequence[float],
+    effort: Sequence[float],
+    load: Sequence[float],
+    noise: Sequence[float],
+    energy: float = 0.0,
+    drift: Sequence[float] | None = None,
+) -> Compensator:
+    """The regulator that minimises ``∫ yᵀQy + w xᵀx + uᵀRu`` with a Kalman filter that sees y alone.
+
+    x is the state of the plant, in energy coordinates: ½xᵀx is its energy, the deflection included, and is not seen.
+    The filter estimates constant loads at the inputs, too, and the regulator balances them: y comes to its reference
+    under gravity. Both by continuous Riccati equations.
+
+    Parameters
+    ----------
+    plant : Plant
+        See :func:`angles_of`.
+    stiffness, effort : sequence of float
+        Q and R, one number for each output and input.
+    load, noise : sequence of float
+        Intensities of white noise at the inputs and in the readings: their quotient sets how quick the filter is.
+    energy : float, optional
+        w: also damps what is not seen.
+    drift : sequence of float, optional
+        Intensities of the noise that makes the loads drift; a hundred times ``load`` if None.
+
+    Returns
+    -------
+    Compensator
+        From errors of y to inputs.
+
+    Raises
+    ------
+    ValueError
+        For a plant that the inputs cannot stabilise or whose states y does not tell.
+    """
+    a, b, c = plant
+    n, m = b.shape
+    p = len(c)
+    q, r, v = (_weights(*given) for given in (("stiffness", stiffness, p), ("effort", effort, m), ("noise", noise, p)))
+    disturbed = _weights("load", load, m)
+    walk = 100.0 * disturbed if drift is None else _weights("drift", drift, m)
+    inner = np.r_[np.full(n - p, check.not_negative("energy", energy)), np.zeros(p)]
+    try:
+        riccati = solve_continuous_are(a, b, c.T @ q @ c + np.diag(inner), r)
+        gain = np.hstack([np.linalg.solve(r, b.T @ riccati), np.eye(m)])
+        wide = np.block([[a, b], [np.zeros((m, n + m))]])
+        seen = np.hstack([c, np.zeros((p, m))])
+        size = 1e-9 * max(disturbed.max(), walk.max())  # of modes that loads at the inputs do not move
+        state = block_diag(b @ disturbed @ b.T, walk) + size * np.eye(n + m)
+        error = solve_continuous_are(wide.T, seen.T, state, v)
+    except np.linalg.LinAlgError as reason:
+        raise ValueError(f"plant must be stabilisable and detectable, weights positive: {reason}") from None
+    filter_gain = np.linalg.solve(v, seen @ error).T
+    inside = wide - np.vstack([b, np.zeros((m, m))]) @ gain - filter_gain @ seen
+    return Compensator(A=inside, B=filter_gain, C=gain, D=np.zeros((m, p)))
+
+
+def _weights(name: str, values: Sequence[float], size: int) -> Array:
+    given = check.array(name, values, (size,))
+    for i, value in enumerate(given):
+        check.positive(f"{name}[{i}]", float(value))
+    return np.diag(given)
+
+
+class ClosedLoop(NamedTuple):
+    """``ẋ = A x + B r, y = C x`` from references r; with a ``period`` [s] ``x₊ = A x + B r``, exact at the samples."""
+
+    A: Array
+    B: Array
+    C: Array
+    period: float | None = None
+
+    @property
+    def poles(self) -> Array:
+        """Eigenvalues of A: [1/s], of a sampled loop factors from one sample to the next."""
+        return np.asarray(np.linalg.eigvals(self.A))
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether all motions decay."""
+        return bool(self.poles.real.max() < 0.0 if self.period is None else np.abs(self.poles).max() < 1.0)
+
+
+@checked
+def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None = None) -> ClosedLoop:
+    """Plant and compensator as one linear system from references to what is measured; its ``poles`` tell all.
+
+    With a ``period`` [s] the compensator is sampled and its outputs are held. Raises ValueError where numbers of inputs
+    and outputs differ.
+    """
+    a, b, c = plant
+    if compensator.D.shape != (b.shape[1], len(c)):
+        given = compensator.D.shape[::-1]
+        raise ValueError(f"the compensator must lead from {len(c)} errors to {b.shape[1]} inputs, got {given}")
+    ac, bc, cc, dc = compensator.A, compensator.B, compensator.C, compensator.D
+    if period is not None:
+        a, b = cont2discrete((a, b, c, np.zeros((len(c), b.shape[1]))), period)[:2]
+        ac, bc, cc, dc = compensator.discrete(period)
+    loop = np.block([[a - b @ dc @ c, b @ cc], [-bc @ c, ac]])
+    return ClosedLoop(loop, np.vstack([b @ dc, bc]), np.hstack([c, np.zeros((len(c), len(ac)))]), period)
+
+
+class Margins(NamedTuple):
+    """How much a loop can be off: in all channels at once, whatever it is.
+
+    ``modulus`` is 1/max σ(S), S = (1 + L)⁻¹ at ``frequency`` [rad/s]; gains between the two factors of ``gain`` and
+    phases up to ``phase`` [rad] are then sure not to make it unstable.
+    """
+
+    modulus: float
+    frequency: float
+    gain: tuple[float, float]
+    phase: float
+
+
+@checked
+def margins(plant: Plant, compensator: Compensator) -> Margins:
+    """Margins of the loop that is cut at the inputs of the plant. Raises ValueError for an unstable loop."""
+    poles = closed_loop(plant, compensator).poles
+    if poles.real.max() >= 0.0:
+        raise ValueError(f"the closed loop must be stable to have margins: a pole at {poles[poles.real.argmax()]:.4g}")
+
+    def distance(logarithm: float) -> float:
+        s = 1j * np.exp(logarithm)
+        inside = np.linalg.solve(s * np.eye(len(plant.A)) - plant.A, plant.B)
+        k = compensator
+        own = k.C @ np.linalg.solve(s * np.eye(len(k.A)) - k.A, k.B) + k.D
+        loop = own @ plant.C @ inside
+        return float(np.linalg.svd(np.eye(len(loop)) + loop, compute_uv=False)[-1])
+
+    size = np.abs(poles)
+    grid = np.log(np.geomspace(0.01 * size[size > 0.0].min(), 100.0 * size.max(), FREQUENCIES))
+    values = [distance(x) for x in grid]
+    k = int(np.argmin(values))
+    near = minimize_scalar(distance, bounds=(grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]), method="bounded")
+    least, where = min((values[k], grid[k]), (float(near.fun), float(near.x)))
+    gain = (1.0 / (1.0 + least), 1.0 / (1.0 - least) if least < 1.0 else np.inf)
+    return Margins(least, float(np.exp(where)), gain, float(2.0 * np.arcsin(min(0.5 * least, 1.0))))

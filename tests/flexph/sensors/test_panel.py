@@ -1,0 +1,65 @@
+"""Readings of many sensors at once: compiled loops against the NumPy kernels, in the plane and in space."""
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import GROUND, connect, weld
+from flexph.numerics.compiling import AVAILABLE
+from flexph.sensors import distance, distance_rate, joint_angle, joint_rate, offset, offset_rate, position, velocity
+from flexph.sensors.panel import FULL, Panel
+
+METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
+
+
+def mechanism_of(dim):
+    beam = fem.beam(1.0, METAL, fem.Section(width=0.03, height=0.02), elements=2, dim=dim)
+    other = rigid.body(1.0, inertia=(0.2, 0.3, 0.4) if dim == 3 else 0.3, ports={"pin": [0.1] * dim})
+    mass = rigid.point(0.5, dim)
+    return connect({"free": mass, "other": other, "beam": beam}, [weld("beam.root", GROUND.at(*[0.0] * dim))])
+
+
+def sensors_of(dim):
+    axis = {"axis": (0.0, 0.6, 0.8)} if dim == 3 else {}
+    ports, along = ("beam.tip", "other.pin"), [0.6, 0.8, 0.0][:dim]
+    return {
+        "angle": joint_angle(*ports, **axis),
+        "turn": joint_rate(*ports, **axis),
+        "apart": distance("beam.tip", "free.point"),
+        "parting": distance_rate("beam.tip", "free.point"),
+        "out": offset("free.point", "beam.tip", along),
+        "sliding": offset_rate("free.point", "beam.tip", along),
+        "place": position("other.pin"),
+        "speed": velocity("beam.tip"),
+    }
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="needs numba")
+@pytest.mark.parametrize("dim", [2, 3])
+def test_compiled_readings_are_those_of_the_kernels(dim):
+    mechanism = mechanism_of(dim)
+    panel, state = Panel(mechanism, sensors_of(dim)), np.random.default_rng(dim).normal(size=mechanism.layout.size)
+    readings, values = panel.read(state)
+    panel._loop = None
+    others, same = panel.read(state)
+    np.testing.assert_allclose(values, same, rtol=1e-13)
+    for name, reading in readings.items():
+        np.testing.assert_allclose(reading, others[name], rtol=1e-12, atol=1e-14, err_msg=name)
+        assert isinstance(reading, float) == (name not in ("place", "speed"))
+
+
+def test_angles_are_those_nearest_to_the_last_ones():
+    panel, state = Panel(mechanism_of(2), {"angle": joint_angle("other.pin")}), np.zeros(mechanism_of(2).layout.size)
+    state[mechanism_of(2).layout.parts["other.rotation"]] = np.cos(0.5), np.sin(0.5)
+    _, near = panel.read(state)
+    assert near == pytest.approx([0.5])
+    readings, _ = panel.read(state, [3.0 * FULL])
+    assert readings["angle"] == pytest.approx(0.5 + 3.0 * FULL)
+
+
+def test_ports_that_do_not_exist_are_named():
+    with pytest.raises(ValueError, match=r"no port 'other.pim'"):
+        Panel(mechanism_of(2), {"angle": joint_angle("other.pim")})
+    with pytest.raises(ValueError, match="no body 'othr'"):
+        Panel(mechanism_of(2), {"angle": joint_angle("othr.pin")})
