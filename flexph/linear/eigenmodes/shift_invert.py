@@ -12,6 +12,7 @@ from scipy.sparse.linalg import splu
 from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import Bordered
 from ...numerics.factors.positive_definite import Condensed, Solve, positive_solver
+from ...numerics.factors.signature import balance
 from ...numerics.factors.sylvester import Inertia, inertia
 
 
@@ -75,12 +76,16 @@ class MixedPencil(_Strained):
     def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
         self.m, self.c, self.d, self.shift = m, c, d, shift
         self._flexibility: Solve = splu(c).solve
-        self._solve = splu(sparse.csc_array(sparse.block_array([[shift * m, d.T], [d, -c]]))).solve
+        matrix = sparse.csr_array(sparse.block_array([[shift * m, d.T], [d, -c]]))
+        self._scale = balance(abs(matrix))  # flexibilities of thin plates in shear and bending lie ten powers apart
+        by_scale = sparse.diags_array(self._scale)
+        self._solve = splu(sparse.csc_array(by_scale @ matrix @ by_scale)).solve
 
     def solve(self, load: Array) -> tuple[Array, Array]:
         """Velocities and stresses under loads (n,) or (n, k)."""
         n = self.m.shape[0]
-        answer = self._solve(np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))]))
+        whole = np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))])
+        answer = (self._scale * self._solve((self._scale * whole.T).T).T).T
         return answer[:n], answer[n:]
 
     def flexibility(self, strain: Array) -> Array:

@@ -5,9 +5,10 @@ The number of negative directions does not depend on coordinates or masses, and 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import eigvalsh, svd
 
 from ..arrays import Array
@@ -45,13 +46,14 @@ def signature(matrix: Array, noise: Array) -> Signature:
     )
 
 
-def balance(size: Array) -> Array:
+def balance(size: Any) -> Array:
     """Positive d (n,) with which the largest entry of each row of diag(d) size diag(d) is 1 (Ruiz), size ≥ 0 symmetric.
 
-    Rows of zeros keep d = 1.
+    ``size`` is dense or sparse. Rows of zeros keep d = 1.
     """
-    scale = np.ones(len(size))
+    scale = np.ones(size.shape[0])
     for _ in range(BALANCINGS):
-        largest = (size * scale).max(axis=1, initial=0.0) * scale
+        rows = size * scale
+        largest = (rows.max(axis=1).toarray() if sparse.issparse(rows) else rows.max(axis=1, initial=0.0)) * scale
         scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
     return scale
