@@ -19,6 +19,7 @@ from flexph.export import write_modes
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
+from flexph.scenes import Scene, mode_scene
 
 from .checks import near
 
@@ -240,4 +241,9 @@ def analysed() -> PHDAE:
     return mechanism.phdae(mechanism.consistent_state(pose_at(mechanism, data, 90.0 * deg)))
 
 
-case = Case(run, write, checks, needs=("matplotlib",), system=analysed)
+def scenes(result: Result) -> dict[str, Scene]:
+    """The mode shapes."""
+    return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
+
+
+case = Case(run, write, checks, needs=("matplotlib",), system=analysed, scenes=scenes)

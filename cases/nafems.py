@@ -35,6 +35,7 @@ from flexph.interconnection import constrain
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
+from flexph.scenes import Scene, mode_scene
 
 from .plate_series import POISSON, thin_ritz
 
@@ -297,4 +298,10 @@ def checks() -> Iterable[Check]:
         yield Check(name, r.source, float(r.target), float(r.computed), kind=kind, tolerance=tolerance)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def scenes(result: Result) -> dict[str, Scene]:
+    """The modes of each test."""
+    mechanisms = {name: connect({"plate": shown.body}, []) for name, shown in result.shown.items()}
+    return {n: mode_scene(m, _rest(m), result.shown[n].vibration) for n, m in mechanisms.items()}
+
+
+case = Case(run, write, checks, needs=("matplotlib",), scenes=scenes)

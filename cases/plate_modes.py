@@ -18,6 +18,7 @@ from flexph.export.tables import write_table
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
+from flexph.scenes import Scene, mode_scene
 
 from .plate_series import POISSON, YOUNG, mindlin, navier, thick_ritz, thin_ritz
 
@@ -114,6 +115,11 @@ def orders(result: Result) -> dict[str, float]:
     return slopes
 
 
+def finest(result: Result, support: str) -> Body:
+    """The thin plate of the finest mesh."""
+    return plate(result.cells, result.counts[-1], support, thickness=THICK["kirchhoff"], rotary_inertia=False)
+
+
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables and pictures of the convergence and of the thin limit, mode shapes, and the modes as VTU."""
     table: dict[str, Any] = {"cells_along_side": result.counts}
@@ -126,7 +132,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         limit |= {f"{support}_{k + 1}": values[:, k] for k in range(COUNT)}
     write_table(folder / "thin_limit.csv", limit)
     for support, vibration in result.modes.items():
-        body = plate(result.cells, result.counts[-1], support, thickness=THICK["kirchhoff"], rotary_inertia=False)
+        body = finest(result, support)
         mechanism, pose = held(body)
         write_modes(folder / f"modes_{support}.vtu", mechanism, pose, vibration)
         draw_modes(body, vibration, support, folder / f"modes_{support}.png")
@@ -223,4 +229,10 @@ def checks() -> Iterable[Check]:
             yield Check(name, "thin limit", value, value * (1.0 + float(row[0])), kind="closed form", tolerance=5e-3)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def scenes(result: Result) -> dict[str, Scene]:
+    """The modes of the finest thin plate, by support."""
+    plates = {support: held(finest(result, support)) for support in result.modes}
+    return {support: mode_scene(*held_so, result.modes[support]) for support, held_so in plates.items()}
+
+
+case = Case(run, write, checks, needs=("matplotlib",), scenes=scenes)

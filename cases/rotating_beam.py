@@ -24,6 +24,7 @@ from flexph.linear import Eigenmodes
 from flexph.mechanisms import Spectrum
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
+from flexph.scenes import Scene, mode_scene
 
 REFERENCE: Mapping[float, float] = {
     0: 3.5160,
@@ -345,4 +346,10 @@ def checks() -> Iterable[Check]:
         )
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def scenes(result: Result) -> dict[str, Scene]:
+    """Flapwise and chordwise modes at the speed asked for."""
+    vibrations = as_modes(result.mechanism, result.at_speed["von_karman"])
+    return {"modes": mode_scene(result.mechanism, result.pose, vibrations)}
+
+
+case = Case(run, write, checks, needs=("matplotlib",), scenes=scenes)

@@ -28,6 +28,7 @@ from flexph.export.tables import write_table
 from flexph.linear import Eigenmodes
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
+from flexph.scenes import Scene, mode_scene
 
 LENGTH, SIDE = 1.0, 0.1  # [m]
 MATERIAL = fem.Material(young=2.1e9, density=7800.0, poisson=0.3)
@@ -216,4 +217,9 @@ def checks() -> Iterable[Check]:
             yield Check(f"{name} {k + 1} [rad/s]", source[name], want, computed, kind="closed form", tolerance=1e-2)
 
 
-case = Case(run, write, checks, needs=("matplotlib",))
+def scenes(result: Result) -> dict[str, Scene]:
+    """The modes of the finest mesh."""
+    return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
+
+
+case = Case(run, write, checks, needs=("matplotlib",), scenes=scenes)

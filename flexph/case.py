@@ -132,6 +132,8 @@ class Case(Generic[_Result]):
       `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, whose sample is the state in question, or a pair of it and
       inputs by port.
     - `figures(result)`, where a case has it, returns the numbers that `write` returns, without writing anything.
+    - `scenes(result)`, where a case has it, returns the `flexph.scenes.Scene`s that `flexph view` shows, by name;
+      without it they are those of the runs (`flexph.Solution`) in the result.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """
@@ -142,6 +144,7 @@ class Case(Generic[_Result]):
     needs: tuple[str, ...] = ()
     system: Callable[[], Any] | None = None
     figures: Callable[[_Result], Mapping[str, Any]] | None = None
+    scenes: Callable[[_Result], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         if not self.summary:

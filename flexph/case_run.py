@@ -126,6 +126,7 @@ def _computed(
             publish(part, folder.path / "unfinished")
             raise
         (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
+        _write_scenes(part, case, result)
         if reporting.report:
             _report(part, record, figures, result=result, case=case, reporting=reporting, warned=warned)
         return folder.publish(part)
@@ -143,6 +144,16 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
 
         warnings.showwarning = note
         yield
+
+
+def _write_scenes(part: Path, case: Case[Any], result: Any) -> None:
+    """Write what `flexph view` shows; where it cannot be written the results are kept, and it is told."""
+    from flexph.scenes.of_results import scenes_of, write_scenes
+
+    try:
+        write_scenes(part, scenes_of(result, case.scenes))
+    except Exception as error:  # hours of computing must not be lost with it
+        click.echo(f"no scene: {type(error).__name__}: {error}", err=True)
 
 
 def _report(

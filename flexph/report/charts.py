@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..plot.panels import Curve, Panel, short
+from ..view.html import packed
 
 MOST = 2000
 """Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
@@ -68,13 +68,13 @@ def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel, like:
 
 
 def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, Any]:
-    x, y = thinned(np.asarray(curve.x), np.asarray(curve.y))
+    x, y = thinned(np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float))
     color = {"color": curve.color or COLORS[place % len(COLORS)]}
     points = curve.style == "points"
     return {
         "type": "scatter",
-        "x": _packed(x),
-        "y": _packed(y),
+        "x": packed(x),
+        "y": packed(y),
         "xaxis": f"x{number}",
         "yaxis": f"y{number}",
         "name": short(curve.label),
@@ -84,12 +84,6 @@ def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, An
         "line": color | {"width": 1.5, "dash": DASHES[curve.style]},
         "marker": color | {"size": 3},
     }
-
-
-def _packed(values: Array) -> dict[str, str]:
-    """Numbers as plotly.js reads them without parsing."""
-    data = np.ascontiguousarray(values, dtype="<f8").tobytes()
-    return {"dtype": "f8", "bdata": base64.b64encode(data).decode("ascii")}
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..bodies.body import Body
 from ..linear.responses.sweep import Sweep
-from ..mechanisms.model.model import Model
 from ..numerics.arguments import checked
 from ..plot.frequencies import campbell_panel
 from ..plot.studies import varied
+from ..results.nested import values_of
 from ..results.result import Result
 from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import sections_of
 
 REPORT = "report.html"
-RUNS, VIEWS, PICTURES, DEPTH, MANY = 4, 1, 12, 4, 5
-"""Runs of a result that are told in full, those with a 3-D view, pictures; how deep a result is searched, and files
-of a folder that are listed one by one."""
+RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
+"""Runs of a result that are told in full, those with a 3-D view, pictures, and files of a folder listed one by one."""
 
 
 @checked
@@ -131,7 +128,7 @@ def _plain(value: Any) -> Any:
 
 
 def _of_parts(result: Any) -> list[Section]:
-    parts = list(parts_of(result))
+    parts = list(values_of(result, (Result, Sweep)))
     runs = [(name, run) for name, run in parts if isinstance(run, Result)]
     sections = [
         section
@@ -143,22 +140,6 @@ def _of_parts(result: Any) -> list[Section]:
         sections.append(Section("More runs", rest))
     sweeps = [(name, one) for name, one in parts if isinstance(one, Sweep)]
     return sections + [Section(f"{name} frequencies".strip(), [Chart([campbell_panel(one)])]) for name, one in sweeps]
-
-
-def parts_of(value: Any, name: str = "", depth: int = DEPTH) -> Iterator[tuple[str, Result | Sweep]]:
-    """The runs and sweeps in a value, in the fields of dataclasses, in mappings and lists, by the ways to them."""
-    if isinstance(value, Result | Sweep):
-        yield name, value
-        return
-    entries: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, Mapping):
-        entries = value.items()
-    elif isinstance(value, list | tuple):
-        entries = enumerate(value, 1)
-    elif is_dataclass(value) and not isinstance(value, type | Model | Body):
-        entries = ((f.name, getattr(value, f.name)) for f in fields(value))
-    for key, entry in entries if depth else ():
-        yield from parts_of(entry, f"{name} {key}".strip(), depth - 1)
 
 
 def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from ..plot.panels import Curve, Panel, largest_of
 from ..plot.stress_extremes import StressExtremes, quantities, stress_extremes
 from ..results.result import Result
 from ..results.solution import Solution
+from ..view.html import html_fragment
 from .charts import COLORS
 from .page import Block, Chart, Html, Section, Table, Text
 
@@ -134,12 +133,7 @@ def _view(run: Solution) -> list[Block]:
         return [Text("No body has a view.")]
     if cells > CELLS:
         return [Text(f"The 3-D view of {cells} cells is left out: more than {CELLS} make a page slow.")]
-    if find_spec("flexph.view") is None:
-        return [Text('The 3-D view is missing: pip install "flexph[view]".', "warning")]
-    try:
-        return [Html(import_module("flexph.view").html_fragment(run, frames=FRAMES, plotly_js=False))]
-    except ModuleNotFoundError as error:
-        return [Text(f"The 3-D view is missing: {error}", "warning")]
+    return [Html(html_fragment(run, frames=FRAMES, plotly_js=False))]
 
 
 def _steps(run: Result) -> list[Block]:

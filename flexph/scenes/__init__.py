@@ -1,6 +1,7 @@
 """Motions of mechanisms as surfaces with fields at all times: what viewers draw and files hold.
 
-Imports: bodies, drawing, joints.rows, mechanisms, mechanisms.model, numerics, results.
+Imports: bodies, drawing, files, joints.rows, kernels, linear.eigenmodes, mechanisms, mechanisms.model, numerics,
+results.
 """
 
 import lazy_loader

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..drawing.shapes import box_shape
 from ..joints.rows.connection import Connection
+from ..joints.rows.signs import Places
 from ..joints.rows.vectors import Ground
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
@@ -15,26 +18,33 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from ..results.state_view import MechanismView, MotionByName
+from .arrows import arrows
 from .places import PortPlaces, spatial
 from .scene import Part, Scene
 from .surfaces import stresses_of, surface_of
 
 SIGN = 0.018
 """Size of signs over the extent of a mechanism."""
+ARROW = 12.0
+"""Length of the longest arrow over the size of signs."""
 
 
 @checked
-def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0) -> Scene:
+def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, forces: bool = False) -> Scene:
     """The scene of a run, at ``frames`` times at most, evenly spread over the saved ones; deformations ``scale``-fold.
 
     Bodies, joints and force elements are what they say of themselves (:class:`flexph.bodies.View`,
-    :mod:`flexph.joints.rows.signs`), the stresses of bodies are fields at the points of their surfaces.
+    :mod:`flexph.joints.rows.signs`), the stresses of bodies are fields at the points of their surfaces. With
+    ``forces``, weights and the forces of joints on their first bodies are arrows.
     """
     check.count("frames", frames, least=1)
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
     states = [MechanismView(solution.mechanism, np.asarray(solution.states[row])) for row in rows]
-    stacked = _Rows(solution.mechanism, np.array([state.x for state in states]))
-    return _scene(stacked, np.asarray(solution.times)[rows], "s").deformed(scale)
+    stacked = Rows(solution.mechanism, np.array([state.x for state in states]))
+    scene = scene_of(stacked, np.asarray(solution.times)[rows], "s")
+    if forces:
+        scene = replace(scene, parts=(*scene.parts, *arrows(solution, stacked, rows, longest=ARROW * scene.size)))
+    return scene.deformed(scale)
 
 
 @checked
@@ -42,10 +52,10 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
     """The scene of a mechanism at a pose or a state."""
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     time = about.time if isinstance(about, State) else 0.0
-    return _scene(_Rows(mechanism, np.asarray(x)[None]), np.array([time]), "s")
+    return scene_of(Rows(mechanism, np.asarray(x)[None]), np.array([time]), "s")
 
 
-class _Rows(MotionByName):
+class Rows(MotionByName):
     """Several states of a mechanism by names."""
 
     __slots__ = ("_states", "mechanism")
@@ -57,16 +67,18 @@ class _Rows(MotionByName):
         return self._states[:, check.lookup("part", part, self.mechanism.layout.parts)]
 
 
-def _scene(motion: _Rows, times: Array, unit: str) -> Scene:
+def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
+    """The scene of several states at times."""
     mechanism = motion.mechanism
-    size = SIGN * _extent(motion)
-    bodies = [_body(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
-    joints = [_connection(motion, len(times), c, size) for c in mechanism.connections if c.input is None]
-    ground = _ground(motion, len(times), size)
+    size = SIGN * extent_of(motion)
+    bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
+    shown = [c for c in mechanism.connections if c.input is None]
+    joints = [connection_part(PortPlaces(motion, len(times), c.ports[0]), c, size) for c in shown]
+    ground = ground_parts(motion, len(times), size)
     return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)
 
 
-def _extent(motion: _Rows) -> float:
+def extent_of(motion: Rows) -> float:
     """Diagonal of the box about all bodies, as they are first [m]."""
     ends = [
         motion.points(name, body.view.points, body.view.shape)[0]
@@ -77,7 +89,8 @@ def _extent(motion: _Rows) -> float:
     return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
 
-def _body(motion: _Rows, name: str, size: float) -> Part:
+def body_part(motion: Rows, name: str, size: float) -> Part:
+    """The surface of a body with its stresses."""
     body = motion.mechanism.bodies[name]
     assert body.view is not None
     surface, dim = surface_of(body.view, size), body.dim
@@ -92,17 +105,17 @@ def _body(motion: _Rows, name: str, size: float) -> Part:
     return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)
 
 
-def _connection(motion: _Rows, count: int, connection: Connection, size: float) -> Part:
+def connection_part(places: Places, connection: Connection, size: float) -> Part:
     """The signs of a joint or force element as one part."""
-    places = PortPlaces(motion, count, connection.ports[0])
     own = [sign.surface(places, size) for sign in connection.signs]
     starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
+    count = max(len(surface.points) for surface in own)
     points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in own], axis=1)
     return Part(connection.name, "joint" if connection.rows else "force", points, np.vstack(triangles))
 
 
-def _ground(motion: _Rows, count: int, size: float) -> list[Part]:
+def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:
     """Blocks below the places at which joints are fixed to the ground."""
     dim = motion.mechanism.layout.dim
     down = np.zeros(3)

@@ -21,6 +21,14 @@ def spatial(vectors: Array) -> Array:
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
+def axes_from(x: Array, y: Array) -> Array:
+    """Orthonormal axes as columns (k, 3, 3): the first along x (k, 3), the third across x and y."""
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    z = np.cross(x, y)
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    return np.stack([x, np.cross(z, x), z], axis=-1)
+
+
 @dataclass(frozen=True, eq=False)
 class PortPlaces:
     """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground over a motion.
@@ -63,10 +71,7 @@ class PortPlaces:
         psi[:, 3 - spins(dim) :] = turned
         x = axes[:, :, 0] + np.cross(axes @ psi[:, :, None], axes[:, :, :1], axis=1)[..., 0]
         y = axes[:, :, 1] + np.cross(axes @ psi[:, :, None], axes[:, :, 1:2], axis=1)[..., 0]
-        x /= np.linalg.norm(x, axis=1, keepdims=True)
-        z = np.cross(x, y)
-        z /= np.linalg.norm(z, axis=1, keepdims=True)
-        return np.stack([x, np.cross(z, x), z], axis=-1)
+        return axes_from(x, y)
 
     def _owner(self, port: str) -> tuple[AnyBody, Port]:
         """The body of a port, and the port."""

@@ -84,7 +84,7 @@ class Scene:
     """Parts of a mechanism at k times [s], or over the phase of a vibration [turns].
 
     ``size`` [m] is that of signs, ``dim`` 2 or 3 of the mechanism, ``title`` says what is seen; ``scale`` is the factor
-    by which deformations are drawn larger than they are.
+    by which deformations are drawn larger than they are; ``captions`` (k,), if any, stand in place of the times.
     """
 
     times: Array
@@ -94,6 +94,7 @@ class Scene:
     title: str = ""
     unit: str = "s"
     scale: float = 1.0
+    captions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Scene of {', '.join(part.name for part in self.parts)} at {len(self.times)} times>"
@@ -106,7 +107,18 @@ class Scene:
     def picked(self, rows: Sequence[int] | Array) -> Scene:
         """The scene at the times of some rows."""
         rows = np.asarray(rows)
-        return replace(self, times=self.times[rows], parts=tuple(p.mapped(lambda a: a[rows]) for p in self.parts))
+        captions = tuple(self.captions[row] for row in rows) if self.captions else ()
+        parts = tuple(p.mapped(lambda a: a[rows]) for p in self.parts)
+        return replace(self, times=self.times[rows], parts=parts, captions=captions)
+
+    def thinned(self, frames: int) -> Scene:
+        """The scene at ``frames`` of its times at most, evenly spread."""
+        rows = np.unique(np.linspace(0, len(self.times) - 1, frames).round().astype(int))
+        return self if len(rows) == len(self.times) else self.picked(rows)
+
+    def without(self, *kinds: PartKind) -> Scene:
+        """The scene without the parts of some kinds, such as ``"arrow"``."""
+        return replace(self, parts=tuple(part for part in self.parts if part.kind not in kinds))
 
     @property
     def bounds(self) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -10,78 +11,90 @@ import numpy as np
 from ..files.durable import staged
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..scenes.of_motion import motion_scene
 from ..scenes.scene import Part, Scene
-from .looks import COLOURS, caption, coloured, shown_field, unit_of
+from .looks import COLOURS, as_scene, bar_title, caption, coloured, shown_field, unit_of
 
 FRAMES = 61
 """Times of a film in a browser."""
 MILLISECONDS = 50
 """Of each of them."""
+CONFIG = {"displaylogo": False, "responsive": True}
 
 
 @checked
 def html_fragment(
-    shown: Any, *, field: str | None = None, scale: float = 1.0, frames: int = FRAMES, plotly_js: bool | str = True
+    shown: Any,
+    *,
+    field: str | None = None,
+    scale: float = 1.0,
+    forces: bool = False,
+    frames: int = FRAMES,
+    plotly_js: bool | str = True,
 ) -> str:
     """A ``<div>`` with the 3-D view of a run (:class:`flexph.Solution`) or of a scene, for a page of one's own.
 
     It turns with the mouse, plays, and has a slider of time; bodies and joints are in the legend, stresses in colour.
     ``field``: the name of the field in colour, the first one if None; ``scale``: factor of the deformations;
-    ``frames``: at most so many times. ``plotly_js``: True puts plotly.js into it, 4.7 MB, so that it needs no network;
-    False leaves it to the page. Raises ModuleNotFoundError, naming what to install, without plotly.
+    ``forces``: with weights and forces of joints as arrows; ``frames``: at most so many times. ``plotly_js``: True puts
+    plotly.js into it, 4.7 MB, so that it needs no network; False leaves it to the page.
     """
-    scene = _scene(shown, frames=frames, scale=scale)
-    return str(figure_of(scene, field).to_html(full_html=False, include_plotlyjs=plotly_js, auto_play=False))
+    from plotly.io import to_html
+
+    figure = figure_of(as_scene(shown, frames, scale=scale, forces=forces), field)
+    options = {"include_plotlyjs": plotly_js, "auto_play": False, "validate": False}
+    return str(to_html(figure, CONFIG, full_html=False, **options))
 
 
 @checked
 def write_html(
-    path: str | Path, shown: Any, *, field: str | None = None, scale: float = 1.0, frames: int = FRAMES
+    path: str | Path,
+    shown: Any,
+    *,
+    field: str | None = None,
+    scale: float = 1.0,
+    forces: bool = False,
+    frames: int = FRAMES,
 ) -> Path:
     """Write the 3-D view of a run or a scene as one file that opens without a network; returns its path.
 
     Arguments are those of :func:`html_fragment`.
     """
-    figure = figure_of(_scene(shown, frames=frames, scale=scale), field)
+    from plotly.io import to_html
+
+    figure = figure_of(as_scene(shown, frames, scale=scale, forces=forces), field)
+    options = {"include_plotlyjs": True, "auto_play": False, "validate": False, "default_height": "100vh"}
     with staged(path) as part:
-        text = figure.to_html(full_html=True, include_plotlyjs=True, auto_play=False, default_height="100vh")
-        part.write_text(text, encoding="utf-8")
+        part.write_text(str(to_html(figure, CONFIG, full_html=True, **options)), encoding="utf-8")
     return Path(path)
 
 
-def _scene(shown: Any, *, frames: int, scale: float) -> Scene:
-    if not isinstance(shown, Scene):
-        return motion_scene(shown, frames=frames, scale=scale)
-    rows = np.unique(np.linspace(0, len(shown.times) - 1, frames).round().astype(int))
-    return shown.picked(rows).deformed(scale * shown.scale)
-
-
-def figure_of(scene: Scene, field: str | None = None) -> Any:
-    """The plotly figure of a scene."""
-    try:
-        import plotly.graph_objects as go
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError('views in a browser need plotly: pip install "flexph[view]"') from None
+def figure_of(scene: Scene, field: str | None = None) -> dict[str, Any]:
+    """The figure of a scene as plotly.js takes it: plotly's own objects look at every word, which takes longer."""
     name = shown_field(scene, field)
-    meshes = [go.Mesh3d(**_look(scene, part, name), **_frame(scene, part, name, 0)) for part in scene.parts]
+    meshes = [_look(scene, part, name) | _frame(scene, part, name, 0) for part in scene.parts]
     moving = [k for k, part in enumerate(scene.parts) if part.moves]
     rows = range(len(scene.times) if moving else 1)
     films = [
-        go.Frame(
-            name=str(row), traces=moving, data=[go.Mesh3d(**_frame(scene, scene.parts[k], name, row)) for k in moving]
-        )
+        {
+            "name": str(row),
+            "traces": moving,
+            "data": [{"type": "mesh3d"} | _frame(scene, scene.parts[k], name, row) for k in moving],
+        }
         for row in rows
     ]
-    figure = go.Figure(data=meshes, frames=films if len(films) > 1 else [])
-    figure.update_layout(_layout(scene, len(films)))
-    return figure
+    return {"data": meshes, "layout": _layout(scene, len(films)), "frames": films if len(films) > 1 else []}
+
+
+def packed(values: Array) -> dict[str, str]:
+    """Numbers as plotly.js reads them without parsing."""
+    kind = {"float32": "f4", "float64": "f8", "int32": "i4"}[values.dtype.name]
+    return {"dtype": kind, "bdata": base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")}
 
 
 def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     """What of a part is the same at all times."""
-    i, j, k = part.cells.T.astype(np.int32)
-    look: dict[str, Any] = {"i": i, "j": j, "k": k, "name": part.name, "showlegend": True, "flatshading": False}
+    corners = {key: packed(own.astype(np.int32)) for key, own in zip("ijk", part.cells.T, strict=True)}
+    look: dict[str, Any] = {"type": "mesh3d", **corners, "name": part.name, "showlegend": True, "flatshading": False}
     look["lighting"] = {"ambient": 0.55, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6}
     if not coloured(part, name):
         return look | {"color": COLOURS[part.kind], "hoverinfo": "name"}
@@ -89,17 +102,17 @@ def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     factor, unit = unit_of(scene, name)
     low, high = (factor * end for end in scene.limits(name))
     first = next(p for p in scene.parts if coloured(p, name))
-    bar = {"title": {"text": f"{name} [{unit}]", "side": "right"}, "len": 0.75, "x": 1.0}
+    bar = {"title": {"text": bar_title(name, unit), "side": "right"}, "len": 0.75, "x": 1.0}
     return look | {"colorscale": "Turbo", "cmin": low, "cmax": high, "showscale": part is first, "colorbar": bar}
 
 
-def _frame(scene: Scene, part: Part, name: str | None, row: int) -> dict[str, Array]:
+def _frame(scene: Scene, part: Part, name: str | None, row: int) -> dict[str, Any]:
     """What of a part changes with time, in single precision."""
-    x, y, z = part.at(row).T.astype(np.float32)
-    moved = {"x": x, "y": y, "z": z}
+    moved = {axis: packed(own) for axis, own in zip("xyz", part.at(row).T.astype(np.float32), strict=True)}
     if coloured(part, name):
         assert name is not None
-        moved["intensity"] = (unit_of(scene, name)[0] * part.point_fields[name].values[row]).astype(np.float32)
+        values = part.point_fields[name].values
+        moved["intensity"] = packed((unit_of(scene, name)[0] * values[min(row, len(values) - 1)]).astype(np.float32))
     return moved
 
 
@@ -108,7 +121,7 @@ def _layout(scene: Scene, count: int) -> dict[str, Any]:
     extent = np.maximum(high - low, 0.05 * float((high - low).max()))
     middle, longest = 0.5 * (low + high), float(extent.max())
     axes = {
-        f"{axis}axis": {"title": f"{axis} [m]", "range": [m - 0.52 * e, m + 0.52 * e], "nticks": 5}
+        f"{axis}axis": {"title": {"text": f"{axis} [m]"}, "range": [m - 0.52 * e, m + 0.52 * e], "nticks": 5}
         for axis, m, e in zip("xyz", middle.tolist(), extent.tolist(), strict=True)
     }
     ratio = dict(zip("xyz", (1.6 * extent / longest).tolist(), strict=True))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..scenes.of_motion import motion_scene
 from ..scenes.scene import Part, PartKind, Scene
 
 COLOURS: dict[PartKind, str] = {
@@ -14,6 +17,14 @@ COLOURS: dict[PartKind, str] = {
     "arrow": "#c0392b",
 }
 PREFIXES = {"Pa": ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa"))}
+
+
+def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = False) -> Scene:
+    """The scene of a run, or a given one, at so many times at most; without arrows unless ``forces`` are wanted."""
+    if not isinstance(shown, Scene):
+        return motion_scene(shown, frames=frames, scale=scale, forces=forces)
+    scene = shown.thinned(frames).deformed(scale * shown.scale)
+    return scene if forces else scene.without("arrow")
 
 
 def shown_field(scene: Scene, name: str | None) -> str | None:
@@ -33,12 +44,19 @@ def unit_of(scene: Scene, name: str) -> tuple[float, str]:
     return 1.0, unit
 
 
+def bar_title(name: str, unit: str) -> str:
+    """Name and unit of a field, as they stand beside its colours."""
+    return name if unit == "1" else f"{name} [{unit}]"
+
+
 def coloured(part: Part, name: str | None) -> bool:
     """Whether the part has the field."""
     return name is not None and name in part.point_fields
 
 
 def caption(scene: Scene, row: int) -> str:
-    """Time, and the factor of the deformation."""
+    """Time, or what the scene says in its place, and the factor of the deformation."""
     larger = "" if scene.scale == 1.0 else f", deformation × {scene.scale:g}"
+    if scene.captions:
+        return f"{scene.captions[row]}{larger}"
     return f"t = {scene.times[row]:.4g} {scene.unit}{larger}"

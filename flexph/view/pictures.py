@@ -10,23 +10,36 @@ import numpy as np
 from ..files.durable import staged
 from ..numerics.arguments import checked
 from ..scenes.scene import Part, Scene
-from .looks import COLOURS, caption, coloured, shown_field, unit_of
+from .looks import COLOURS, as_scene, bar_title, caption, coloured, shown_field, unit_of
 
 SIZE = (960, 540)
 FILMS = (".gif", ".mp4")
-RATE = 20
-"""Frames of a film in a second."""
+RATE, FRAMES = 20, 101
+"""Frames of a film in a second, and in all."""
 
 
 @checked
 def write_picture(
-    path: str | Path, scene: Scene, *, row: int = 0, field: str | None = None, size: tuple[int, int] = SIZE
+    path: str | Path,
+    shown: Any,
+    *,
+    at: float | None = None,
+    field: str | None = None,
+    scale: float = 1.0,
+    forces: bool = False,
+    size: tuple[int, int] = SIZE,
 ) -> Path:
-    """Write the picture (PNG) of a scene at the time of a row; returns its path."""
-    if Path(path).suffix != ".png":
-        raise ValueError(f"path of a picture must end in .png, got {str(path)!r}")
+    """Write the picture (PNG) of a run or a scene at a time, or in the middle of it; returns its path.
+
+    ``at`` [s] is the time, of vibrations the number of turns; ``field``: the name of the field in colour, the first one
+    if None; ``scale``: factor of the deformations; ``forces``: with weights and forces of joints as arrows; ``size`` in
+    pixels. Raises ModuleNotFoundError, naming what to install, without pyvista.
+    """
+    _refuse_suffix(path, "a picture", (".png",))
+    scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
+    row = len(scene.times) // 2 if at is None else int(np.abs(scene.times - at).argmin())
     stage = _Stage(scene, shown_field(scene, field), size)
-    stage.set(range(len(scene.times))[row])
+    stage.set(row)
     with staged(path) as part:
         stage.plotter.screenshot(str(part))
     stage.plotter.close()
@@ -35,11 +48,22 @@ def write_picture(
 
 @checked
 def write_film(
-    path: str | Path, scene: Scene, *, field: str | None = None, size: tuple[int, int] = SIZE, rate: int = RATE
+    path: str | Path,
+    shown: Any,
+    *,
+    field: str | None = None,
+    scale: float = 1.0,
+    forces: bool = False,
+    frames: int = FRAMES,
+    size: tuple[int, int] = SIZE,
+    rate: int = RATE,
 ) -> Path:
-    """Write a scene as a film, GIF or MP4 by the suffix of the path, ``rate`` frames a second; returns its path."""
-    if Path(path).suffix not in FILMS:
-        raise ValueError(f"path of a film must end in {' or '.join(FILMS)}, got {str(path)!r}")
+    """Write a run or a scene as a film, GIF or MP4 by the suffix of the path; returns its path.
+
+    At ``frames`` times at most, ``rate`` of them in a second; the other arguments are those of :func:`write_picture`.
+    """
+    _refuse_suffix(path, "a film", FILMS)
+    scene = as_scene(shown, frames, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field), size)
     with staged(path) as part:
         if part.suffix == ".gif":
@@ -53,9 +77,18 @@ def write_film(
     return Path(path)
 
 
+def _refuse_suffix(path: str | Path, kind: str, endings: tuple[str, ...]) -> None:
+    if Path(path).suffix not in endings:
+        raise ValueError(f"path of {kind} must end in {' or '.join(endings)}, got {str(path)!r}")
+
+
 @checked
-def show(scene: Scene, *, field: str | None = None) -> None:
-    """Open a window in which a scene turns and plays, with a slider of time."""
+def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> None:
+    """Open a window in which a run or a scene turns and plays, with a slider of time.
+
+    Arguments are those of :func:`write_picture`.
+    """
+    scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field), SIZE, window=True)
     if len(scene.times) > 1:
         last = len(scene.times) - 1
@@ -109,7 +142,7 @@ class _Stage:
         assert self.name is not None
         mesh.point_data["field"] = self._values(part, 0)
         factor, unit = unit_of(self.scene, self.name)
-        bar = {"title": f"{self.name} [{unit}]", "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
+        bar = {"title": bar_title(self.name, unit), "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
         bar |= {"position_x": 0.25, "position_y": 0.03, "height": 0.07, "title_font_size": 16, "label_font_size": 13}
         limits = [factor * end for end in self.scene.limits(self.name)]
         return look | {"scalars": "field", "cmap": "turbo", "clim": limits, "scalar_bar_args": bar}

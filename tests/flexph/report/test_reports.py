@@ -13,7 +13,9 @@ import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.report import write_report
 from flexph.report.charts import MOST, thinned
-from flexph.report.reports import flat, parts_of
+from flexph.report.reports import flat
+from flexph.results.nested import values_of
+from flexph.results.result import Result
 
 SECTIONS = ("Model", "3-D view", "Run", "Energy", "Motion", "Forces of joints", "Stresses")
 
@@ -74,7 +76,7 @@ def test_runs_are_looked_for(solution, tmp_path):
         runs: dict
         table: list
 
-    assert [name for name, _ in parts_of(Both({"a": solution}, [solution, 1.0]))] == ["runs a", "table 1"]
+    assert [name for name, _ in values_of(Both({"a": solution}, [solution, 1.0]), (Result,))] == ["runs a", "table 1"]
     with pytest.raises(ValueError, match="result must be a run, or hold some, got Both"):
         write_report(tmp_path / "none.html", Both({}, []))
     assert list(flat({"a": {"b": 1.0}, "c": np.arange(2.0)})) == [("a b", 1.0), ("c", "0, 1")]

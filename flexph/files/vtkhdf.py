@@ -1,0 +1,200 @@
+"""Moving meshes by name in one file of VTKHDF: a collection of unstructured grids over times, as ParaView reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from .hdf5 import write_hdf5
+from .reading import reading
+
+SUFFIX, ROOT, OWN = ".vtkhdf", "VTKHDF", "flexph"
+"""The suffix, the group in which everything stands, and the attribute with what the format has no place for."""
+VERSION = (2, 3)
+CELLS = {
+    **{"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14},
+    **{"line3": 21, "triangle6": 22, "quad8": 23, "tetra10": 24, "hexahedron20": 25, "wedge15": 26, "pyramid13": 27},
+    **{"quad9": 28, "hexahedron27": 29, "wedge18": 32},
+}
+"""Numbers of VTK for the types of cells of meshio, whose nodes come in the same order but for the wedge."""
+WEDGE = [0, 2, 1, 3, 5, 4]
+DATA = ("PointData", "CellData")
+Values = NDArray[Any]
+
+
+class Frames(NamedTuple):
+    """Points (m, p, 3) and data by name, (m, p, …) at points and (m, c, …) in cells, at m times."""
+
+    points: Values
+    point_data: Mapping[str, Values]
+    cell_data: Mapping[str, Values]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A mesh by its name and that of its group; ``frames`` are those of all times, or one alone if nothing moves.
+
+    cells by type, (c, n) each; ``about`` is what else is known of it, as JSON holds it.
+    """
+
+    name: str
+    group: str
+    cells: tuple[tuple[str, Values], ...]
+    frames: Iterable[Frames]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_vtkhdf(path: str | Path, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
+    """Write blocks over times (k,), frame by frame; ``about`` all of them as JSON holds it. Whole or not at all."""
+
+    def write(file: h5py.File) -> None:
+        root = _group(file, ROOT, "PartitionedDataSetCollection")
+        root.attrs[OWN] = json.dumps(dict(about))
+        assembly, used = root.create_group("Assembly", track_order=True), {"Assembly"}
+        for number, block in enumerate(blocks):
+            name = _own_name(block.name, used)
+            grid = _group(root, name, "UnstructuredGrid")
+            grid.attrs["Index"] = number
+            grid.attrs[OWN] = json.dumps({"name": block.name, "group": block.group, **block.about})
+            _write_block(grid, times, block)
+            branch = _own_name(block.group, set())
+            node = assembly[branch] if branch in assembly else assembly.create_group(branch, track_order=True)
+            node[name] = h5py.SoftLink(f"/{ROOT}/{name}")
+
+    write_hdf5(path, write)
+
+
+def _own_name(name: str, used: set[str]) -> str:
+    """A name as VTK takes it for a node of its tree, unlike all that are used."""
+    plain = re.sub(r"[^0-9A-Za-z_.-]+", "_", name).strip("_.-")
+    plain = own = plain if plain[:1].isalpha() else f"part_{plain}"
+    for k in range(2, len(used) + 2):
+        own = own if own not in used else f"{plain}_{k}"
+    used.add(own)
+    return own
+
+
+def _group(parent: h5py.Group, name: str, kind: str) -> h5py.Group:
+    group = parent.create_group(name, track_order=True)
+    group.attrs["Version"] = VERSION
+    group.attrs.create("Type", kind.encode("ascii"), dtype=h5py.string_dtype("ascii", len(kind)))
+    return group
+
+
+def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
+    """The cells once, and what the frames hold one after the other."""
+    cells = [nodes[:, WEDGE] if kind == "wedge" else nodes for kind, nodes in block.cells]
+    sizes = np.concatenate([np.full(len(nodes), nodes.shape[1]) for nodes in cells])
+    kinds = [np.full(len(nodes), CELLS[kind], dtype=np.uint8) for kind, nodes in block.cells]
+    flat = np.concatenate([nodes.ravel() for nodes in cells])
+    _put(grid, "Connectivity", flat.astype(np.int64))
+    _put(grid, "Offsets", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+    _put(grid, "Types", np.concatenate(kinds))
+    frames = iter(block.frames)
+    first = next(frames)
+    numbers = {"Points": first.points.shape[1], "Cells": len(sizes), "ConnectivityIds": len(flat)}
+    for name, number in numbers.items():
+        grid.create_dataset(f"NumberOf{name}", data=np.array([number]))
+    count = 0
+    for own in chain([first], frames):
+        for name, values in _tables(own).items():
+            _append(grid, name, values)
+        count += len(own.points)
+    if count not in (1, len(times)):
+        raise ValueError(f"block {block.name!r} must have 1 or {len(times)} frames, got {count}")
+    _write_steps(grid, times, first, moves=count > 1)
+
+
+def _tables(frames: Frames) -> dict[str, Values]:
+    """Points and data by the names of their tables."""
+    data = {f"{kind}/{name}": v for kind, own in zip(DATA, frames[1:], strict=True) for name, v in own.items()}
+    return {"Points": frames.points, **data}
+
+
+def _append(grid: h5py.Group, name: str, values: Values) -> None:
+    """Put values (m, n, …) of m frames at the end of a table, a frame a chunk; coordinates are packed."""
+    m, n, *width = values.shape
+    if name not in grid:
+        packing: dict[str, Any] = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+        shape = {"shape": (0, *width), "maxshape": (None, *width), "chunks": (max(n, 1), *width)}
+        grid.create_dataset(name, **shape, dtype=values.dtype, fletcher32=True, **packing)
+    table = grid[name]
+    table.resize(len(table) + m * n, axis=0)
+    table[len(table) - m * n :] = values.reshape(m * n, *width)
+
+
+def _write_steps(grid: h5py.Group, times: Values, frames: Frames, *, moves: bool) -> None:
+    """Where in the tables what belongs to each time begins."""
+    steps, k = grid.create_group("Steps"), len(times)
+    steps.attrs["NSteps"] = k
+    none, number = np.zeros(k, dtype=np.int64), np.arange(k, dtype=np.int64) * moves
+    steps["Values"] = np.asarray(times, dtype=float)
+    steps["NumberOfParts"] = np.ones(k, dtype=np.int64)
+    for name in ("PartOffsets", "CellOffsets", "ConnectivityIdOffsets"):
+        steps[name] = none
+    for name, values in _tables(frames).items():
+        kind, _, own = name.partition("/")
+        steps["PointOffsets" if name == "Points" else f"{kind}Offsets/{own}"] = number * values.shape[1]
+
+
+def _put(grid: h5py.Group, name: str, values: Values) -> None:
+    grid.create_dataset(name, data=values, chunks=(max(len(values), 1),), fletcher32=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A block as it was read: cells by type, points (k or 1, p, 3), data (k or 1, p or c, …) by name."""
+
+    name: str
+    group: str
+    cells: tuple[tuple[str, Values], ...]
+    points: Values
+    point_data: Mapping[str, Values]
+    cell_data: Mapping[str, Values]
+    about: Mapping[str, Any]
+
+
+def read_vtkhdf(path: str | Path) -> tuple[Values, list[Grid], dict[str, Any]]:
+    """Times, blocks and what is told of them in a file that :func:`write_vtkhdf` wrote.
+
+    Raises ValueError, naming the file, for one that is missing, damaged, or of other programs.
+    """
+    with reading("motion", path), h5py.File(path, "r") as file:
+        if ROOT not in file or OWN not in file[ROOT].attrs:
+            raise ValueError("it is not a motion that flexph wrote")
+        root = file[ROOT]
+        blocks = sorted((b for name, b in root.items() if name != "Assembly"), key=lambda b: int(b.attrs["Index"]))
+        times = np.asarray(blocks[0]["Steps/Values"]) if blocks else np.zeros(0)
+        return times, [_read_block(block) for block in blocks], json.loads(root.attrs[OWN])
+
+
+def _read_block(grid: h5py.Group) -> Grid:
+    about = json.loads(grid.attrs[OWN])
+    p, c = int(grid["NumberOfPoints"][0]), int(grid["NumberOfCells"][0])
+    data = [
+        {name: np.asarray(values).reshape(-1, count, *values.shape[1:]) for name, values in grid.get(kind, {}).items()}
+        for kind, count in zip(DATA, (p, c), strict=True)
+    ]
+    points = np.asarray(grid["Points"]).reshape(-1, p, 3)
+    return Grid(about.pop("name"), about.pop("group"), _read_cells(grid), points, data[0], data[1], about)
+
+
+def _read_cells(grid: h5py.Group) -> tuple[tuple[str, Values], ...]:
+    """Runs of cells of one type."""
+    kinds, ends, nodes = (np.asarray(grid[name]) for name in ("Types", "Offsets", "Connectivity"))
+    names = {number: name for name, number in CELLS.items()}
+    starts = np.flatnonzero(np.diff(kinds.astype(int), prepend=-1))
+    cells = []
+    for first, last in zip(starts, [*starts[1:], len(kinds)], strict=True):
+        own, name = nodes[ends[first] : ends[last]].reshape(last - first, -1), names[int(kinds[first])]
+        cells.append((name, own[:, np.argsort(WEDGE)] if name == "wedge" else own))
+    return tuple(cells)

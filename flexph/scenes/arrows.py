@@ -1,0 +1,84 @@
+"""Weights and forces of joints as arrows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..drawing.shapes import axes_along
+from ..joints.rows.signs import arrow
+from ..numerics.arrays import Array
+from ..results.solution import Solution
+from ..results.state_view import MotionByName
+from .places import PortPlaces, spatial
+from .scene import Part
+
+MOST = 40
+"""Joints and bodies whose forces are drawn."""
+SLIGHT = 1e-9
+"""Forces below this share of the largest are none."""
+
+
+class Pull(NamedTuple):
+    """A force (k, 3) [N] at places (k, 3) [m], and what it is."""
+
+    name: str
+    places: Array
+    force: Array
+
+
+def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
+    """Arrows of all joints, and of all weights, at saved times; the largest force of each kind is ``longest`` [m]."""
+    return [
+        part
+        for own in (_reactions(solution, motion, rows), _weights(motion, len(rows)))
+        for part in _drawn(own, longest)
+    ]
+
+
+def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
+    largest = max([float(np.linalg.norm(pull.force, axis=1).max()) for pull in pulls], default=0.0)
+    if not largest > 0.0:
+        return []
+    shape, parts = arrow(), []
+    for name, places, force in pulls:
+        size = np.linalg.norm(force, axis=1)
+        axes = np.array(
+            [axes_along(f) if s > SLIGHT * largest else np.zeros((3, 3)) for f, s in zip(force, size, strict=True)]
+        )
+        reach = (longest * size / largest)[:, None, None] * shape.points
+        points = places[:, None] + np.einsum("kij,kpj->kpi", axes, reach)
+        parts.append(Part(f"{name}, at most {size.max():.3g} N", "arrow", points, shape.triangles))
+    return parts
+
+
+def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
+    """Forces of joints on their first bodies, each of the step that ends at its time (at the start, of the first)."""
+    joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
+    if not joints or not len(solution.multiplier_times):
+        return []
+    steps = np.maximum(rows - 1, 0)
+    ends = np.concatenate([[0], steps + 1])
+    run = replace(
+        solution,
+        times=solution.times[ends],
+        states=solution.states[ends],
+        multiplier_times=solution.multiplier_times[steps],
+        multipliers=solution.multipliers[steps],
+    )
+    places = [PortPlaces(motion, len(rows), c.ports[0]).position(c.ports[0]) for c in joints]
+    forces = [spatial(run.reaction(c.name).force) for c in joints]
+    return [Pull(f"force of {c.name}", at, f) for c, at, f in zip(joints, places, forces, strict=True)]
+
+
+def _weights(motion: MotionByName, count: int) -> list[Pull]:
+    """Weights of the bodies at their centres of mass, of a body of nodes at the mean of theirs."""
+    mechanism = motion.mechanism
+    gravity = spatial(np.array(mechanism.gravity, dtype=float))
+    pulls = []
+    for name, body in list(mechanism.bodies.items())[:MOST]:
+        centres = motion[f"{name}.centre"].reshape(count, -1, mechanism.layout.dim).mean(axis=1)
+        pulls.append(Pull(f"weight of {name}", spatial(centres), np.tile(body.mass * gravity, (count, 1))))
+    return pulls

@@ -1,0 +1,64 @@
+"""Scenes in files: one of VTKHDF each, which ParaView reads, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, read_vtkhdf, write_vtkhdf
+from ..numerics.arguments import checked
+from .scene import Field, Part, Scene
+
+DEFORMATION = "deformation"
+"""The elastic part of the displacement among the point data."""
+GROUPS = {"body": "bodies", "joint": "joints", "force": "force_elements", "ground": "ground", "arrow": "arrows"}
+
+
+@checked
+def write_scene(path: str | Path, scene: Scene) -> Path:
+    """Write a scene as a file of VTKHDF with its parts by name, in single precision; returns its path."""
+    if Path(path).suffix != SUFFIX:
+        raise ValueError(f"path of a scene must end in {SUFFIX}, got {str(path)!r}")
+    about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
+    blocks = (_block(part) for part in scene.parts if part.points.shape[1] and len(part.cells))
+    write_vtkhdf(path, scene.times, blocks, {"scene": about})
+    return Path(path)
+
+
+@checked
+def read_scene(path: str | Path) -> Scene:
+    """Read a scene that :func:`write_scene` wrote; raises ValueError, naming the file, for any other."""
+    times, grids, about = read_vtkhdf(path)
+    if "scene" not in about:
+        raise ValueError(f"motion cannot be read from {str(path)!r}: it holds no scene")
+    told = about["scene"]
+    return Scene(times, tuple(_part(grid) for grid in grids), **told | {"captions": tuple(told["captions"])})
+
+
+def _block(part: Part) -> Block:
+    fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
+    units = {kind: {name: f.unit for name, f in own.items()} for kind, own in fields.items()}
+    about = {"kind": part.kind, "units": units}
+    return Block(part.name, GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
+
+
+def _frames(part: Part) -> Frames:
+    """All that a part has, in single precision."""
+    points, inside = (
+        {n: f.values.astype(np.float32) for n, f in own.items()} for own in (part.point_fields, part.cell_fields)
+    )
+    if part.deformation.shape[1]:
+        points[DEFORMATION] = part.deformation.astype(np.float32)
+    count = max([1, *(len(values) for values in (*points.values(), *inside.values()))])
+    where = part.points.astype(np.float32)
+    return Frames(where if part.moves else np.repeat(where, count, axis=0), points, inside)
+
+
+def _part(grid: Grid) -> Part:
+    ((kind, cells),) = grid.cells
+    units = grid.about["units"]
+    points = {name: Field(units["point_data"][name], v) for name, v in grid.point_data.items() if name != DEFORMATION}
+    inside = {name: Field(units["cell_data"][name], v) for name, v in grid.cell_data.items()}
+    deformation = grid.point_data.get(DEFORMATION, np.zeros((1, 0, 3)))
+    return Part(grid.name, grid.about["kind"], grid.points, cells, kind, deformation, points, inside)

@@ -1,0 +1,143 @@
+"""Scenes of vibrations in their modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..joints.rows.vectors import PortName
+from ..kernels.state import Configuration
+from ..linear.eigenmodes.modes import Eigenmodes
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import Pose, State, at_rest, configuration, flat
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.rotations import cayley, skew, spins
+from .of_motion import SIGN, Rows, body_part, connection_part, extent_of, ground_parts
+from .places import PortPlaces, axes_from
+from .scene import Field, Part, Scene
+
+SMALL = 1e-4
+"""Turn [rad], or way over the size of the mechanism, by which the directions of a mode are taken."""
+DISPLACEMENT = "displacement over the largest"
+
+
+@checked
+def mode_scene(
+    mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, *, frames: int = 24, scale: float = 0.15
+) -> Scene:
+    """The vibration of a mechanism in its modes, one after the other, each over one turn of ``frames`` instants.
+
+    ``about`` is the pose or equilibrium of which ``modes`` are. Points move along straight lines, the largest
+    displacement of a mode is ``scale`` of the size of the mechanism; displacements are the field in colour.
+    """
+    check.positive("scale", scale)
+    check.count("frames", frames, least=4)
+    count = len(modes.frequencies)
+    if not count:
+        raise ValueError("modes must hold a frequency")
+    x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
+    rest = Rows(mechanism, np.asarray(x)[None])
+    extent = extent_of(rest)
+    phase = np.arange(frames) / frames
+    swing = scale * extent * np.sin(2.0 * np.pi * phase)
+    parts = [
+        _parts_of_mode(_around(mechanism, x, modes.shapes[:, k].real, extent), swing, extent) for k in range(count)
+    ]
+    joined = tuple(_in_a_row(own) for own in zip(*parts, strict=True))
+    captions = tuple(caption for k in range(count) for caption in [_caption(modes, k, scale * extent)] * frames)
+    times = np.concatenate([k + phase for k in range(count)])
+    ground = ground_parts(rest, 1, SIGN * extent)
+    return Scene(times, (*joined, *ground), SIGN * extent, mechanism.layout.dim, unit="turns", captions=captions)
+
+
+def _caption(modes: Eigenmodes, k: int, length: float) -> str:
+    omega = float(modes.frequencies[k])
+    return (
+        f"mode {k + 1}: {omega:.5g} rad/s, {omega / (2.0 * np.pi):.4g} Hz, largest displacement drawn as {length:.3g} m"
+    )
+
+
+def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
+    """The state at rest, and those a little way along a mode and against it."""
+    c = configuration(mechanism, x)
+    r, turn, u = _rates(mechanism, c, shape)
+    fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
+    moved = [c]
+    for way in (SMALL / fastest, -SMALL / fastest):
+        rotation = c.R @ cayley(0.5 * way * turn, mechanism.layout.dim)
+        moved.append(c._replace(r=c.r + way * r, R=rotation, u=c.u + way * u))
+    return Rows(mechanism, np.array([flat(mechanism, own) for own in moved]))
+
+
+def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Array, Array]:
+    """ṙ (b, d), ω (b, s), u̇ (n,) of a mode: of each frame it has the velocity of the origin P, spin and u̇ in turn."""
+    d, at, begin = mechanism.layout.dim, 0, 0
+    r, turn, u = np.zeros_like(c.r), np.zeros_like(c.omega), np.zeros_like(c.u)
+    for i, frame in enumerate(mechanism.frames.values()):
+        s = spins(d) if frame.turns else 0
+        velocity, spin, rate = np.split(shape[at : at + d + s + frame.size], [d, d + s])
+        bent = slice(begin, begin + frame.size)
+        arm = frame.inertia.centre + frame.inertia.mean_shape @ c.u[bent]
+        turned = skew(spin, d) @ arm if s else np.zeros(d)
+        r[i] = c.R[i] @ (velocity + turned + frame.inertia.mean_shape @ rate)
+        u[bent] = rate
+        turn[i, : len(spin)] = spin
+        at, begin = at + d + s + frame.size + frame.stress_size, bent.stop
+    return r, turn, u
+
+
+def _parts_of_mode(around: Rows, swing: Array, extent: float) -> list[Part]:
+    """Bodies, joints and force elements at ways ``swing`` (k,) [m] of the point that moves most."""
+    mechanism, size = around.mechanism, SIGN * extent
+    bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
+    moved = [part.points[1] - part.points[2] for part in bodies]
+    largest = max([float(np.linalg.norm(own, axis=1).max()) for own in moved], default=0.0) or 1.0
+    swung = [_swung(part, own / largest, swing) for part, own in zip(bodies, moved, strict=True)]
+    shown = [c for c in mechanism.connections if c.input is None]
+    places = [_Swinging(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
+    joints = [connection_part(at, c, size) for at, c in zip(places, shown, strict=True)]
+    return [*swung, *(replace(j, deformation=j.points - j.points[:1]) for j in joints)]  # at rest where they start
+
+
+def _swung(part: Part, direction: Array, swing: Array) -> Part:
+    """A body at ways along a direction (p, 3) of its points."""
+    moved = swing[:, None, None] * direction
+    sizes = np.tile(np.linalg.norm(direction, axis=1), (len(swing), 1))
+    fields = {DISPLACEMENT: Field("1", sizes)}
+    return replace(part, points=part.points[0] + moved, deformation=moved, point_fields=fields)
+
+
+def _in_a_row(parts: Sequence[Part]) -> Part:
+    """One part in all modes, one after the other."""
+    fields = {
+        name: replace(f, values=np.concatenate([part.point_fields[name].values for part in parts]))
+        for name, f in parts[0].point_fields.items()
+    }
+    points, deformation = (np.concatenate([getattr(p, name) for p in parts]) for name in ("points", "deformation"))
+    return replace(parts[0], points=points, deformation=deformation, point_fields=fields)
+
+
+@dataclass(frozen=True, eq=False)
+class _Swinging:
+    """Places of ports that move by ``ways`` (k,) in the direction between the last two of three rows of places."""
+
+    places: PortPlaces
+    ways: Array
+
+    def position(self, port: PortName) -> Array:
+        """See :class:`flexph.joints.rows.signs.Places`."""
+        return self._swung(self.places.position(port))
+
+    def axes(self, port: PortName) -> Array:
+        """See :class:`flexph.joints.rows.signs.Places`."""
+        x, y, _ = np.moveaxis(self._swung(self.places.axes(port)), -1, 0)
+        return axes_from(x, y)
+
+    def _swung(self, rows: Array) -> Array:
+        ways = self.ways.reshape(-1, *[1] * (rows.ndim - 1))
+        return np.asarray(rows[0] + ways * (rows[1] - rows[2]))
