@@ -99,6 +99,8 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
     _put(grid, "Connectivity", flat.astype(np.int64))
     _put(grid, "Offsets", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
     _put(grid, "Types", np.concatenate(kinds))
+    for name in DATA:
+        grid.create_group(name, track_order=True)  # the first of the data is the first that is shown
     frames = iter(block.frames)
     first = next(frames)
     numbers = {"Points": first.points.shape[1], "Cells": len(sizes), "ConnectivityIds": len(flat)}

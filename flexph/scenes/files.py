@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, read_vtkhdf, write_vtkhdf
 from ..numerics.arguments import checked
 from .scene import Field, Part, Scene
@@ -30,10 +31,11 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
 def read_scene(path: str | Path) -> Scene:
     """Read a scene that :func:`write_scene` wrote; raises ValueError, naming the file, for any other."""
     times, grids, about = read_vtkhdf(path)
-    if "scene" not in about:
-        raise ValueError(f"motion cannot be read from {str(path)!r}: it holds no scene")
-    told = about["scene"]
-    return Scene(times, tuple(_part(grid) for grid in grids), **told | {"captions": tuple(told["captions"])})
+    with reading("motion", path):
+        if "scene" not in about:
+            raise ValueError("it holds no scene")
+        told = about["scene"] | {"captions": tuple(about["scene"]["captions"])}
+        return Scene(times, tuple(_part(grid) for grid in grids), **told)
 
 
 def _block(part: Part) -> Block:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,7 @@ HELP = {
     "html": "a page that turns and plays in a browser without a network",
     "gif": "a film",
     "mp4": "a film",
-    "png": "a picture, of the time --at or else of the middle",
+    "png": "a picture, of the time --at or else of the largest deformation",
 }
 
 
@@ -56,8 +59,11 @@ def command(where: Path, name: str | None, field: str | None, at: float | None, 
         if path is not None and path.suffix != f".{kind}":
             raise click.UsageError(f"--{kind} {path} must end in .{kind}")
     options = {"field": field, **given}
+    if not any(targets.values()) and not _has_display():
+        raise click.UsageError("there is no display for a window: give --html, --gif, --mp4 or --png")
     try:
         scene = _scene(where, name)
+        _without_warnings()
         if not any(targets.values()):
             show(scene, **options)
         for kind, path in targets.items():
@@ -78,3 +84,16 @@ def _scene(where: Path, name: str | None) -> Scene:
     if name is None and len(files) > 1:
         click.echo(f"there are {', '.join(files)}: this is the first, see --scene", err=True)
     return read_scene(next(iter(files.values())) if name is None else check.lookup("scene", name, files))
+
+
+def _has_display() -> bool:
+    """Whether windows can open; X and Wayland say so in the environment."""
+    return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _without_warnings() -> None:
+    """Let VTK tell errors only: without a display it warns of each way to draw that it tries in vain."""
+    with suppress(ModuleNotFoundError):
+        from vtkmodules.vtkCommonCore import vtkLogger
+
+        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)

@@ -12,7 +12,7 @@ from ..files.durable import staged
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..scenes.scene import Part, Scene
-from .looks import COLOURS, as_scene, bar_title, caption, coloured, shown_field, unit_of
+from .looks import COLOURS, as_scene, bar_title, caption, coloured, limits_of, shown_field, unit_of
 
 FRAMES = 61
 """Times of a film in a browser."""
@@ -99,8 +99,8 @@ def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     if not coloured(part, name):
         return look | {"color": COLOURS[part.kind], "hoverinfo": "name"}
     assert name is not None
-    factor, unit = unit_of(scene, name)
-    low, high = (factor * end for end in scene.limits(name))
+    _, unit = unit_of(scene, name)
+    low, high = limits_of(scene, name)
     first = next(p for p in scene.parts if coloured(p, name))
     bar = {"title": {"text": bar_title(name, unit), "side": "right"}, "len": 0.75, "x": 1.0}
     return look | {"colorscale": "Turbo", "cmin": low, "cmax": high, "showscale": part is first, "colorbar": bar}

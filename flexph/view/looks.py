@@ -16,6 +16,8 @@ COLOURS: dict[PartKind, str] = {
     "ground": "#b9b4aa",
     "arrow": "#c0392b",
 }
+ROUND_OFF = 1e-6
+"""Share of the largest value that is nothing."""
 PREFIXES = {"Pa": ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa"))}
 
 
@@ -52,6 +54,13 @@ def bar_title(name: str, unit: str) -> str:
 def coloured(part: Part, name: str | None) -> bool:
     """Whether the part has the field."""
     return name is not None and name in part.point_fields
+
+
+def limits_of(scene: Scene, name: str) -> tuple[float, float]:
+    """Ends of the bar of colours, in the unit in which the field is told; round-off is zero."""
+    factor = unit_of(scene, name)[0]
+    low, high = (factor * end for end in scene.limits(name))
+    return (0.0 if abs(low) < ROUND_OFF * high else low), high
 
 
 def caption(scene: Scene, row: int) -> str:

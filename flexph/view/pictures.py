@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import numpy as np
 from ..files.durable import staged
 from ..numerics.arguments import checked
 from ..scenes.scene import Part, Scene
-from .looks import COLOURS, as_scene, bar_title, caption, coloured, shown_field, unit_of
+from .looks import COLOURS, as_scene, bar_title, caption, coloured, limits_of, shown_field, unit_of
 
-SIZE = (960, 540)
+SIZE = (960, 544)
+"""Pixels; films need multiples of 16."""
+USED = 0.9
+"""Share of a picture that the motion fills."""
 FILMS = (".gif", ".mp4")
 RATE, FRAMES = 20, 101
 """Frames of a film in a second, and in all."""
@@ -29,7 +33,7 @@ def write_picture(
     forces: bool = False,
     size: tuple[int, int] = SIZE,
 ) -> Path:
-    """Write the picture (PNG) of a run or a scene at a time, or in the middle of it; returns its path.
+    """Write the picture (PNG) of a run or a scene at a time, or where it is deformed most; returns its path.
 
     ``at`` [s] is the time, of vibrations the number of turns; ``field``: the name of the field in colour, the first one
     if None; ``scale``: factor of the deformations; ``forces``: with weights and forces of joints as arrows; ``size`` in
@@ -37,7 +41,7 @@ def write_picture(
     """
     _refuse_suffix(path, "a picture", (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
-    row = len(scene.times) // 2 if at is None else int(np.abs(scene.times - at).argmin())
+    row = _most_deformed(scene) if at is None else int(np.abs(scene.times - at).argmin())
     stage = _Stage(scene, shown_field(scene, field), size)
     stage.set(row)
     with staged(path) as part:
@@ -75,6 +79,13 @@ def write_film(
             stage.plotter.write_frame()
         stage.plotter.close()
     return Path(path)
+
+
+def _most_deformed(scene: Scene) -> int:
+    """The row at which the parts are deformed most, or that in the middle where nothing is."""
+    own = [part.deformation for part in scene.parts if part.kind == "body" and part.deformation.shape[1]]
+    sizes = sum((np.linalg.norm(d, axis=2).max(axis=1) for d in own), np.zeros(len(scene.times)))
+    return int(sizes.argmax()) if sizes.any() else len(scene.times) // 2
 
 
 def _refuse_suffix(path: str | Path, kind: str, endings: tuple[str, ...]) -> None:
@@ -141,20 +152,29 @@ class _Stage:
             return look | {"color": COLOURS[part.kind]}
         assert self.name is not None
         mesh.point_data["field"] = self._values(part, 0)
-        factor, unit = unit_of(self.scene, self.name)
+        _, unit = unit_of(self.scene, self.name)
         bar = {"title": bar_title(self.name, unit), "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
         bar |= {"position_x": 0.25, "position_y": 0.03, "height": 0.07, "title_font_size": 16, "label_font_size": 13}
-        limits = [factor * end for end in self.scene.limits(self.name)]
-        return look | {"scalars": "field", "cmap": "turbo", "clim": limits, "scalar_bar_args": bar}
+        limits = limits_of(self.scene, self.name)
+        return look | {"scalars": "field", "cmap": "turbo", "clim": list(limits), "scalar_bar_args": bar}
 
     def _camera(self) -> None:
-        """All of the motion in view: the plane from the front and a little from above."""
+        """All of the motion in view above the bar of colours: the plane from the front and a little from above."""
         low, high = self.scene.bounds
-        middle, length = 0.5 * (low + high), float(np.linalg.norm(high - low))
+        middle = 0.5 * (low + high)
+        corners = np.array(list(product(*zip(low, high, strict=True)))) - middle
         plane = self.scene.dim == 2
-        towards = np.array([0.15, -0.35, 1.0]) if plane else np.array([0.7, -1.0, 0.6])
+        towards = np.array([0.0, -0.35, 1.0]) if plane else np.array([0.7, -1.0, 0.6])
         towards /= np.linalg.norm(towards)
-        up = (0.0, 1.0, 0.0) if plane else (0.0, 0.0, 1.0)
-        self.plotter.camera_position = [tuple(middle + 2.0 * length * towards), tuple(middle), up]
-        self.plotter.reset_camera(bounds=[v for pair in zip(low, high, strict=True) for v in pair])
-        self.plotter.camera.zoom(1.75)
+        above = np.array([0.0, 1.0, 0.0]) if plane else np.array([0.0, 0.0, 1.0])
+        right = np.cross(above, towards)
+        right /= np.linalg.norm(right)
+        up, (width, height) = np.cross(towards, right), self.plotter.window_size
+        slope = np.tan(0.5 * np.deg2rad(self.plotter.camera.view_angle))
+        room = USED * slope * np.array([width / height, 1.0 if self.name is None else 0.8])
+        away = (np.abs(corners @ np.array([right, up]).T) / room).max(axis=1) + corners @ towards
+        distance = float(away.max())
+        if self.name is not None:
+            middle = middle - 0.15 * distance * slope * up
+        self.plotter.camera_position = [tuple(middle + distance * towards), tuple(middle), tuple(above)]
+        self.plotter.reset_camera_clipping_range()

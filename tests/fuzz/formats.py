@@ -22,6 +22,7 @@ from flexph.bodies.foreign.matrix_labels import nodal_order
 from flexph.exchange import read_mat, read_matrix_market, write_mat, write_matrix_market
 from flexph.export.series_files import read_series, write_pvd, write_xdmf
 from flexph.meshes.files import read_contents
+from flexph.scenes import Field, Part, Scene, read_scene, write_scene
 from flexph.switching import At, SwitchingPHDAE, SwitchingTrajectory, Transition
 
 TIMES = np.linspace(0.0, 0.4, 5)
@@ -171,6 +172,13 @@ def _series(suffix, write, folder):
     return folder / f"series{suffix}"
 
 
+def _scene(folder):
+    moving = np.zeros((3, 3, 3)) + np.arange(3.0)[:, None, None]
+    fields = {"stress": Field("Pa", moving[..., 0])}
+    part = Part("rod", "body", moving, np.array([[0, 1, 2]]), deformation=moving, point_fields=fields)
+    return write_scene(folder / "scene.vtkhdf", Scene(np.arange(3.0), (part,), 0.1, 2))
+
+
 _value = lambda path: plain(given_matrix("mass", path))  # noqa: E731
 _held = lambda path: _of_mesh(read_contents(path))  # noqa: E731
 _told = lambda path: plain(nodal_order(np.arange(2), 2, path).mapping)  # noqa: E731
@@ -206,6 +214,7 @@ FORMATS = {
     "rows": Format(_text("m.txt", _rows), _value),
     "mapping": Format(_text("m.mapping", matrix_texts.mapping_text(_labels)), _told),
     "pvd": Format(partial(_series, ".pvd", write_pvd), _frames),
+    "scene": Format(_scene, lambda path: plain(read_scene(path)), False, False),
     "xdmf series": Format(partial(_series, ".xdmf", write_xdmf), _frames, False, False),
 }
 # Of Gmsh 4.1 meshio takes memory for as many nodes as the largest number says (SECURITY.md): here version 2.2.

@@ -1,0 +1,72 @@
+"""The command ``flexph view``."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from swing_case import flexph
+
+import rigid
+from flexph import GROUND, connect, hinge, integrate
+from flexph.case import Case, Option
+
+
+@dataclass(frozen=True)
+class Result:
+    solution: Any
+
+
+def run(*, end: Annotated[float, Option("duration", "s")] = 0.1) -> Result:
+    """A bar on a hinge."""
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0))], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.0)}))
+    return Result(integrate(mechanism, start, np.linspace(0.0, end, 11)))
+
+
+CASE = Case(run, lambda result, folder: {}, lambda: ())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("view") / "out"
+    assert flexph("run", "bar", "--out", out, cases={"bar": CASE}).exit_code == 0
+    return out
+
+
+def test_a_folder_becomes_a_page(folder, tmp_path):
+    page = tmp_path / "v.html"
+    result = flexph("view", folder, "--html", page, "--frames", 4, "--forces")
+    assert (result.exit_code, result.output.split()) == (0, [str(page)])
+    text = page.read_text(encoding="utf-8")
+    assert len(set(re.findall(r'"label": ?"(t = [^"]*)"', text))) == 4
+    assert '"weight of bar, at most 9.81 N"' in text and '"ground"' in text and "plotly.js v" in text
+    assert flexph("view", folder / "scene.vtkhdf", "--html", page).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ((), "there is no display for a window"),
+        (("--html", "a.txt"), "--html a.txt must end in .html"),
+        (("--scene", "other", "--html", "a.html"), "no scene 'other'"),
+        (("--field", "heat", "--html", "a.html"), "no field 'heat'"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(folder, monkeypatch, options, said):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    result = flexph("view", folder, *options)
+    assert result.exit_code != 0 and said in result.output, result.output
+
+
+def test_a_folder_without_motion_is_told(tmp_path):
+    result = flexph("view", tmp_path, "--html", tmp_path / "a.html")
+    assert result.exit_code == 1 and "holds no motion" in result.output
+
+
+def test_the_extra_is_named(folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyvista", None)
+    result = flexph("view", folder, "--png", tmp_path / "a.png")
+    assert result.exit_code == 1 and 'pip install "flexph[view]"' in result.output
