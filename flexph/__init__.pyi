@@ -4,6 +4,7 @@ from . import analysis as analysis
 from . import bodies as bodies
 from . import circuits as circuits
 from . import consistency as consistency
+from . import contacts as contacts
 from . import control as control
 from . import descriptor as descriptor
 from . import dirac as dirac

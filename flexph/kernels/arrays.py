@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
+from .contacts.gaps import Contacts
 from .strains import Strains
 
 Index = np.ndarray
@@ -63,6 +64,7 @@ class Arrays(NamedTuple):
     springs: Springs
     strains: Strains
     rolling: Rolling
+    contacts: Contacts
     input_node: Any  # (k·d, i): node forces of the inputs
     input_torque: Any  # (t·s, i): section torques of the inputs
     torque_body: Index  # (t,)

@@ -125,6 +125,11 @@ def node_arms(a: Arrays, R: Array, u: Array) -> Array:
     return turned(R.take(a.node_body, axis=0), a.node_position + node_displacement(a, u))
 
 
+def node_points(a: Arrays, r: Array, arm: Array) -> Array:
+    """Where all nodes are, (k, d), from the centres of mass and the node arms; of directions these alone."""
+    return a.node_moves[:, None] * r.take(a.node_body, axis=0) + arm
+
+
 def node_displacement(a: Arrays, u: Array) -> Array:
     """φ u of all nodes in body axes, (k, d)."""
     moved = (a.node_shape @ u).reshape(a.node_position.shape)
@@ -155,7 +160,7 @@ def node_velocities(a: Arrays, x: Velocities, frame: Array, lever: Array) -> Arr
 
 def vectors(a: Arrays, r: Array, arm: Array) -> Array:
     """World vectors of the joints, (v, d)."""
-    return a.incidence @ (a.node_moves[:, None] * r.take(a.node_body, axis=0) + arm) + a.vector_fixed
+    return a.incidence @ node_points(a, r, arm) + a.vector_fixed
 
 
 def products(a: Arrays, vector: Array) -> Array:

@@ -19,6 +19,8 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import moment, spin_map, spin_product, step_rotation, turned, turned_spins
 from .arrays import Arrays, total
+from .contacts.forces import node_and_body_forces, touched
+from .contacts.gaps import Touch
 from .decay import end_rates, mass, unpacked
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
@@ -32,6 +34,7 @@ from .state import (
     inertia_products,
     momenta,
     node_arms,
+    node_points,
     node_velocities,
     over_spins,
     product_changes,
@@ -102,7 +105,13 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         add_stresses(a.strains, mean_gradient(a.strains, known.product, product), stress[own], on_product)
     loads = world_loads(a, lever, s.inputs)
     node_force = node_forces(a, on_product, vector_mean, loads)
+    touch, by_friction = _touched(a, step, x, (r1, arm)), None
+    if touch is not None:
+        on_node, by_friction = node_and_body_forces(a.contacts, touch, len(lever), x.omega.shape)
+        node_force = node_force + on_node
     torque = a.sum_nodes @ moment(lever, node_force)
+    if by_friction is not None:
+        torque = torque + by_friction
     if a.torque_body.size:
         np.add.at(torque, a.torque_body, section_torques(a, loads))
     add_torques(a, lam, torque)
@@ -134,8 +143,18 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         rolled=rolled,
         lam=lam,
         gain=gain,
+        touch=touch,
         spin=None if s.decay is None else x.omega,
     )
+
+
+def _touched(a: Arrays, step: Step, x: Means, end: tuple[Array, Array]) -> Touch | None:
+    """Contacts at the centres and node arms of a trial end; None where there are none."""
+    if not a.contacts.kind.size:
+        return None
+    places = (node_points(a, step.start.r, step.known.arm), node_points(a, *end))
+    turned = step.h * turned_spins(step.start.R, x.omega)
+    return touched(a.contacts, places, step.h, turned, step.schedule.push)
 
 
 def _rolled(a: Arrays, step: Step, x: Means, at: tuple[Array, ...]) -> Array:

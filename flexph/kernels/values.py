@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..numerics.arrays import Array
+from .contacts.gaps import Touch
 from .springs import Measured
 from .state import Configuration, Derived
 
@@ -24,7 +25,8 @@ class Schedule(NamedTuple):
 
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
-    iteration. ``block`` is a large part of the Jacobian that steps of this length share.
+    iteration. ``block`` is a large part of the Jacobian that steps of this length share. ``push`` are the forces of
+    rigid contacts, normal (c,) and along their tangents (t, c).
     """
 
     coefficient_0: Array
@@ -38,6 +40,7 @@ class Schedule(NamedTuple):
     decay: Decay | None = None
     stuck: Array | None = None
     block: Any = None
+    push: tuple[Array, Array] | None = None
 
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of all constraints from those of the step."""
@@ -83,6 +86,7 @@ class Trial(NamedTuple):
     rolled: Array  # (g,), what squares and nonholonomic rows add to those of all constraints
     lam: Array  # multipliers of all constraints
     gain: Array  # of the terms of constraints on velocities
+    touch: Touch | None = None  # contacts
     spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
 
 

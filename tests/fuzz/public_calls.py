@@ -23,6 +23,7 @@ from flexph import (
     bodies,
     circuits,
     consistency,
+    contacts,
     control,
     descriptor,
     dirac,
@@ -84,6 +85,7 @@ def calls() -> dict[str, Call]:
     for group in (
         _bodies,
         _joints,
+        _contacts,
         _mechanism,
         _general,
         _linear,
@@ -282,6 +284,27 @@ def _joints() -> dict[str, Call]:
     table["hinge in a mechanism"] = Call(fixed, {"friction": friction})
     table["drive in a mechanism"] = Call(driven, {"angle": lambda t: t})
     return table
+
+
+def _contacts() -> dict[str, Call]:
+    ball, law = contacts.Sphere("a.tip", 0.1), contacts.Hertz(1e6)
+    ground, (x, y) = GROUND.at(0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
+    slides = {"friction": 0.3, "slip_velocity": 1e-3}
+    return {
+        "contacts.contact": Call(contacts.contact, {"first": ball, "second": contacts.Plane(ground, y), "law": law,
+                                                    "name": "touch"}),
+        "contacts.mutual_contact": Call(contacts.mutual_contact, {"shapes": [ball, contacts.Sphere("b.tip", 0.1)],
+                                                                  "law": law, "name": "group"}),
+        "contacts.stop": Call(contacts.stop, {"first": "a.root", "second": GROUND, "law": law, "lower": -1.0,
+                                              "upper": 1.0, "along_axis": x, "axis": None, "name": "stop"}),
+        "contacts.Sphere": Call(contacts.Sphere, {"port": "a.tip", "radius": 0.1}),
+        "contacts.Plane": Call(contacts.Plane, {"port": ground, "normal": y}),
+        "contacts.Cylinder": Call(contacts.Cylinder, {"port": ground, "radius": 0.1, "axis": None}),
+        "contacts.Hole": Call(contacts.Hole, {"port": ground, "radius": 0.1, "axis": None}),
+        "contacts.Hertz": Call(contacts.Hertz, {"stiffness": 1e6, "loss": 0.1} | slides),
+        "contacts.KelvinVoigt": Call(contacts.KelvinVoigt, {"stiffness": 1e6, "damping": 0.1} | slides),
+        "contacts.Rigid": Call(contacts.Rigid, {"restitution": 0.5, "friction": 0.3}),
+    }  # fmt: skip
 
 
 def _mechanism() -> dict[str, Call]:

@@ -55,7 +55,7 @@ def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
         try:
             return _iterate(a, step, guess)
         except StepFailed:
-            if not a.springs.relations:
+            if not (a.springs.relations or a.contacts.stiffness.any()):
                 raise
         return _search(a, step, guess)
 

@@ -200,6 +200,7 @@ def compiles(mechanism: Mechanism, method: MechanismMethod) -> bool:
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
+        "a contact is not yet": bool(mechanism.network.arrays.contacts.kind.size),
         "rolling in space by Gauss collocation is not": method.name == "exact_gauss" and _rolls_in_space(mechanism),
     }
     refused = [reason for reason, holds in reasons.items() if holds]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from ...bodies.nodal_body import NodalBody
+from ...contacts.arrays import refuse_contacts
 from ...kernels.tolerances import HISTORY
 from .. import methods
 from ..times.step_size import read_tolerance
@@ -37,6 +38,7 @@ def _exact4(method: methods.Exact4, problem: InitialValueProblem) -> Stepper:
 @stepper_of.register(methods.ExactGauss)
 def _exact_gauss(method: methods.ExactGauss, problem: InitialValueProblem) -> Stepper:
     _refuse_nodes(method, problem)
+    refuse_contacts(problem.mechanism.connections, "ExactGauss()")
     return GaussStepper(ExactStepper(problem, depth=method.stages), method.stages)
 
 

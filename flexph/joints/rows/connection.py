@@ -14,6 +14,7 @@ from ...numerics import checks as check
 from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
+from .gaps import Gap
 from .laws import Alignment, Angle, Law, Offset
 from .signs import Sign, Solid
 from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
@@ -66,7 +67,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Form:
-    """The rows and measures of a connection in the plane or in space.
+    """The rows, measures and gaps of a connection in the plane or in space.
 
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
     closed (of drives as functions of time): with them the assembly finds its way from any guess. ``signs`` are what it
@@ -77,6 +78,7 @@ class Form:
     measures: tuple[Measure, ...] = ()
     parallel: tuple[Axes | Callable[[float], Axes], ...] = ()
     signs: tuple[Sign, ...] = field(default=(), compare=False)
+    gaps: tuple[Gap, ...] = ()
 
 
 NOTHING = Form()

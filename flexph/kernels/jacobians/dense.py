@@ -30,6 +30,7 @@ from .blocks import (
     swaps,
     unflatten,
 )
+from .contacts import contact_stiffness
 
 
 def dense_factor(a: Arrays, at: Point) -> Solve:
@@ -67,6 +68,10 @@ def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     following = following_loads(a, at, B, W)
     if following is not None:
         K[:size, :size] -= following
+    if at.trial.touch is not None:
+        stiff = contact_stiffness(a, at, B, W)
+        if stiff is not None:
+            K[:size, :size] += stiff
     B, W = pull(a, B), pull(a, W)
     beta, gamma = product_rows(a, at.trial.vector_mean, B), product_rows(a, at.trial.vector, W)
     swapped = (swaps(a, at) @ W.reshape(len(a.vector_fixed), a.dim * size)).reshape(W.shape)

@@ -26,6 +26,7 @@ from .blocks import (
     unflatten,
     weighted_stack,
 )
+from .contacts import contact_stiffness
 
 FEW = 30
 """Rank of the product that is subtracted from a sparse matrix, up to which Woodbury's formula brings it in."""
@@ -37,8 +38,10 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
     The last unknowns are left to :func:`_bordered` where they are few.
     """
     nodes = node_gradients(a, at, node_blocks(a, at)[0])
+    stiff = None if at.trial.touch is None else contact_stiffness(a, at, *nodes)
     following, (B, W) = following_loads(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
+    body = body if stiff is None else body + sparse.csr_array(stiff)
     gradients = (product_gradient(a, vector) for vector in (at.trial.vector_mean, at.trial.vector))
     mean, last = (weight @ gradient for weight, gradient in zip(constraint_weights(a, at), gradients, strict=True))
     combined, size, n = at.schedule.combined, body.shape[0], a.body_u.size

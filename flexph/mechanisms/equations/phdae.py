@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import measures
 from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
@@ -35,6 +36,7 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     multiplier ([flex] eq. (43)). Small mechanisms have dense matrices, read only, and derivatives; large ones sparse
     matrices.
     """
+    refuse_contacts(mechanism.connections, "mechanism.phdae")
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
         raise ValueError(f"general equations do not take springs whose reference moves, as that of {moving[0]!r} does")

@@ -10,10 +10,20 @@ import numpy as np
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import total
+from ...kernels.contacts.gaps import gaps_between, vectors_of
+from ...kernels.contacts.laws import stored
 from ...kernels.decay import lost
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
-from ...kernels.state import Configuration, Derived, constraint_sums, energies, node_velocities, product_changes
+from ...kernels.state import (
+    Configuration,
+    Derived,
+    constraint_sums,
+    energies,
+    node_points,
+    node_velocities,
+    product_changes,
+)
 from ...kernels.values import Means, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_back, turned_spins
@@ -56,6 +66,8 @@ class Accounts:
             for i, r in zip(a.springs.resisting, a.springs.relations, strict=True)
             if r.kind == "general"
         ]
+        touching = [c for c in mechanism.connections if c.form.gaps]
+        self.compliant, self.touching = np.unique(a.contacts.owner[~a.contacts.rigid]), len(touching)
         self._inputs = list(mechanism.network.input_slices.values())
         self.references = _places(measure.is_driven for _, measure in springs)
         self.energy = (
@@ -63,11 +75,13 @@ class Accounts:
             *(f"elastic {bodies[i]}" for i in self.elastic),
             *(f"potential {bodies[i]}" for i in self.heavy),
             *(f"stored {name}" for name, measure in springs if measure.stiffness > 0.0),
+            *(f"stored {touching[i].name}" for i in self.compliant),
         )
         moved = (springs[i][0] for i in self.references)
         self.work = (*mechanism.network.input_slices, *moved, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
+        losses = (*losses, *(touching[i].name for i in self.compliant))
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
         counts = (len(self.work), len(self.joint_work), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
@@ -77,7 +91,17 @@ class Accounts:
         """Energy by part."""
         e = energies(self.arrays, c, d)
         kinetic, elastic, potential = (self._by_body(e[name]) for name in ("kinetic", "elastic", "potential"))
-        return np.concatenate([kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]])
+        parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]
+        if self.compliant.size:
+            parts.append(self._stored(c, d))
+        return np.concatenate(parts)
+
+    def _stored(self, c: Configuration, d: Derived) -> Array:
+        """Energy of the compliant contacts by connection."""
+        contacts = self.arrays.contacts
+        vectors = vectors_of(contacts, node_points(self.arrays, c.r, d.arm))
+        values = stored(contacts, gaps_between(contacts, vectors, vectors).before)
+        return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:
         """Sums over the nodes of each body."""
@@ -103,7 +127,7 @@ class Accounts:
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
-        return bool(self.damped.size or self.dampers.size)
+        return bool(self.damped.size or self.dampers.size or self.compliant.size)
 
     def flows(self, by_row: Array, by_input: Array, by_loss: Array, *, by_reference: Array = _NOTHING) -> Array:
         """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
@@ -149,7 +173,17 @@ class Accounts:
         rate = t.measured.extension / h
         for i, name, relation in self._general:
             check_dissipates(relation, float(rate[i]), name)
-        return self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
+        own = self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
+        return np.append(own, self._touched(t)) if self.compliant.size else own
+
+    def _touched(self, t: Trial) -> Array:
+        """What compliant contacts take, by connection."""
+        c, touch = self.arrays.contacts, t.touch
+        assert touch is not None
+        gaps, soft = touch.gaps, ~c.rigid
+        lost = (touch.elastic - touch.force) * (gaps.after - gaps.before)
+        lost = lost - np.sum(touch.friction * touch.slip, axis=0)
+        return total(c.owner[soft], lost[soft], self.touching)[self.compliant]
 
 
 def _places(flags: Iterable[Any]) -> Array:

@@ -12,6 +12,7 @@ from scipy import sparse
 from ...bodies.body import Port
 from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
 from ...bodies.ports import find_place, find_port, frames_of, split_port
+from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection, Measure, measures
 from ...joints.rows.laws import Contact
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
@@ -83,6 +84,7 @@ def build_network(
     dim, frames = len(gravity), frames_of(bodies)
     rolling = _rolling(connections, numbering, bodies)
     loads = number_loads(connections, numbering.places, dim)
+    number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
     folded = velocities <= DENSE_LIMIT if folded is None else folded
     nodes = _nodes(bodies, numbering, loads)
@@ -114,6 +116,7 @@ def build_network(
         springs=springs,
         strains=strains,
         rolling=rolling,
+        contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
     return Network(arrays, nodes["node_shape"], tuple(terms), slices)

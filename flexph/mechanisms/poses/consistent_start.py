@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...contacts.arrays import refuse_contacts
 from ...numerics import checks as check
 from ..model.consistency import check_consistent
 from ..model.constraints import move_with, spring_forces
@@ -30,6 +31,7 @@ def consistent_state(
     table = TimeTable(mechanism, pose.anchors)
     c = at_rest(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":
+        refuse_contacts(mechanism.connections, "elastic='quasi_static'")
         if mechanism.rigid_motion is not None:
             raise ValueError("elastic='quasi_static' is not known of bodies of nodes (fem.rod): take 'undeformed'")
         c = deform(mechanism, c, velocities, table=table, time=time)

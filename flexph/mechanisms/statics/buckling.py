@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
+from ...contacts.arrays import refuse_contacts
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.state import Configuration
 from ...linear.elimination import analysed
@@ -76,6 +77,7 @@ class _Point(NamedTuple):
 
 def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
     """See :meth:`flexph.Mechanism.buckling`."""
+    refuse_contacts(mechanism.connections, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):
         raise ValueError("state must be at rest for a buckling load, got one that turns")

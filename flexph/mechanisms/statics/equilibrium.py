@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from ...contacts.arrays import refuse_contacts
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_matrix, strain_operator, strain_rates
@@ -67,6 +68,7 @@ def equilibrium(
     redundant: str,
 ) -> State:
     """See :meth:`flexph.Mechanism.equilibrium`."""
+    refuse_contacts(mechanism.connections, "mechanism.equilibrium")
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     steady = steady_rotation(mechanism, spin, about)

@@ -20,6 +20,7 @@ from scipy.linalg import cholesky, solve_triangular, svd
 
 from ...bodies.body import Body
 from ...bodies.linear_system import matrices_at_rest
+from ...contacts.arrays import refuse_contacts
 from ...files.progress import progress
 from ...joints.rows.connection import measures
 from ...linear.eigenmodes.modes import eigenfrequencies
@@ -53,6 +54,7 @@ ZERO, CERTAIN = 1e-13, 1e-6
 
 def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
     """See :meth:`flexph.Mechanism.eigenfrequencies`."""
+    refuse_contacts(mechanism.connections, "mechanism.eigenfrequencies")
     count = check.count("count", count)
     refuse_gravity(mechanism)
     if not len(poses):
@@ -71,6 +73,7 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
 
 def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count: int, name: str, follow: bool) -> Sweep:
     """See :meth:`flexph.Mechanism.sweep`."""
+    refuse_contacts(mechanism.connections, "mechanism.sweep")
     count = check.count("count", count)
     grid = check.array("values", values, (None,))
     if not grid.size or len(poses) != grid.size:

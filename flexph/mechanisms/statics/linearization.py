@@ -12,6 +12,7 @@ from scipy import sparse
 from ...bodies.linear_system import DENSE_LIMIT, linear_body
 from ...bodies.mean_axes import unshifted
 from ...bodies.nodal_body import NodalBody
+from ...contacts.arrays import refuse_contacts
 from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
@@ -43,6 +44,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
+    refuse_contacts(mechanism.connections, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     if any(body.unshifted for body in mechanism.frames.values()):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, eigh
 
+from ...contacts.arrays import refuse_contacts
 from ...kernels.continuous import input_matrix, spring_operator, strain_operator, strain_rates
 from ...kernels.springs import damping_slopes
 from ...linear.eigenmodes.quadratic_spectrum import modal
@@ -31,6 +32,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
     Raises ValueError for a steady rotation, a load without potential, and where K has a negative direction.
     """
+    refuse_contacts(mechanism.connections, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
         raise ValueError("a steady rotation has no LinearPHDAE at rest: use mechanism.spectrum(state)")

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
+from ...contacts.arrays import refuse_contacts
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
@@ -120,6 +121,7 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
+    refuse_contacts(mechanism.connections, "mechanism.spectrum")
     small = small_motion(mechanism, state, inputs)
     solution = solve(small.motion)
     order = np.lexsort((np.abs(solution.values.real), np.abs(solution.values.imag).round(12)))

@@ -1,0 +1,8 @@
+"""Contacts and stops: what touches, how its gap is measured, and the laws that hold there.
+
+Imports: bodies, joints.rows, kernels.contacts, numerics.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

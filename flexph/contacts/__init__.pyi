@@ -1,0 +1,12 @@
+"""The public names of this room: each is loaded when it is asked for."""
+
+from .laws import Hertz as Hertz
+from .laws import KelvinVoigt as KelvinVoigt
+from .laws import Rigid as Rigid
+from .pairs import contact as contact
+from .pairs import mutual_contact as mutual_contact
+from .shapes import Cylinder as Cylinder
+from .shapes import Hole as Hole
+from .shapes import Plane as Plane
+from .shapes import Sphere as Sphere
+from .stops import stop as stop

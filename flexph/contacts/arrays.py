@@ -1,0 +1,104 @@
+"""Contacts of a mechanism as arrays of the kernels, and what cannot be done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from ..bodies.nodal_body import AnyBody
+from ..bodies.ports import find_port
+from ..joints.rows.connection import Connection
+from ..joints.rows.gaps import Gap
+from ..joints.rows.vectors import BodyVector, Ground, PortName
+from ..kernels.contacts.gaps import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, no_contacts
+from .laws import Hertz, KelvinVoigt, Rigid
+
+KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL}
+
+
+def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
+    """Number the places of the vectors of all gaps."""
+    for connection in connections:
+        for gap in connection.form.gaps:
+            for vector in gap.vectors:
+                for place in (vector.plus, vector.minus):
+                    if place is not None:
+                        places.setdefault(place, len(places))
+
+
+def contact_arrays(
+    bodies: Mapping[str, AnyBody], connections: Sequence[Connection], places: Mapping[BodyVector, int], dim: int
+) -> Contacts:
+    """The gaps of all connections."""
+    own = [(i, c, gap) for i, c in enumerate(c for c in connections if c.form.gaps) for gap in c.form.gaps]
+    if not own:
+        return no_contacts(dim)
+    for _, connection, gap in own:
+        _check_restitution(connection, gap, bodies)
+    laws = [gap.law for _, _, gap in own]
+    place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
+    ends = [[[place(gap.vectors[k], end) for _, _, gap in own] for k in range(3)] for end in ("plus", "minus")]
+    zero = (0.0,) * dim
+    numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
+    return Contacts(
+        kind=np.array([KINDS[gap.kind] for _, _, gap in own]),
+        sign=np.array([gap.sign for _, _, gap in own]),
+        offset=np.array([gap.offset for _, _, gap in own]),
+        plus=np.array(ends[0]),
+        minus=np.array(ends[1]),
+        fixed=np.array([[gap.vectors[k].fixed or zero for _, _, gap in own] for k in range(3)]),
+        body=np.array([[_turned(c, gap, side, bodies) for _, c, gap in own] for side in range(2)]),
+        share=np.array([[gap.radii[side] for _, _, gap in own] for side in range(2)]),
+        owner=np.array([i for i, _, _ in own]),
+        rigid=np.array([isinstance(law, Rigid) for law in laws]),
+        stiffness=numbers("stiffness"),
+        exponent=np.array([1.5 if isinstance(law, Hertz) else 1.0 for law in laws]),
+        loss=numbers("loss"),
+        damping=np.array([law.damping if isinstance(law, KelvinVoigt) else 0.0 for law in laws]),
+        friction=numbers("friction"),
+        slipping=np.array([float(getattr(law, "slip_velocity", 1.0)) for law in laws]),
+        restitution=numbers("restitution"),
+    )
+
+
+def _turned(connection: Connection, gap: Gap, side: int, bodies: Mapping[str, AnyBody]) -> int:
+    """The body that friction turns on a side of a contact, or −1; raises ValueError where it has no frame that does."""
+    if gap.sides is None or not getattr(gap.law, "friction", 0.0):
+        return -1
+    port: PortName = gap.sides[side]
+    if isinstance(port, Ground) or (gap.radii[side] == 0.0 and not (side == 1 and gap.kind == "offset")):
+        return -1
+    index, found = find_port(port, bodies)
+    if found.rotation is None:
+        raise ValueError(f"{connection.name}: friction turns {port!r}, a point mass: take a body with inertia")
+    if sparse.csr_array(found.rotation).count_nonzero():
+        raise ValueError(
+            f"{connection.name}: the section at {port!r} turns against its body when that deforms: take a radius of 0 "
+            "there, or weld a rigid body to it and let that touch"
+        )
+    return index
+
+
+def _check_restitution(connection: Connection, gap: Gap, bodies: Mapping[str, AnyBody]) -> None:
+    """Raise ValueError for restitution where a body deforms: its effective mass there falls with the mesh."""
+    if not getattr(gap.law, "restitution", 0.0):
+        return
+    for vector in gap.vectors:
+        for place in (vector.plus, vector.minus):
+            if place is None:
+                continue
+            port = find_port(place.port, bodies)[1]
+            if sparse.csr_array(port.shape).count_nonzero():
+                raise ValueError(
+                    f"{connection.name}: restitution means nothing at {place.port!r}, where the body deforms (the mass "
+                    "that takes part falls with the mesh): take Rigid() without it, or a compliant law"
+                )
+
+
+def refuse_contacts(connections: Sequence[Connection], what: str) -> None:
+    """Raise ValueError, naming a contact, where something is not known of mechanisms that have any."""
+    for connection in connections:
+        if connection.form.gaps:
+            raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")

@@ -1,0 +1,122 @@
+"""Laws of contacts: compliant ones with a potential of the gap, and rigid ones with restitution and friction."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+
+
+class ContactLaw:
+    """What holds where a gap closes."""
+
+    remedy: ClassVar[str] = "take contacts.Hertz(...), KelvinVoigt(...) or Rigid(...)"
+
+
+class Compliant(ContactLaw):
+    """A law with a force that follows from how deep bodies are in each other."""
+
+    stiffness: float
+    friction: float
+    slip_velocity: float
+
+
+def _check_compliant(law: Compliant) -> None:
+    check.positive("stiffness", law.stiffness)
+    check.not_negative("friction", law.friction, "")
+    check.positive("slip_velocity", law.slip_velocity, "m/s")
+
+
+@checked
+@dataclass(frozen=True)
+class Hertz(Compliant):
+    """Contact of round bodies: the potential V = ⅖ K δ^{5/2} of the depth δ, with a loss (Hunt and Crossley).
+
+        F = K δ^{3/2} (1 + c δ̇),  never a pull
+
+    Over a step the force is the exact discrete gradient −ΔV/Δg, so that the balance holds at any step; what the loss
+    takes is never negative. A head-on impact with velocity v has the restitution e of cv − ln(1 + cv) =
+    −cev − ln(1 − cev): 0.748 for cv = 0.5 (K. H. Hunt, F. R. E. Crossley, J. Appl. Mech. 42 (1975) 440).
+
+    Parameters
+    ----------
+    stiffness : float
+        K [N/m^{3/2}]; of two spheres 4/3 E* √R, 1/R the sum of their curvatures, 1/E* that of (1 − ν²)/E.
+    loss : float
+        c [s/m].
+    friction : float
+        μ of Coulomb friction, smoothed: −μ F s/√(s² + slip_velocity²) at the slip s.
+    slip_velocity : float
+        [m/s], well below the slips of interest: at slopes that should hold the contact creeps by less than this.
+    """
+
+    stiffness: float
+    _: KW_ONLY
+    loss: float = 0.0
+    friction: float = 0.0
+    slip_velocity: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _check_compliant(self)
+        check.not_negative("loss", self.loss, "s/m")
+
+
+@checked
+@dataclass(frozen=True)
+class KelvinVoigt(Compliant):
+    """Spring and damper while bodies touch: F = k δ + d δ̇, V = ½kδ², never a pull.
+
+    Parameters
+    ----------
+    stiffness : float
+        k [N/m]; of stops for angles [N m/rad].
+    damping : float
+        d [N s/m].
+    friction, slip_velocity
+        See :class:`Hertz`.
+    """
+
+    stiffness: float
+    _: KW_ONLY
+    damping: float = 0.0
+    friction: float = 0.0
+    slip_velocity: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _check_compliant(self)
+        check.not_negative("damping", self.damping, "N s/m")
+
+
+@checked
+@dataclass(frozen=True)
+class Rigid(ContactLaw):
+    """A unilateral constraint: 0 ≤ g ⟂ Λ ≥ 0, with Newton's restitution and Coulomb friction as a set-valued law.
+
+        γ⁺ = −e γ⁻ where an impact closes the gap,  |Λ_T| ≤ μ Λ_N,  Λ_T = −μ Λ_N s/|s| where it slips
+
+    Where this would create energy (friction and restitution together can), the impulse goes only so far towards
+    it that none is created.
+
+    Parameters
+    ----------
+    restitution : float
+        e from 0 (plastic) to 1.
+    friction : float
+        μ.
+
+    Raises
+    ------
+    ValueError
+        For a restitution outside of 0 to 1.
+    """
+
+    _: KW_ONLY
+    restitution: float = 0.0
+    friction: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= check.number("restitution", self.restitution) <= 1.0:
+            raise ValueError(f"restitution must lie between 0 and 1, got {self.restitution}")
+        check.not_negative("friction", self.friction, "")

@@ -1,0 +1,141 @@
+"""Contacts between shapes at ports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from ..joints.rows.connection import Connection, Form
+from ..joints.rows.directions import fitting
+from ..joints.rows.gaps import Gap, GapKind
+from ..joints.rows.signs import Solid
+from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
+from ..numerics.arguments import checked
+from .laws import ContactLaw
+from .shapes import Cylinder, Hole, Plane, Shape, Sphere
+
+
+@checked
+def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Connection:
+    """Contact of two shapes that cannot be in each other, by a law.
+
+    Parameters
+    ----------
+    first, second : str, Sphere, Plane, Cylinder, Hole, or a list of them
+        Shapes at ports; the name of a port is the point there. Known are a point or sphere against a point, sphere,
+        plane, cylinder or hole, and a cylinder (a pin) in a hole; in space a pin is held by its point in the
+        hole, so that a clearance joint takes one contact at each end. Of lists, each of the first touches each
+        of the second: nodes of a rod against a plane, the corners of a box.
+    law : Hertz, KelvinVoigt or Rigid
+        What holds where they touch.
+    name : str, optional
+        A name of its own, under which the ledger has its energies.
+
+    Returns
+    -------
+    Connection
+        Ready for :func:`flexph.connect`.
+
+    Raises
+    ------
+    ValueError
+        For shapes that are not known against each other, and two that both are the ground's.
+
+    Examples
+    --------
+    >>> from flexph import GROUND
+    >>> from flexph.contacts import Hertz, Plane, Sphere, contact
+    >>> contact(Sphere("ball.centre", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Hertz(1e7)).name
+    'contact ball.centre–GROUND at (0.0, 0.0)'
+    """
+    firsts, seconds = _shapes("first", first), _shapes("second", second)
+    return _touching([(a, b) for a in firsts for b in seconds], law, name)
+
+
+@checked
+def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) -> Connection:
+    """Contact of each shape of a group with each other: of n spheres, n(n − 1)/2 pairs under one name."""
+    group = _shapes("shapes", shapes)
+    if len(group) < 2:
+        raise ValueError(f"shapes must be two or more that may touch each other, got {len(group)}")
+    return _touching(list(combinations(group, 2)), law, name)
+
+
+def _shapes(argument: str, given: Any) -> list[Shape]:
+    many = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    shapes = [Sphere(one) if isinstance(one, str) else one for one in many]
+    for shape in shapes:
+        if not isinstance(shape, Shape):
+            raise ValueError(f"{argument} must be a port or a Sphere, Plane, Cylinder or Hole, got {shape!r}")
+    if not shapes:
+        raise ValueError(f"{argument} must not be empty")
+    return shapes
+
+
+def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> Connection:
+    if not isinstance(law, ContactLaw):
+        raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {law!r}")
+    ordered = [_ordered(*pair) for pair in pairs]
+
+    def make(dim: int) -> Form:
+        gaps = tuple(_gap(a, b, dim, law) for a, b in ordered)
+        return Form(gaps=gaps, signs=tuple(Solid("ball", a.port) for a, _ in ordered[:1]))
+
+    ports = tuple(dict.fromkeys(shape.port for pair in ordered for shape in pair))
+    label = name if name is not None or len(pairs) == 1 else f"contact of {len(ports)}"
+    if len(pairs) == 1:
+        ports = (ordered[0][0].port, ordered[0][1].port)
+    return Connection("contact", ports, make, label=label)
+
+
+def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
+    """The pair with what moves against the other first; raises ValueError where they are not known together."""
+    round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
+    if not round_ and (isinstance(second, Sphere) or (isinstance(second, Cylinder) and isinstance(first, Hole))):
+        first, second, round_ = second, first, True
+    if not round_:
+        kinds = " and ".join(type(shape).__name__ for shape in (first, second))
+        raise ValueError(f"a contact needs a point, a sphere or a pin in a hole, got {kinds}")
+    if isinstance(first.port, Ground):
+        if isinstance(second.port, Ground):
+            raise ValueError("both shapes of a contact are the ground's")
+        if isinstance(second, Sphere):
+            first, second = second, first
+    return first, second
+
+
+def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
+    """The gap of an ordered pair."""
+    apart, none = _between(first.port, second.port), Vector(fixed=(0.0,) * dim)
+    sides, radius = (first.port, second.port), getattr(first, "radius", 0.0)
+    if isinstance(second, Plane):
+        normal = along(second.port, fitting("normal", tuple(second.normal), dim))
+        return Gap("offset", (apart, normal, none), 1.0, radius, law, sides, (radius, 0.0))
+    kind: GapKind = "distance"
+    if isinstance(second, Hole):
+        clearance = second.radius - radius
+        if clearance <= 0.0:
+            raise ValueError(f"the hole must be wider than what is in it, got radii {second.radius} and {radius} m")
+        sign, offset = -1.0, -clearance
+        radii = (-radius / clearance, second.radius / clearance)
+    else:
+        sign, offset = 1.0, radius + second.radius
+        if offset == 0.0:
+            raise ValueError("two points have no side from which they touch: give one of them a radius")
+        radii = (radius / offset, second.radius / offset)
+    axis = none
+    if dim == 3 and isinstance(second, Hole | Cylinder):
+        if second.axis is None:
+            raise ValueError(f"a {type(second).__name__.lower()} in space needs an axis")
+        kind, axis = "axial", along(second.port, fitting("axis", tuple(second.axis), dim))
+    return Gap(kind, (apart, axis, none), sign, offset, law, sides, radii)
+
+
+def _between(first: PortName, second: PortName) -> Vector:
+    """The vector from the second port to the first, of which either may be the ground's."""
+    if isinstance(first, Ground):
+        back = between(second, GROUND)
+        assert first.position is not None
+        return Vector(minus=back.plus, fixed=first.position)
+    return between(first, second)

@@ -1,0 +1,43 @@
+"""Forces of contacts in a step, on nodes and bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.rotations import moment
+from .gaps import Contacts, Touch, gaps_between, slips, tangents, vectors_of
+from .laws import contact_forces, regular_friction
+
+
+def touched(
+    c: Contacts, points: tuple[Array, Array], h: float, turned: Array, push: tuple[Array, Array] | None
+) -> Touch:
+    """Contacts in a step, from the nodes (k, d) at both ends and the world rotations of the bodies (b, s).
+
+    ``push`` are the forces of rigid ones, normal (c,) and of friction (t, c).
+    """
+    gaps = gaps_between(c, *(vectors_of(c, place) for place in points))
+    force, elastic, slope = contact_forces(c, gaps.before, gaps.after, h)
+    tangent, arm = tangents(c, gaps)
+    slip, friction = np.zeros(tangent.shape[:2]), np.zeros(tangent.shape[:2])
+    if c.friction.any():
+        slip = slips(c, tangent, arm, gaps.vectors[1, 0] - gaps.vectors[0, 0], turned)
+        friction = regular_friction(c, force, slip, h)
+    if push is not None:
+        force, friction = force + push[0], friction + push[1]
+    return Touch(gaps, force, elastic, slope, tangent, arm, slip, friction)
+
+
+def node_and_body_forces(c: Contacts, touch: Touch, nodes: int, turned_bodies: tuple[int, ...]) -> tuple[Array, Array]:
+    """Forces on the nodes (k, d), and torques of friction on the bodies (b, s)."""
+    force, dim = touch.force[None, :, None] * touch.gaps.mean, touch.gaps.mean.shape[2]
+    push = np.einsum("tc,tcd->cd", touch.friction, touch.tangent)
+    force[0] += push
+    on_node, torque = np.zeros((nodes + 1, dim)), np.zeros(turned_bodies)
+    np.add.at(on_node, c.plus, force)
+    np.add.at(on_node, c.minus, -force)
+    for side in range(2):
+        own = np.flatnonzero((c.body[side] >= 0) & push.any(axis=1))
+        np.add.at(torque, c.body[side, own], -moment(touch.arm[side, own], push[own]))
+    return on_node[:-1], torque

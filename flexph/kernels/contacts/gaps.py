@@ -1,0 +1,191 @@
+"""Gaps of contacts and their forces: exact increments and discrete gradients of what world vectors measure.
+
+With V, W, U the vectors of a gap, bars the means of both ends and Δ their differences, Δg = f_V·ΔV + f_W·ΔW + f_U·ΔU:
+
+    offset    g = ±V·W − c                   f_V = ±W̄,  f_W = ±V̄
+    distance  g = ±|V| − c                   f_V = ±(V₀ + V₁)/(|V₀| + |V₁|), no unit vector
+    axial     g = ±√(V·V − (V·W)²) − c       f_V = ±2(V̄ − Π̄W̄)/(d₀ + d₁),  f_W = ∓2Π̄V̄/(d₀ + d₁),  Π = V·W
+    angle     g = ±(α − α*)                  f_V = ±κ(c̄W̄ − s̄Ū),  f_W = ±κc̄V̄,  f_U = ∓κs̄V̄ (see kernels.springs)
+
+A force F on a gap acts with F f on the vectors, so that its work is F Δg at every step. Friction T acts along t̄ ⟂ f_V
+on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then no angular momentum is lost, and its
+work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.rotations import moment
+
+Index = np.ndarray
+OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
+TINY = float(np.finfo(float).tiny)
+
+
+class Contacts(NamedTuple):
+    """Constant data of c gaps in d dimensions; nodes are those of the arrays, −1 where there is none."""
+
+    kind: Index  # (c,)
+    sign: Array
+    offset: Array
+    plus: Index  # (3, c): nodes of V, W, U
+    minus: Index
+    fixed: Array  # (3, c, d)
+    body: Index  # (2, c): bodies that friction turns
+    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V where the gap is an offset
+    owner: Index  # (c,): connection
+    rigid: Array  # (c,) bool
+    stiffness: Array  # K
+    exponent: Array  # n of K δⁿ
+    loss: Array  # of K δⁿ(1 + loss δ̇) [s/m]
+    damping: Array  # [N s/m]
+    friction: Array  # μ
+    slipping: Array  # slip velocity from which on friction is full [m/s]
+    restitution: Array  # e
+
+    def take(self, index: Index) -> Contacts:
+        """Some of the gaps."""
+        return Contacts(*(part[..., index, :] if part.ndim == 3 else part[..., index] for part in self))
+
+
+def no_contacts(dim: int) -> Contacts:
+    """No gaps at all."""
+    pair, triple = np.zeros((2, 0)), np.zeros((3, 0), dtype=int)
+    return Contacts(
+        np.zeros(0, dtype=int), np.zeros(0), np.zeros(0), triple, triple, np.zeros((3, 0, dim)), triple[:2], pair,
+        np.zeros(0, dtype=int), np.zeros(0, dtype=bool), *(np.zeros(0) for _ in range(7)),
+    )  # fmt: skip
+
+
+class Gaps(NamedTuple):
+    """Gaps of a step: values at both ends (c,), their discrete gradient and the gradient at the end (3, c, d)."""
+
+    before: Array
+    after: Array
+    mean: Array
+    end: Array
+    vectors: Array  # (2, 3, c, d), at both ends
+
+
+class Touch(NamedTuple):
+    """Forces of contacts in a step: normal forces (c,), how they change with the gap at the end, friction (t, c).
+
+    ``elastic`` is the part with a potential. ``tangent`` (t, c, d) with ``arm`` (2, c, d), ρ₁ and ρ₂, is where friction
+    acts, and ``slip`` (t, c) the way over the step.
+    """
+
+    gaps: Gaps
+    force: Array
+    elastic: Array
+    slope: Array
+    tangent: Array
+    arm: Array
+    slip: Array
+    friction: Array
+
+
+def vectors_of(c: Contacts, points: Array) -> Array:
+    """V, W, U (3, c, d) from the nodes (k, d)."""
+    padded = np.vstack([points, np.zeros((1, points.shape[1]))])
+    return padded[c.plus] - padded[c.minus] + c.fixed
+
+
+def rates_of(c: Contacts, velocities: Array) -> Array:
+    """Rates of V, W, U (3, c, d) from those of the nodes (k, d)."""
+    padded = np.vstack([velocities, np.zeros((1, velocities.shape[1]))])
+    moved: Array = padded[c.plus] - padded[c.minus]
+    return moved
+
+
+def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
+    """Gaps from the vectors (3, c, d) at both ends of a step."""
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
+    for kind, measure in ((OFFSET, _offsets), (DISTANCE, _distances), (ANGLE, _angles), (AXIAL, _axial)):
+        own = np.flatnonzero(c.kind == kind)
+        if own.size:
+            sign = c.sign[own]
+            at = (before[:, own], after[:, own], sign * c.offset[own])
+            first[own], last[own], mean[:, own], end[:, own] = measure(*at)
+            mean[:, own] *= sign[:, None]
+            end[:, own] *= sign[:, None]
+            first[own], last[own] = sign * first[own], sign * last[own]
+    return Gaps(first, last, mean, end, np.array([before, after]))
+
+
+Measured = tuple[Array, Array, Array, Array]
+
+
+def _offsets(before: Array, after: Array, offset: Array) -> Measured:
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    mean[0], mean[1] = 0.5 * (before[1] + after[1]), 0.5 * (before[0] + after[0])
+    end[0], end[1] = after[1], after[0]
+    return np.vecdot(before[0], before[1]) - offset, np.vecdot(after[0], after[1]) - offset, mean, end
+
+
+def _distances(before: Array, after: Array, offset: Array) -> Measured:
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    d0, d1 = (np.maximum(np.linalg.norm(v[0], axis=1), TINY) for v in (before, after))
+    mean[0], end[0] = (before[0] + after[0]) / (d0 + d1)[:, None], after[0] / d1[:, None]
+    return d0 - offset, d1 - offset, mean, end
+
+
+def _axial(before: Array, after: Array, offset: Array) -> Measured:
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    along = [np.vecdot(v[0], v[1]) for v in (before, after)]
+    d0, d1 = (
+        np.maximum(np.linalg.norm(v[0] - p[:, None] * v[1], axis=1), TINY)
+        for v, p in zip((before, after), along, strict=True)
+    )
+    middle, weight = 0.5 * (along[0] + along[1])[:, None], 2.0 / (d0 + d1)[:, None]
+    v, w = 0.5 * (before[:2] + after[:2])
+    mean[0], mean[1] = weight * (v - middle * w), -weight * middle * v
+    end[0] = (after[0] - along[1][:, None] * after[1]) / d1[:, None]
+    end[1] = -along[1][:, None] * after[0] / d1[:, None]
+    return d0 - offset, d1 - offset, mean, end
+
+
+def _angles(before: Array, after: Array, limit: Array) -> Measured:
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    (s0, c0), (s1, c1) = ((np.vecdot(v[0], v[1]), np.vecdot(v[0], v[2])) for v in (before, after))
+    y, x = s1 * c0 - c1 * s0, c0 * c1 + s0 * s1
+    change, small = np.arctan2(y, x), np.abs(y) < 1e-3 * np.abs(x)
+    q, safe = y / np.where(x != 0.0, x, 1.0), np.where(y != 0.0, y, 1.0)
+    kappa = np.where(small & (x > 0.0), (1.0 - q**2 / 3.0 + q**4 / 5.0) / np.where(x != 0.0, x, 1.0), change / safe)
+    s, c, (v, w, u) = 0.5 * (s0 + s1)[:, None], 0.5 * (c0 + c1)[:, None], 0.5 * (before + after)
+    mean[0], mean[1], mean[2] = c * w - s * u, c * v, -s * v
+    mean *= kappa[:, None]
+    sine, cosine = s1[:, None], c1[:, None]
+    end[0], end[1], end[2] = cosine * after[1] - sine * after[2], cosine * after[0], -sine * after[0]
+    angle = np.arctan2(s0 * np.cos(limit) - c0 * np.sin(limit), c0 * np.cos(limit) + s0 * np.sin(limit))
+    return angle, angle + change, mean, end
+
+
+def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
+    """t̄ (t, c, d), perpendicular to the normal and as long as it, and ρ₁, ρ₂ (2, c, d); zero where nothing slides."""
+    normal, middle = gaps.mean[0], 0.5 * (gaps.vectors[0, 0] + gaps.vectors[1, 0])
+    if normal.shape[1] == 2:
+        tangent = np.stack([normal[:, 1], -normal[:, 0]], axis=1)[None]
+    else:
+        size = np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
+        first = np.cross(np.eye(3)[np.argmin(np.abs(normal), axis=1)], normal / size)
+        first *= size / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), TINY)
+        tangent = np.stack([first, np.cross(normal / size, first)])
+    flat = (c.kind == OFFSET)[:, None]
+    arm = c.share[:, :, None] * np.where(flat, normal, middle)
+    arm[1] = np.where(flat, middle - arm[0], arm[1])
+    return tangent * (c.friction > 0.0)[:, None], arm
+
+
+def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) -> Array:
+    """Δs (t, c) from the increments of V (c, d) and the world rotations of all bodies (b, s)."""
+    slip = np.vecdot(tangent, moved)
+    for side in range(2):
+        own = c.body[side] >= 0
+        torque = moment(np.broadcast_to(arm[side], tangent.shape), tangent)
+        slip = slip - np.where(own, np.vecdot(torque, turned[c.body[side]]), 0.0)
+    return slip

@@ -1,0 +1,86 @@
+"""Forces of compliant contacts over a step: discrete gradients of potentials of the gap, losses that never give.
+
+With δ = max(−g, 0) and V(δ) = K δⁿ⁺¹/(n + 1), n = 1 or 3/2, the elastic force is F = −ΔV/Δg, free of cancellation:
+
+    n = 3/2:  F = ⅖K(a⁴ + a³b + a²b² + ab³ + b⁴)/(a + b),  a = √δ₀, b = √δ₁;      n = 1:  F = ½K(δ₀ + δ₁)
+
+where both ends touch, and F = V(δ_in)/(g_out + δ_in) where one does. With losses the force is
+
+    P = max(F (1 − c Δg/h) − d χ Δg/h, 0),  χ the share of the way in contact,
+
+never a pull; (P − F) Δg ≤ 0 always, also where it is cut off.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .gaps import TINY, Contacts
+
+
+class Law(NamedTuple):
+    """Forces of contacts over a step (c,): the whole, its elastic part, how the whole changes with the gap after."""
+
+    force: Array
+    elastic: Array
+    slope: Array
+
+
+def stored(c: Contacts, gap: Array) -> Array:
+    """V of the gaps (c,) [J]."""
+    depth = np.maximum(-gap, 0.0)
+    return c.stiffness * depth ** (c.exponent + 1.0) / (c.exponent + 1.0)
+
+
+def contact_forces(c: Contacts, before: Array, after: Array, h: float) -> Law:
+    """Forces over a step from the gaps at both ends."""
+    elastic, slope, share, share_slope = _elastic(c, before, after)
+    rate = (after - before) / h
+    force = elastic * (1.0 - c.loss * rate) - c.damping * share * rate
+    slope = slope * (1.0 - c.loss * rate) - elastic * c.loss / h
+    slope = slope - c.damping * (share / h + share_slope * rate)
+    pushing = force > 0.0
+    return Law(np.where(pushing, force, 0.0), elastic, np.where(pushing, slope, 0.0))
+
+
+def _elastic(c: Contacts, before: Array, after: Array) -> tuple[Array, Array, Array, Array]:
+    """F, ∂F/∂g₁, the share of the way in contact, and how that changes with g₁ (c,)."""
+    d0, d1, K = np.maximum(-before, 0.0), np.maximum(-after, 0.0), c.stiffness
+    a, b = np.sqrt(d0), np.sqrt(d1)
+    sum_ = np.maximum(a + b, TINY)
+    hertz = 0.4 * K * (a**4 + a**3 * b + a**2 * b**2 + a * b**3 + b**4) / sum_
+    hertz_slope = -0.2 * K * (2.0 * a**3 + 4.0 * a**2 * b + 6.0 * a * b**2 + 3.0 * b**3) / sum_**2
+    linear = c.exponent == 1.0
+    both, both_slope = np.where(linear, 0.5 * K * (d0 + d1), hertz), np.where(linear, -0.5 * K, hertz_slope)
+    leaving, entering = (d0 > 0.0) & (after >= 0.0), (before >= 0.0) & (d1 > 0.0)
+    way = np.maximum(np.abs(after - before), TINY)
+    one = stored(c, np.where(leaving, before, after)) / way
+    push = K * d1**c.exponent
+    one_slope = np.where(leaving, -one / way, -(push - one) / way)
+    touching, crossing = (d0 > 0.0) & (d1 > 0.0), leaving | entering
+    force = np.where(touching, both, np.where(crossing, one, 0.0))
+    slope = np.where(touching, both_slope, np.where(crossing, one_slope, 0.0))
+    share = np.where(touching, 1.0, np.where(crossing, np.where(leaving, d0, d1) / way, 0.0))
+    share_slope = np.where(leaving, -share / way, np.where(entering, -(1.0 - share) / way, 0.0))
+    return force, slope, share, share_slope
+
+
+def regular_friction(c: Contacts, force: Array, slip: Array, h: float) -> Array:
+    """Friction −μP s/√(s² + (h v)²) against slips (t, c) under normal forces P (c,)."""
+    friction: Array = -c.friction * force / _slip_sizes(c, slip, h) * slip
+    return friction
+
+
+def friction_slopes(c: Contacts, force: Array, slip: Array, h: float) -> Array:
+    """−∂(friction)/∂(slip), (t, t, c)."""
+    size = _slip_sizes(c, slip, h)
+    along = slip / size
+    return c.friction * force / size * (np.eye(len(slip))[:, :, None] - along[:, None] * along)
+
+
+def _slip_sizes(c: Contacts, slip: Array, h: float) -> Array:
+    size = np.sqrt(np.sum(slip**2, axis=0) + (h * c.slipping) ** 2)
+    return np.where(size > 0.0, size, 1.0)

@@ -1,0 +1,146 @@
+"""What contacts add to the Jacobian of a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.arrays import Array
+from ...numerics.rotations import moment, spin_map
+from ..arrays import Arrays
+from ..contacts.gaps import DISTANCE, OFFSET, TINY, Contacts, Touch
+from ..contacts.laws import friction_slopes, regular_friction
+from ..values import Point
+
+
+def vector_rows(a: Arrays, nodes: Any) -> list[Any]:
+    """Rows (c·d, n_v) of the vectors V, W, U from those (k·d, n_v) of the nodes, dense or sparse as these are."""
+    c, d, width = a.contacts, a.dim, nodes.shape[1]
+    if not sparse.issparse(nodes):
+        padded = np.concatenate([nodes.reshape(-1, d, width), np.zeros((1, d, width))])
+        return [(padded[p] - padded[m]).reshape(-1, width) for p, m in zip(c.plus, c.minus, strict=True)]
+    return [(_selection(p, d, nodes) - _selection(m, d, nodes)) @ nodes for p, m in zip(c.plus, c.minus, strict=True)]
+
+
+def _selection(nodes: Array, d: int, rows: Any) -> Any:
+    """The rows of some nodes, −1 for none: sparse (c·d, k·d)."""
+    at = np.flatnonzero(nodes >= 0)
+    place, column = ((d * index[:, None] + np.arange(d)).ravel() for index in (at, nodes[at]))
+    return sparse.csr_array((np.ones(place.size), (place, column)), shape=(d * nodes.size, rows.shape[0]))
+
+
+def along(values: Array, rows: Any) -> Any:
+    """Rows (c·d, n) along the values (c, d): (c, n)."""
+    count, d = values.shape
+    if not sparse.issparse(rows):
+        summed: Array = np.matmul(values[:, None], rows.reshape(count, d, rows.shape[1]))[:, 0]
+        return summed
+    blocks = (values.ravel(), np.arange(count * d), d * np.arange(count + 1))
+    return sparse.csr_array(blocks, shape=(count, count * d)) @ rows
+
+
+def gap_rows(gradient: Array, rows: list[Any]) -> Any:
+    """Rows (c, n_v) of gaps with a gradient (3, c, d) on vectors with rows (c·d, n_v)."""
+    total = along(gradient[0], rows[0])
+    for part, row in zip(gradient[1:], rows[1:], strict=True):
+        if part.any():
+            total = total + along(part, row)
+    return total
+
+
+def slip_rows(a: Arrays, apart: Any, touch: Touch, frame: Array) -> list[Any]:
+    """Rows (c, n_v) of the slips along each tangent, from those (c·d, n_v) of V.
+
+    Frames (b, d, d) take spins to the world.
+    """
+    return [along(t, apart) + _turning(a, t, touch.arm, (frame, apart)) for t in touch.tangent]
+
+
+def _turning(a: Arrays, tangent: Array, arm: Array, at: tuple[Array, Any]) -> Any:
+    """What the spins of the bodies add to the slips along a tangent (c, d): (c, n_v)."""
+    c, (frame, rows), values, place, column = a.contacts, at, [], [], []
+    for side in range(2):
+        own = np.flatnonzero(c.body[side] >= 0)
+        own = own[a.columns.omega[c.body[side, own], 0] >= 0]
+        torque = -moment(arm[side, own], tangent[own])
+        turned = np.einsum("mi,mij->mj", torque, spin_map(frame).take(c.body[side, own], axis=0))
+        values.append(turned.ravel())
+        place.append(np.repeat(own, turned.shape[1]))
+        column.append(a.columns.omega[c.body[side, own]].ravel())
+    indices = (np.concatenate(place), np.concatenate(column))
+    spins = sparse.csr_array((np.concatenate(values), indices), shape=(len(tangent), rows.shape[1]))
+    return spins if sparse.issparse(rows) else spins.toarray()
+
+
+def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
+    """−h ∂(forces of contacts)/∂(mean velocities), from the discrete gradient and end derivative of the nodes.
+
+    None where nothing touches.
+    """
+    touch = at.trial.touch
+    assert touch is not None
+    active = np.flatnonzero((touch.force != 0.0) | (touch.slope != 0.0))
+    if not active.size:
+        return None
+    a, touch = a._replace(contacts=a.contacts.take(active)), _taken(touch, active)
+    on, moved = vector_rows(a, B), vector_rows(a, W)
+    rate = gap_rows(touch.gaps.end, moved)
+    stiffness = gap_rows(touch.gaps.mean, on).T @ _scaled(-at.h * touch.slope, rate)
+    for part in (_flat(a.contacts, touch, on, moved), _round(a.contacts, touch, on, moved)):
+        stiffness = stiffness if part is None else stiffness - at.h * part
+    if touch.friction.any():
+        stiffness = stiffness + _resisting(a, at, touch, (on[0], rate))
+    return stiffness
+
+
+def _flat(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
+    """Change of the forces of offsets V·W as V and W turn; None where no W does."""
+    d = touch.gaps.mean.shape[2]
+    if not ((c.kind == OFFSET) & ((c.plus[1] >= 0) | (c.minus[1] >= 0))).any():
+        return None
+    half = np.repeat(np.where(c.kind == OFFSET, 0.5 * c.sign * touch.force, 0.0), d)
+    return on[0].T @ _scaled(half, moved[1]) + on[1].T @ _scaled(half, moved[0])
+
+
+def _round(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
+    """Change of the forces of distances |V| as V turns; None where there are none."""
+    if not (c.kind == DISTANCE).any():
+        return None
+    (v0, v1), d = touch.gaps.vectors[:, 0], touch.gaps.mean.shape[2]
+    d0, d1 = (np.maximum(np.linalg.norm(v, axis=1), TINY) for v in (v0, v1))
+    own = np.where(c.kind == DISTANCE, c.sign * touch.force / (d0 + d1), 0.0)
+    turned = _scaled(np.repeat(own, d), moved[0])
+    normal, last = (v0 + v1) / (d0 + d1)[:, None], v1 / d1[:, None]
+    return on[0].T @ turned - along(normal, on[0]).T @ along(last, turned)
+
+
+def _resisting(a: Arrays, at: Point, touch: Touch, rows: tuple[Any, Any]) -> Any:
+    """What regularised friction changes with the slip and with the normal force, (n_v, n_v)."""
+    (apart, rate), h, c = rows, at.h, a.contacts
+    slip_row = slip_rows(a, apart, touch, np.swapaxes(at.trial.inverse, 1, 2))
+    normal = np.where(c.rigid, 0.0, touch.force)
+    slopes, own = friction_slopes(c, normal, touch.slip, h), regular_friction(c, normal, touch.slip, h)
+    share = np.divide(touch.slope, normal, out=np.zeros_like(normal), where=normal > 0.0)
+    parts = [-h * (row.T @ _scaled(own[i] * share, rate)) for i, row in enumerate(slip_row)]
+    for i, row in enumerate(slip_row):
+        parts += [h * h * (row.T @ _scaled(slopes[i, j], other)) for j, other in enumerate(slip_row)]
+    return sum(parts[1:], parts[0])
+
+
+def _taken(touch: Touch, index: Array) -> Touch:
+    """Those of some of the gaps."""
+    gaps = touch.gaps
+    own = gaps._replace(
+        before=gaps.before[index], after=gaps.after[index], mean=gaps.mean[:, index], end=gaps.end[:, index],
+        vectors=gaps.vectors[:, :, index],
+    )  # fmt: skip
+    return Touch(
+        own, touch.force[index], touch.elastic[index], touch.slope[index], touch.tangent[:, index],
+        touch.arm[:, index], touch.slip[:, index], touch.friction[:, index],
+    )  # fmt: skip
+
+
+def _scaled(values: Array, rows: Any) -> Any:
+    return sparse.diags_array(values) @ rows if sparse.issparse(rows) else values[:, None] * rows
