@@ -22,6 +22,7 @@ from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .contact.steppers import steps_with_contacts
 from .exact.run import run_mechanism
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
@@ -254,7 +255,7 @@ def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
 @_run_of.register
 def _of_mechanism(system: Mechanism, method: Method | None) -> Callable[..., Any]:
     if method is None or isinstance(method, MechanismMethod):
-        return partial(run_mechanism, system, method=method or Exact())
+        return partial(run_mechanism, system, method=method or Exact(), steps_of=steps_with_contacts)
     if method.compiled:
         raise ValueError(f"compiled=True of a mechanism is for Exact and Exact4, got {method}")
     return partial(integrate_mechanism, system, method=_general(method))

@@ -18,6 +18,7 @@ from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
 from ..numerics.threads import one_thread
 from ..systems.inputs import Forcing
+from .contact.steppers import steps_with_contacts
 from .exact.gauss import GaussStepper
 from .exact.run import compiles, explain_step, stepper_from
 from .exact.step import Stepper, StepStart
@@ -70,7 +71,7 @@ class Simulator:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
         self.mechanism, self._anchors = mechanism, start.anchors
         self._inputs = _Held(mechanism)
-        stepper, _ = stepper_from(mechanism, start, method, self._inputs)
+        stepper, _ = stepper_from(mechanism, start, method, self._inputs, steps_of=steps_with_contacts)
         first = stepper.start(start)
         plain = _PlainSteps(mechanism, stepper, first, start.multipliers)
         if compiles(mechanism, method):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -46,13 +47,20 @@ class SolvedStep(NamedTuple):
     solve: Solve
 
 
-def solve_and_account(accounts: Accounts, start: EvaluatedState, step: Step, ahead: tuple[Rates, Means]) -> SolvedStep:
+def solve_and_account(
+    accounts: Accounts,
+    start: EvaluatedState,
+    step: Step,
+    ahead: tuple[Rates, Means],
+    *,
+    solve: Callable[[Arrays, Step, Means], Converged] = solve_step,
+) -> SolvedStep:
     """Solve the step (of either sign) from ``start`` and book it; raises StepFailed.
 
     ``ahead`` are the rates of what time prescribes at its end, and the guess of the means.
     """
     a, prescribed, (rates, guess) = accounts.arrays, step.schedule, ahead
-    solution = solve_step(a, step, guess)
+    solution = solve(a, step, guess)
     means = solution.means._replace(lam=prescribed.multipliers(solution.means.lam))
     c, trial = solution.trial.end, solution.trial
     # to the bits of a run continued from x: momenta and inertia products of the trial depend on the start of the step

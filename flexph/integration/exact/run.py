@@ -48,6 +48,9 @@ ON_ZERO = 1e-9
 """Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
 
 
+StepsOf = Callable[[MechanismMethod, InitialValueProblem], Stepper]
+
+
 def run_mechanism(
     mechanism: Mechanism,
     start: State,
@@ -55,8 +58,9 @@ def run_mechanism(
     *,
     method: MechanismMethod,
     options: RunOptions,
+    steps_of: StepsOf = stepper_of,
 ) -> Solution:
-    """See :func:`flexph.integrate`."""
+    """See :func:`flexph.integrate`; ``steps_of`` makes the stepper of a method."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = _grid(times, start)
@@ -64,7 +68,7 @@ def run_mechanism(
     loops = _loops(mechanism, start, method, options)
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
-    stepper, table = stepper_from(mechanism, start, method, forcing)
+    stepper, table = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
@@ -89,7 +93,7 @@ def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options:
 
 
 def stepper_from(
-    mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
+    mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing, *, steps_of: StepsOf = stepper_of
 ) -> tuple[Stepper, TimeTable]:
     """The stepper of a method from a start that is consistent, and what time prescribes; raises ValueError."""
     table = start_table(mechanism, start)
@@ -97,7 +101,7 @@ def stepper_from(
     if method.redundant == "refuse":
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
         refuse_redundant(mechanism, checked.matrix, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
-    return stepper_of(method, InitialValueProblem(mechanism, start, forcing, table, checked)), table
+    return steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked)), table
 
 
 class _Task(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 from ...kernels.tolerances import HISTORY
 from ...numerics import checks as check
@@ -46,6 +47,10 @@ class Exact(MechanismMethod):
         takes some 20 s more, and says so. Drives and inputs must be functions of time alone: they are asked for
         many steps ahead, drives that take arrays for all times at once. False keeps to NumPy, True insists.
 
+    contact : {"events", "steps"}
+        Where rigid contacts (:class:`flexph.contacts.Rigid`) strike: a step is split at each impact, which is exact in
+        time and for few contacts, or all impacts of a step are at its beginning, for many.
+
     Raises
     ------
     ValueError
@@ -60,12 +65,14 @@ class Exact(MechanismMethod):
     tolerance: float | tuple[float, float] | None = None
     redundant: Redundancy = "refuse"
     compiled: bool | None = None
+    contact: Literal["events", "steps"] = "events"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tolerance", frozen_tolerance(self.tolerance))
         if self.tolerance is not None:
             read_tolerance(self.tolerance)
         check_redundant(self.redundant)
+        check.choice("contact", self.contact, ("events", "steps"))
         check_compiled(self, tolerance=self.tolerance is not None)
 
     @property

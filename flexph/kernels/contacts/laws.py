@@ -50,7 +50,7 @@ def _elastic(c: Contacts, before: Array, after: Array) -> tuple[Array, Array, Ar
     """F, ∂F/∂g₁, the share of the way in contact, and how that changes with g₁ (c,)."""
     d0, d1, K = np.maximum(-before, 0.0), np.maximum(-after, 0.0), c.stiffness
     a, b = np.sqrt(d0), np.sqrt(d1)
-    sum_ = np.maximum(a + b, TINY)
+    sum_ = np.where(a + b > 0.0, a + b, 1.0)
     hertz = 0.4 * K * (a**4 + a**3 * b + a**2 * b**2 + a * b**3 + b**4) / sum_
     hertz_slope = -0.2 * K * (2.0 * a**3 + 4.0 * a**2 * b + 6.0 * a * b**2 + 3.0 * b**3) / sum_**2
     linear = c.exponent == 1.0

@@ -55,23 +55,26 @@ def slip_rows(a: Arrays, apart: Any, touch: Touch, frame: Array) -> list[Any]:
 
     Frames (b, d, d) take spins to the world.
     """
-    return [along(t, apart) + _turning(a, t, touch.arm, (frame, apart)) for t in touch.tangent]
+    return [_turning(a, t, touch.arm, (frame, along(t, apart))) for t in touch.tangent]
 
 
 def _turning(a: Arrays, tangent: Array, arm: Array, at: tuple[Array, Any]) -> Any:
-    """What the spins of the bodies add to the slips along a tangent (c, d): (c, n_v)."""
-    c, (frame, rows), values, place, column = a.contacts, at, [], [], []
+    """Rows (c, n_v) of the slips along a tangent (c, d), with what the spins of bodies add to those of points."""
+    c, (frame, rows) = a.contacts, at
     for side in range(2):
         own = np.flatnonzero(c.body[side] >= 0)
         own = own[a.columns.omega[c.body[side, own], 0] >= 0]
-        torque = -moment(arm[side, own], tangent[own])
+        if not own.size:
+            continue
+        torque, columns = -moment(arm[side, own], tangent[own]), a.columns.omega[c.body[side, own]]
         turned = np.einsum("mi,mij->mj", torque, spin_map(frame).take(c.body[side, own], axis=0))
-        values.append(turned.ravel())
-        place.append(np.repeat(own, turned.shape[1]))
-        column.append(a.columns.omega[c.body[side, own]].ravel())
-    indices = (np.concatenate(place), np.concatenate(column))
-    spins = sparse.csr_array((np.concatenate(values), indices), shape=(len(tangent), rows.shape[1]))
-    return spins if sparse.issparse(rows) else spins.toarray()
+        place = np.broadcast_to(own[:, None], columns.shape)
+        if sparse.issparse(rows):
+            spins = (turned.ravel(), (place.ravel(), columns.ravel()))
+            rows = rows + sparse.csr_array(spins, shape=rows.shape)
+        else:
+            rows[place, columns] += turned
+    return rows
 
 
 def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
@@ -84,7 +87,7 @@ def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
     active = np.flatnonzero((touch.force != 0.0) | (touch.slope != 0.0))
     if not active.size:
         return None
-    a, touch = a._replace(contacts=a.contacts.take(active)), _taken(touch, active)
+    a, touch = a._replace(contacts=a.contacts.take(active)), taken(touch, active)
     on, moved = vector_rows(a, B), vector_rows(a, W)
     rate = gap_rows(touch.gaps.end, moved)
     stiffness = gap_rows(touch.gaps.mean, on).T @ _scaled(-at.h * touch.slope, rate)
@@ -129,7 +132,7 @@ def _resisting(a: Arrays, at: Point, touch: Touch, rows: tuple[Any, Any]) -> Any
     return sum(parts[1:], parts[0])
 
 
-def _taken(touch: Touch, index: Array) -> Touch:
+def taken(touch: Touch, index: Array) -> Touch:
     """Those of some of the gaps."""
     gaps = touch.gaps
     own = gaps._replace(

@@ -37,6 +37,10 @@ _NOTHING = np.zeros(0)
 
 NUMERICAL = "numerical"
 """The account of what the method ``Decaying`` takes away."""
+KINDS = ("impact", "arrival", "friction", "settling")
+"""What rigid contacts take: at impacts, where a step closes a gap, by friction in steps, and at the ends of steps."""
+JOINED = "joints at impacts"
+"""What goes where impacts begin with velocities that keep the joints."""
 
 
 class Accounts:
@@ -68,6 +72,8 @@ class Accounts:
         ]
         touching = [c for c in mechanism.connections if c.form.gaps]
         self.compliant, self.touching = np.unique(a.contacts.owner[~a.contacts.rigid]), len(touching)
+        self.rigid = np.unique(a.contacts.owner[a.contacts.rigid])
+        self.gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
         self._inputs = list(mechanism.network.input_slices.values())
         self.references = _places(measure.is_driven for _, measure in springs)
         self.energy = (
@@ -82,6 +88,8 @@ class Accounts:
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
         losses = (*losses, *(touching[i].name for i in self.compliant))
+        losses = (*losses, *(f"{touching[i].name}: {kind}" for kind in KINDS for i in self.rigid))
+        losses = (*losses, JOINED) if self.rigid.size and self._joints else losses
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
         counts = (len(self.work), len(self.joint_work), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
@@ -127,7 +135,7 @@ class Accounts:
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
-        return bool(self.damped.size or self.dampers.size or self.compliant.size)
+        return bool(self.damped.size or self.dampers.size or self.touching)
 
     def flows(self, by_row: Array, by_input: Array, by_loss: Array, *, by_reference: Array = _NOTHING) -> Array:
         """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
@@ -174,16 +182,40 @@ class Accounts:
         for i, name, relation in self._general:
             check_dissipates(relation, float(rate[i]), name)
         own = self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
-        return np.append(own, self._touched(t)) if self.compliant.size else own
+        return np.concatenate([own, *self._touched(t)]) if self.touching else own
 
-    def _touched(self, t: Trial) -> Array:
-        """What compliant contacts take, by connection."""
-        c, touch = self.arrays.contacts, t.touch
+    def _touched(self, t: Trial) -> list[Array]:
+        """What contacts take in a step, by connection: compliant ones, and rigid ones by kind."""
+        touch = t.touch
         assert touch is not None
-        gaps, soft = touch.gaps, ~c.rigid
-        lost = (touch.elastic - touch.force) * (gaps.after - gaps.before)
-        lost = lost - np.sum(touch.friction * touch.slip, axis=0)
-        return total(c.owner[soft], lost[soft], self.touching)[self.compliant]
+        pushed = (touch.elastic - touch.force) * (touch.gaps.after - touch.gaps.before)
+        rubbed = -np.sum(touch.friction * touch.slip, axis=0)
+        taken = [self._by_contact(pushed + rubbed, self.compliant)]
+        if not self.rigid.size:
+            return taken
+        none = np.zeros(self.rigid.size)
+        taken += [none, self._by_contact(pushed, self.rigid), self._by_contact(rubbed, self.rigid), none]
+        return [*taken, np.zeros(1)] if self._joints else taken
+
+    def _by_contact(self, by_gap: Array, owners: Array) -> Array:
+        return total(self.arrays.contacts.owner, by_gap, self.touching)[owners]
+
+    def struck(
+        self, by_row: Array, gaps: Array, *, impact: Array | None, settled: Array | None, projected: float
+    ) -> Array:
+        """Flows of impulses: work by constraint row, and what some gaps lose in an impact, or as they settle."""
+        by_loss = np.zeros(len(self.dissipation))
+        first = len(self.dissipation) - len(KINDS) * self.rigid.size - bool(self._joints)
+        for kind, taken in (("impact", impact), ("settling", settled)):
+            if taken is not None:
+                at = first + KINDS.index(kind) * self.rigid.size
+                by_owner = total(self.arrays.contacts.owner[gaps], taken, self.touching)
+                by_loss[at : at + self.rigid.size] = by_owner[self.rigid]
+        if self._joints:
+            by_loss[-1] = projected
+        inputs = max((part.stop for part in self._inputs), default=0)
+        moved = np.zeros(len(self.arrays.springs.stiffness))
+        return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved)
 
 
 def _places(flags: Iterable[Any]) -> Array:

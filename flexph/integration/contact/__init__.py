@@ -1,0 +1,4 @@
+"""Rigid contacts in steps of the exact scheme: complementarity, impacts, steps that close gaps, and their booking.
+
+Imports: contacts, integration.exact, integration.methods, kernels, kernels.jacobians, mechanisms.model, numerics.
+"""

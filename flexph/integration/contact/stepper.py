@@ -1,0 +1,296 @@
+"""Steps of mechanisms with rigid contacts: impacts where gaps close, steps that keep them closed, and what settles.
+
+By ``events`` a step is split where a gap closes, and the impact is there; in ``steps`` the impacts of all gaps that
+would close within a step are at its beginning. In both the step closes what remains (:mod:`.closing`), and at its end
+velocities that it left against the contacts settle (:mod:`flexph.contacts.velocities`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ...contacts.velocities import Level, Strike, gaps_at, impact, level_at, settle
+from ...kernels.resolution import coordinate_size
+from ...kernels.state import derive
+from ...kernels.values import Schedule, Step
+from ...mechanisms.model.constraints import velocities_of, with_velocities
+from ...mechanisms.model.state import State, configuration, flat
+from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
+from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
+from ..exact.step import ExactStepper, InitialValueProblem, StepResult, StepStart
+from .closing import close
+
+TOUCHING = 1e-11
+"""Gap over the size of the mechanism up to which bodies touch."""
+INSIDE = 1e-9
+"""Depth over that size at the start of a run up to which bodies are not in each other."""
+RESTING = 1e-11
+"""Speed of a gap over the largest in the mechanism up to which it does not close."""
+SPLITS = 50
+"""Impacts in a step by events; what is left of the step then closes without restitution."""
+STRIKES = 200
+"""Impacts at the beginning of a step."""
+SHORTEST = 1e-9
+"""Length of a part of a step, over that of the step, which is not taken."""
+
+
+class Part(NamedTuple):
+    """A part of a step: where it ends, its length, what was booked, and the balance that is missing."""
+
+    end: StepStart
+    length: float
+    stage: Array
+    flows: Array
+    residuals: Array
+    iterations: int
+    impulses: Array
+
+
+class RigidStepper(ExactStepper):
+    """The step of the exact scheme with rigid contacts."""
+
+    def __init__(
+        self,
+        problem: InitialValueProblem,
+        *,
+        contact: Literal["events", "steps"],
+        least_norm: bool = False,
+        depth: int = 2,
+    ) -> None:
+        super().__init__(problem, least_norm=least_norm, depth=depth)
+        self.by_events, self._contacts = contact == "events", self.arrays.contacts
+        self._rigid = np.flatnonzero(self._contacts.rigid)
+        self._bouncing = self._contacts.restitution > 0.0
+        self._names = self.accounts.gap_names
+
+    def start(self, start: State) -> StepStart:
+        """Where a run starts; raises ValueError where bodies are in each other."""
+        begun = super().start(start)
+        gaps = gaps_at(self.arrays, begun.state.c, begun.state.d).before[self._rigid]
+        worst = int(np.argmin(gaps))
+        if gaps[worst] < -INSIDE * self._size(begun):
+            raise ValueError(
+                f"{self._names[self._rigid[worst]]}: the bodies are in each other at the start, by {-gaps[worst]:.3g} "
+                "m (rad at stops): begin with a gap of zero or more, or take a compliant law"
+            )
+        return begun
+
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """The step from a start to a time [s]; raises StepFailed."""
+        if time <= start.time:
+            raise StepFailed("steps with rigid contacts go forward in time", 0, 0.0)
+        try:
+            parts = self._by_events(start, time) if self.by_events else self._in_one(start, time)
+        except StepFailed as error:
+            error.span = (start.time, time)
+            raise
+        return _joined(start, parts)
+
+    # --- the two ways ---------------------------------------------------------------------------------------------
+
+    def _by_events(self, start: StepStart, time: float) -> list[Part]:
+        parts: list[Part] = []
+        now, length = start, time - start.time
+        for split in range(SPLITS + 1):
+            struck = self._struck_where_closed(now)
+            if struck is not None:
+                parts.append(struck)
+                now = struck.end
+            closed = self._touching(now)
+            if split == SPLITS:
+                parts += self._whole(now, time, closed)
+                return parts
+            free = self._part(now, time, closed)
+            opened = self._first_inside(free.end, closed)
+            if not opened.size:
+                return [*parts, *self._settled(free, closed)]
+            until = self._closing_time(now, time, closed, opened)
+            if time - until <= SHORTEST * length or until - now.time <= SHORTEST * length:
+                closed = np.union1d(closed, opened)
+                parts += self._whole(now, time, closed)
+                return parts
+            parts += self._settled(self._part(now, until, closed), closed)
+            now = parts[-1].end
+        raise AssertionError("unreachable")
+
+    def _in_one(self, start: StepStart, time: float) -> list[Part]:
+        parts, now = [], start
+        for _ in range(STRIKES if self._bouncing.any() else 0):
+            closing = self._closing_in(now, time)
+            if not closing.size:
+                break
+            strike = self._strike(now, closing)
+            parts.append(strike)
+            now = strike.end
+        return [*parts, *self._whole(now, time, self._touching(now))]
+
+    def _whole(self, start: StepStart, time: float, closed: Array) -> list[Part]:
+        """The rest of a step, in which all gaps within reach may close."""
+        for _ in range(20):
+            part = self._part(start, time, closed)
+            more = self._first_inside(part.end, closed)
+            if not more.size:
+                return self._settled(part, closed)
+            closed = np.union1d(closed, more)
+        raise StepFailed("more and more contacts close", 20, 0.0)
+
+    # --- which contacts -------------------------------------------------------------------------------------------
+
+    def _size(self, at: StepStart) -> float:
+        return max(coordinate_size(self.arrays, at.state.c.r), 1e-300)
+
+    def _gaps(self, at: StepStart) -> Array:
+        gaps: Array = gaps_at(self.arrays, at.state.c, at.state.d).before
+        return gaps
+
+    def _touching(self, at: StepStart) -> Array:
+        """Rigid contacts that touch."""
+        return self._rigid[self._gaps(at)[self._rigid] <= TOUCHING * self._size(at)]
+
+    def _first_inside(self, end: StepStart, closed: Array) -> Array:
+        """Rigid contacts, not of those that may close, whose bodies are in each other at an end."""
+        inside = self._rigid[self._gaps(end)[self._rigid] < -1e-2 * TOUCHING * self._size(end)]
+        return np.setdiff1d(inside, closed)
+
+    def _closing_time(self, start: StepStart, time: float, closed: Array, opened: Array) -> float:
+        """When the first of some gaps closes, seen from the side where it is open."""
+
+        def gap(end: float) -> float:
+            at = start if end == start.time else self._part(start, end, closed).end
+            return float(self._gaps(at)[opened].min())
+
+        width = max(1e-13 * (time - start.time), 2.0 * np.spacing(abs(time)))
+        if gap(start.time) <= 0.0:
+            return start.time
+        return float(brentq(gap, start.time, time, xtol=width, rtol=4.0 * np.finfo(float).eps))
+
+    def _closing_in(self, start: StepStart, time: float) -> Array:
+        """Contacts with restitution that close within a step, fast enough to be no rest, without further impulses."""
+        h = time - start.time
+        end = self._part(start, time, np.zeros(0, dtype=int)).end
+        before, after = self._gaps(start), self._gaps(end)
+        level = self._level(start, self._rigid)
+        rate = np.zeros(before.size)
+        rate[self._rigid] = level.rates(velocities_of(self.mechanism, start.state.c))[: self._rigid.size]
+        bend = 2.0 * np.abs(after - before - h * rate) / h
+        still = RESTING * np.abs(rate).max(initial=0.0)
+        closing = self._contacts.rigid & (after <= 0.0) & (rate < -np.maximum(bend, still))
+        if not (closing & self._bouncing).any():
+            return np.zeros(0, dtype=int)
+        return np.union1d(np.flatnonzero(closing), self._touching(start))
+
+    # --- impacts and settling ---------------------------------------------------------------------------------------
+
+    def _level(self, at: StepStart, index: Array) -> Level:
+        coefficient, _ = self.table.at(at.time)
+        return level_at(self.arrays, (at.state.c, at.state.d), coefficient, index)
+
+    def _struck_where_closed(self, at: StepStart) -> Part | None:
+        """The impact of all contacts that touch and close; None where none does."""
+        closed = self._touching(at)
+        if not closed.size:
+            return None
+        v = velocities_of(self.mechanism, at.state.c)
+        level = self._level(at, closed)
+        rates = level.rates(v)[: closed.size]
+        if rates.min() >= -RESTING * np.abs(level.rows[: closed.size]).dot(np.abs(v)).max(initial=0.0):
+            return None
+        return self._strike(at, closed, level)
+
+    def _strike(self, at: StepStart, index: Array, level: Level | None = None) -> Part:
+        """The impact of some contacts, after joints and drives have their rates."""
+        level = self._level(at, index) if level is None else level
+        v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
+        joined, mu = level.joined(v, b)
+        strike = impact(level, joined, self._contacts.restitution[index])
+        after = level.struck(joined, strike.impulses)
+        return self._booked(at, after, (mu, index), impact=strike)
+
+    def _settled(self, part: Part, closed: Array) -> list[Part]:
+        """A part of a step, and what settles at its end."""
+        if not closed.size:
+            return [part]
+        end, given = part.end, part.impulses.reshape(-1, closed.size)
+        own = (given[0] > 0.0) | np.isin(closed, self._touching(end))
+        if not own.any():
+            return [part]
+        index = closed[own]
+        level = self._level(end, index)
+        v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
+        joined, mu = level.joined(v, b)
+        strike = settle(level, joined, given[:, own].ravel()[: level.D.shape[0]])
+        return [part, self._booked(end, level.struck(joined, strike.impulses), (mu, index), settled=strike)]
+
+    def _joint_rates(self, at: StepStart) -> Array:
+        return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
+
+    def _booked(
+        self,
+        at: StepStart,
+        v: Array,
+        given: tuple[Array, Array],
+        *,
+        impact: Strike | None = None,
+        settled: Strike | None = None,
+    ) -> Part:
+        """The state with other velocities, and what that took."""
+        mu, index = given
+        a, mechanism, rates = self.arrays, self.mechanism, self.table.rates(at.time)
+        x = flat(mechanism, with_velocities(mechanism, at.state.c, v))
+        c = configuration(mechanism, x)
+        d = derive(a, c)
+        defect = velocity_defect(a, (c, d), self.table.at(at.time)[0], rates)
+        energy = self.accounts.energies(c, d)
+        b = self._joint_rates(at)
+        lost = -0.5 * float(mu @ (at.state.defect)) if mu.size else 0.0
+        flows = self.accounts.struck(
+            mu * b, index, impact=None if impact is None else impact.lost,
+            settled=None if settled is None else settled.lost, projected=lost,
+        )  # fmt: skip
+        balance = abs(self.accounts.balance(at.energy, energy, flows))
+        residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
+        end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
+        return Part(end, 0.0, np.zeros(self.rows_of_g), flows, residuals, 0, np.zeros(0))
+
+    # --- steps that close -------------------------------------------------------------------------------------------
+
+    def _part(self, start: StepStart, time: float, closed: Array) -> Part:
+        """The step to a time in which some contacts may close."""
+        h, middle = time - start.time, 0.5 * (start.time + time)
+        prescribed: Schedule = self.prescribed(start, time, self.forcing.at(middle))
+        rates, guess = self.table.rates(time, h), self._guess(start, h, prescribed)
+        step = Step(start.state.c, start.state.d, h, prescribed)
+        impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
+        if closed.size:
+            solution = close(self.arrays, step, guess, closed, impulses)
+            step, impulses = solution.step, solution.impulses
+            known = solution.converged
+            solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)
+        else:
+            solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
+        row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
+        end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
+        return Part(
+            end, h, solved.means.lam, solved.flows, self._residuals(start, h, solved), solved.iterations, impulses
+        )
+
+
+def _joined(start: StepStart, parts: list[Part]) -> StepResult:
+    """Parts of a step as one."""
+    end, h = parts[-1].end, sum(part.length for part in parts)
+    stage = sum((part.length / h * part.stage for part in parts), np.zeros_like(parts[0].stage))
+    residuals = np.max([part.residuals for part in parts], axis=0)
+    residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
+    return StepResult(
+        end=end,
+        middle=0.5 * (start.time + end.time),
+        stage=stage,
+        multipliers=stage,
+        flows=np.sum([part.flows for part in parts], axis=0),
+        residuals=residuals,
+        counts=np.array([sum(part.iterations for part in parts), 1.0, 0.0]),
+    )

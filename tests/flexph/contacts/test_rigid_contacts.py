@@ -1,0 +1,207 @@
+"""Rigid contacts: impacts and their energy, resting, friction, and the closed forms of textbook systems."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import GROUND, connect, hinge, integrate
+from flexph.contacts import Plane, Rigid, Sphere, contact, stop
+from flexph.contacts.complementarity import Problem, solve
+from flexph.contacts.velocities import Level, impact, settle
+from flexph.methods import Decaying, Exact
+
+GRAVITY = 9.81
+
+
+def floor():
+    return Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+
+
+def bouncing(restitution, *, friction=0.0, spin=0.0, gap=1.0):
+    ball = rigid.body(1.0, inertia=0.004, ports={"centre": (0.0, 0.0)})
+    law = Rigid(restitution=restitution, friction=friction)
+    touch = contact(Sphere("ball.centre", 0.1), floor(), law, name="floor")
+    mechanism = connect({"ball": ball}, [touch], gravity=(0.0, -GRAVITY))
+    pose = mechanism.assemble(guess={"ball": (0.0, 0.1 + gap, 0.0)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"ball": (0.0, 0.0, spin)})
+
+
+def sound(solution):
+    """The ledger closes, and nothing gives energy."""
+    ledger = solution.ledger
+    assert np.abs(ledger.residual).max() < 1e-12 * max(ledger.scale, 1e-3)
+    assert min(values.min() for values in ledger.dissipation.values()) > -1e-13 * ledger.scale
+
+
+@pytest.mark.parametrize("way", ["events", "steps"])
+def test_a_ball_bounces_to_a_quarter_and_comes_to_rest(way):
+    mechanism, start = bouncing(0.5, gap=0.01)
+    solution = integrate(mechanism, start, np.arange(0.0, 0.16, 1e-3), method=Exact(contact=way))
+    height = solution["ball.centre"][:, 1] - 0.1
+    assert height.min() >= -1e-12
+    sound(solution)
+    fall = math.sqrt(0.02 / GRAVITY)
+    second = height[(solution.times > fall) & (solution.times < 1.9 * fall)].max()
+    assert second == pytest.approx(0.0025, rel={"events": 2e-3, "steps": 0.1}[way])
+    moving = solution.times[np.abs(solution["ball.velocity"][:, 1]) > 1e-9].max()
+    assert moving == pytest.approx(3.0 * fall, abs={"events": 1.5e-3, "steps": 2e-2}[way])
+    assert solution.ledger.total_energy[-1] == pytest.approx(0.1 * GRAVITY, rel=1e-12)
+    taken = {name: float(values.sum()) for name, values in solution.ledger.dissipation.items()}
+    assert taken["floor: impact"] == pytest.approx(0.01 * GRAVITY, rel={"events": 1e-3, "steps": 0.05}[way])
+
+
+def test_a_spinning_ball_that_lands_begins_to_roll():
+    mechanism, start = bouncing(0.0, friction=2.0, spin=-10.0, gap=1e-3)
+    solution = integrate(mechanism, start, np.arange(0.0, 0.1, 2e-3))
+    v, spin = solution["ball.velocity"][-1, 0], float(np.ravel(solution["ball.spin"])[-1])
+    assert v == pytest.approx(-0.1 * spin, abs=1e-12)
+    assert v == pytest.approx(0.004 * 10.0 * 0.1 / (0.004 + 0.01), rel=1e-9)  # about the point of contact L is kept
+    sound(solution)
+
+
+@pytest.mark.parametrize("way", ["events", "steps"])
+@pytest.mark.parametrize("gap", [0.0, 1e-3])
+def test_five_balls_follow_newton_where_they_touch_and_hand_on_where_they_do_not(way, gap):
+    names = [f"ball{i}" for i in range(5)]
+    ball = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
+    pairs = [(Sphere(f"ball{i}.centre", 0.5), Sphere(f"ball{i + 1}.centre", 0.5)) for i in range(4)]
+    mechanism = connect(dict.fromkeys(names, ball), [contact(*pair, Rigid(restitution=1.0)) for pair in pairs])
+    places = {n: (i * (1.0 + gap) - (0.1 if i == 0 else 0.0), 0.0, 0.0) for i, n in enumerate(names)}
+    start = mechanism.consistent_state(mechanism.assemble(guess=places), velocities={"ball0": (1.0, 0.0, 0.0)})
+    solution = integrate(mechanism, start, np.linspace(0.0, 0.2, 5), method=Exact(contact=way))
+    out = [solution[f"{n}.velocity"][-1, 0] for n in names]
+    assert out == pytest.approx([-0.6, 0.4, 0.4, 0.4, 0.4] if gap == 0.0 else [0.0, 0.0, 0.0, 0.0, 1.0], abs=1e-12)
+    sound(solution)
+
+
+def sliding(slope, speed, times, way="events"):
+    block = rigid.body(1.0, inertia=0.01, ports={"left": (-0.1, -0.05), "right": (0.1, -0.05)})
+    touch = contact(["block.left", "block.right"], floor(), Rigid(friction=0.3), name="floor")
+    weight = (GRAVITY * math.sin(slope), -GRAVITY * math.cos(slope))
+    mechanism = connect({"block": block}, [touch], gravity=weight)
+    pose = mechanism.assemble(guess={"block": (0.0, 0.05, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"block": (speed, 0.0, 0.0)})
+    return integrate(mechanism, start, times, method=Exact(contact=way))
+
+
+@pytest.mark.parametrize("way", ["events", "steps"])
+def test_a_block_on_a_slope_stops_where_friction_says(way):
+    solution = sliding(math.atan(0.15), 0.1, np.arange(0.0, 0.08, 1e-3), way)
+    slope = math.atan(0.15)
+    stop_at = 0.5 * 0.01 / (GRAVITY * (0.3 * math.cos(slope) - math.sin(slope)))
+    assert solution["block.centre"][-1, 0] == pytest.approx(stop_at, abs=1e-6)
+    assert np.abs(solution["block.velocity"][-1]).max() < 1e-12
+    sound(solution)
+
+
+def test_a_block_just_below_the_angle_of_friction_does_not_creep():
+    solution = sliding(math.atan(0.3 * (1.0 - 1e-9)), 0.0, np.arange(0.0, 0.1, 1e-2))
+    assert np.abs(solution["block.centre"][:, 0]).max() < 1e-15
+
+
+def test_the_rod_of_painleve_jams():
+    rod = rigid.body(1.0, inertia=1.0 / 3.0, ports={"tip": (-1.0, 0.0)})
+    touch = contact("rod.tip", floor(), Rigid(friction=1.8), name="floor")
+    mechanism = connect({"rod": rod}, [touch], gravity=(0.0, -GRAVITY))
+    pose = mechanism.assemble(guess={"rod": (math.cos(1.0), math.sin(1.0), 1.0)})
+    start = mechanism.consistent_state(pose, velocities={"rod": (-3.0, 0.0, 0.0)})
+    solution = integrate(mechanism, start, (0.0, 1e-5))
+    spin = float(np.ravel(solution["rod.spin"])[-1])
+    assert spin == pytest.approx(2.25 * math.sin(1.0), rel=1e-4)
+    assert sum(v.sum() for v in solution.ledger.dissipation.values()) == pytest.approx(2.11027, abs=1e-4)
+
+
+def test_a_block_rocks_with_the_amplitudes_of_housner():
+    b, h = 0.1, 0.4
+    block = rigid.body(1.0, inertia=(b * b + h * h) / 3.0, ports={"left": (-b, -h), "right": (b, -h)})
+    touch = contact(["block.left", "block.right"], floor(), Rigid(friction=10.0), name="floor")
+    mechanism = connect({"block": block}, [touch], gravity=(0.0, -GRAVITY))
+    alpha = math.atan2(b, h)
+    c, s = math.cos(0.5 * alpha), math.sin(0.5 * alpha)
+    pose = mechanism.assemble(guess={"block": (-c * b + s * h, s * b + c * h, -0.5 * alpha)})
+    solution = integrate(mechanism, mechanism.consistent_state(pose), np.arange(0.0, 0.66, 1e-2))
+    rotation = solution.rotations("block")
+    angle = np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])
+    assert angle.max() / alpha == pytest.approx(0.3867145, rel=2e-3)
+    first = int(np.flatnonzero(solution.ledger.dissipation["floor: impact"] > 1e-9)[0])
+    assert solution.times[first] < 0.3123086 < solution.times[first + 1] + 1e-9
+    sound(solution)
+
+
+def test_a_flexible_arm_against_a_rigid_stop_stays_out_of_it():
+    steel = fem.Material(young=2e11, density=7800.0)
+    arm = fem.beam(0.5, steel, fem.Section(area=25e-6, second_moment=52e-12), elements=2)
+    touch = contact("arm.tip", Plane(GROUND.at(0.0, -0.01), (0.0, 1.0)), Rigid(), name="stop")
+    mechanism = connect({"arm": arm}, [hinge("arm.root", GROUND), touch], gravity=(0.0, -GRAVITY))
+    start = mechanism.consistent_state(mechanism.assemble(), velocities={"arm": -1.0})
+    solution = integrate(mechanism, start, np.linspace(0.0, 0.06, 61))
+    assert solution.position("arm.tip")[:, 1].min() >= -0.01 - 1e-13
+    sound(solution)
+    with pytest.raises(ValueError, match=r"restitution means nothing at 'arm.tip'"):
+        connect({"arm": arm}, [contact("arm.tip", floor(), Rigid(restitution=0.5))])
+    with pytest.raises(ValueError, match=r"rigid contacts such as 'stop' are for Exact\(\)"):
+        integrate(mechanism, start, (0.0, 1e-3), method=Decaying())
+
+
+def test_a_pendulum_between_stops_bounces_with_their_restitution():
+    arm = rigid.bar(1.0, 2.0)
+    ends = stop("arm.root", GROUND, Rigid(restitution=0.5), lower=-0.2, upper=0.3)
+    mechanism = connect({"arm": arm}, [hinge("arm.root", GROUND), ends])
+    start = mechanism.consistent_state(mechanism.assemble(guess={"arm": 0.0}), velocities={"arm": 2.0})
+    solution = integrate(mechanism, start, np.linspace(0.0, 1.0, 41))
+    spins = np.ravel(solution["arm.spin"])
+    assert np.unique(np.round(spins, 9)) == pytest.approx([-1.0, 0.5, 2.0])
+    sound(solution)
+
+
+def test_bodies_in_each_other_at_the_start_are_named():
+    mechanism, start = bouncing(0.5, gap=-0.01)
+    with pytest.raises(ValueError, match=r"floor: the bodies are in each other at the start, by 0\.01 m"):
+        integrate(mechanism, start, (0.0, 0.1))
+    with pytest.raises(ValueError, match=r"restitution must lie between 0 and 1, got 1\.5"):
+        Rigid(restitution=1.5)
+
+
+def random_level(rng, contacts, tangents):
+    """Contacts on free bodies: some of full rank, some redundant."""
+    size = (1 + tangents) * contacts
+    rows = rng.standard_normal((size, size + 2 if rng.random() < 0.6 else max(2, size - 2)))
+    one = np.eye(rows.shape[1])
+    return Level(
+        rows, rows.T, rows @ rows.T, one, np.zeros((0, len(one))), one[:, :0], rng.choice([0.2, 0.8, 1.5], contacts)
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_impacts_with_friction_and_restitution_gain_no_energy(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        contacts, tangents = int(rng.integers(1, 5)), int(rng.integers(1, 3))
+        level = random_level(rng, contacts, tangents)
+        v = rng.standard_normal(level.rows.shape[1])
+        strike = impact(level, v, rng.random(contacts))
+        after = level.struck(v, strike.impulses)
+        gained = 0.5 * (after @ after - v @ v)
+        assert gained <= 1e-12 * (v @ v)
+        assert strike.lost.sum() == pytest.approx(-gained, abs=1e-12 * (v @ v))
+        normal, friction = strike.impulses[:contacts], strike.impulses[contacts:].reshape(tangents, contacts)
+        assert normal.min() >= -1e-10
+        assert np.all(np.linalg.norm(friction, axis=0) <= level.friction * normal + 1e-9)
+        settled = level.struck(v, settle(level, v, 0.0 * strike.impulses).impulses)
+        assert settled @ settled <= v @ v * (1.0 + 1e-12)
+
+
+def test_problems_of_complementarity_are_solved_to_round_off():
+    rng = np.random.default_rng(5)
+    for contacts in (1, 3, 6):
+        for _ in range(10):
+            level = random_level(rng, contacts, 1)
+            v = rng.standard_normal(level.rows.shape[1])
+            found = solve(Problem(level.D, level.rates(v), level.friction))
+            rates = level.rates(v) + level.D @ found.flat
+            assert found.defect < 1e-11
+            assert rates[:contacts].min() > -1e-10
+            assert abs(found.normal @ rates[:contacts]) < 1e-9
