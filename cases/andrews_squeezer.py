@@ -133,7 +133,7 @@ def common_forces(solution: Solution) -> Array:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the angles and forces, plots, the moving bodies for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "bodies.pvd")
+    write_run(solution, folder)
     columns = {f"{name}_rad": result.angles[:, k] for k, name in enumerate(ANGLES)}
     columns |= {f"{name}_rad_s": result.rates[:, k] for k, name in enumerate(ANGLES)}
     write_table(folder / "angles.csv", {"t_s": solution.times, **columns})

@@ -139,7 +139,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables, plots, the moving rod for mesh viewers, and the run itself."""
-    write_run(result.solution, folder, "rod.pvd", bodies=["rod"])
+    write_run(result.solution, folder)
     deflection = dict(zip(("ux_over_L", "uy_over_L"), result.midpoint.T, strict=True))
     write_table(folder / "midpoint.csv", {"t_s": result.solution.times, **deflection})
     draw_midpoint(result, folder / "midpoint.png")

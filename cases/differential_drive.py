@@ -194,7 +194,7 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the motion, plots, the moving robot for mesh viewers, and the run of the mechanism itself."""
     solution, times = result.mechanism, result.mechanism.times
-    write_run(solution, folder, "robot.pvd")
+    write_run(solution, folder)
     columns: dict[str, Any] = {"t_s": times}
     for name, values in {**result.positions, "exact": result.exact.positions}.items():
         columns |= {f"{label}_{name}": values[:, k] for k, label in enumerate(("x_m", "y_m", "heading_rad"))}

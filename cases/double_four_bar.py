@@ -133,7 +133,7 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table of the motion, plots, the moving links for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "links.pvd")
+    write_run(solution, folder)
     write_table(
         folder / "motion.csv",
         {

@@ -75,7 +75,7 @@ def figures(solution: Solution) -> dict[str, Any]:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Table and picture of the displacements, the moving rods for mesh viewers, and the run itself."""
-    write_run(solution, folder, "elbow.pvd")
+    write_run(solution, folder)
     ends = {"tip": "second.tip", "elbow": "first.tip"}
     moved = {f"{name}_z_m": solution.position(port)[:, 2] for name, port in ends.items()}
     write_table(folder / "displacements.csv", {"t_s": solution.times, **moved})

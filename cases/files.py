@@ -11,15 +11,15 @@ from flexph.export import write_series
 from flexph.export.tables import write_ledger, write_table
 
 
-def write_run(solution: Solution, folder: Path, series: str, **options: Any) -> None:
-    """The run itself, its ledger as a table and a picture, and its moving bodies for mesh viewers.
+def write_run(solution: Solution, folder: Path, **options: Any) -> None:
+    """The run itself, its ledger as a table and a picture, and its moving bodies for mesh viewers, ``motion.vtkhdf``.
 
-    ``series`` is the name of their file and ``options`` are those of :func:`flexph.export.write_series`.
+    ``options`` are those of :func:`flexph.export.write_series`.
     """
     solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
     write_ledger(folder / "ledger.csv", solution)
     plot.save(plot.ledger(solution), folder / "ledger.png")
-    write_series(folder / series, solution, **options)
+    write_series(folder / "motion.vtkhdf", solution, **options)
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

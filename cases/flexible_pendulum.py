@@ -113,7 +113,7 @@ def largest_turn(solution: Solution) -> float:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table and plots of the tip, the ledger, the moving strip for mesh viewers, and the run itself."""
     solution = result.solution
-    write_run(solution, folder, "arm.pvd")
+    write_run(solution, folder)
     momentum = solution.angular_momentum()
     columns = {f"tip_{'xyz'[k]}_m": result.tip[:, k] for k in range(3)}
     columns |= {f"deflection_{'xyz'[k]}_m": result.deflection[:, k] for k in range(3)}

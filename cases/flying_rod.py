@@ -76,7 +76,7 @@ def ends(solution: Solution) -> Array:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Tables and pictures of the motion, the moving rod for mesh viewers, and the run itself."""
-    write_run(solution, folder, "rod.pvd")
+    write_run(solution, folder)
     columns = {
         f"{port}_{axis}_m": solution.position(f"rod.{port}")[:, k]
         for port in ("root", "tip")

@@ -191,8 +191,8 @@ def draw_frequencies(result: Result, path: Path) -> None:
 
 def draw_modes(result: Result, path: Path) -> None:
     """The first three mode shapes over the undeformed mechanism."""
-    figure = new_figure(11.0, 4.2)
-    plot.modes(result.mechanism, result.pose, result.modes, figure.subplots(1, 3, sharey=True), scale=0.15)
+    figure = new_figure(11.0, 4.6)
+    plot.modes(result.mechanism, result.pose, result.modes, figure.subplots(1, 3), scale=0.15)
     figure.suptitle(f"crank at {result.mode_angle:g}°")
     figure.savefig(path)
 

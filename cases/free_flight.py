@@ -145,7 +145,7 @@ def conserved(solution: Solution) -> dict[str, float]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of momenta and spins, plots, the ledger, the moving bodies for mesh viewers, and the run itself."""
     solution = result.solution
-    write_run(solution, folder, "bodies.pvd")
+    write_run(solution, folder)
     momenta = {"P": (solution.linear_momentum(), "N_s"), "L": (solution.angular_momentum(), "N_m_s")}
     columns = {f"{n}_{'xyz'[k]}_{unit}": p[:, k] for n, (p, unit) in momenta.items() for k in range(3)}
     write_table(folder / "momenta.csv", {"t_s": solution.times, **columns})

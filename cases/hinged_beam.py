@@ -152,7 +152,7 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     if isinstance(result, Comparison):
         return write_comparison(result, folder)
     solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "beam.pvd")
+    write_run(solution, folder)
     history = {
         "t_s": solution.times,
         "energy_J": ledger.total_energy,

@@ -248,7 +248,7 @@ def figures(result: Result) -> dict[str, Any]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table and picture of the motion, the moving arm for mesh viewers, and the run itself."""
     solution = result.solution
-    write_run(solution, folder, "arm.pvd")
+    write_run(solution, folder)
     tip = solution.position("fore.tip")
     angles = {joint.name: np.degrees(solution.measured(joint.angle)) for joint in JOINTS}
     columns = {"t_s": solution.times, "tip_x_m": tip[:, 0], "tip_y_m": tip[:, 1]}

@@ -61,7 +61,7 @@ def figures(solution: Solution) -> dict[str, Any]:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Table and picture of the motion, the moving bodies for mesh viewers, and the run itself."""
-    write_run(solution, folder, "bodies.pvd")
+    write_run(solution, folder)
     momenta = {"linear": solution.linear_momentum(), "angular": solution.angular_momentum()}
     columns = {f"{name}_{axis}": rows[:, k] for name, rows in momenta.items() for k, axis in enumerate("xyz")}
     write_table(folder / "momenta.csv", {"t_s": solution.times, **columns})

@@ -41,6 +41,7 @@ from flexph import (
     torque,
 )
 from flexph.case import Case, Check, Option
+from flexph.drawing import cylinder_shape
 from flexph.export import write_series
 from flexph.export.tables import write_ledger, write_table
 from flexph.methods import Exact
@@ -129,7 +130,8 @@ def held() -> Mechanism:
 
     The ground holds the disc by its height and the frame by its own, which is once too often.
     """
-    coin = rigid.body(0.5, inertia=(0.5, 0.5, 1.0), ports={"centre": (0.0, 0.0, 0.0)})
+    disc = cylinder_shape(0.05, 1.0, axis=(0.0, 0.0, 1.0))
+    coin = rigid.body(0.5, inertia=(0.5, 0.5, 1.0), ports={"centre": (0.0, 0.0, 0.0)}, shape=disc)
     frame = rigid.body(0.5, inertia=(0.5, 0.5, 0.5), ports={"hub": (0.0, 0.0, 0.0)})
     return connect(
         {"coin": coin, "frame": frame},
@@ -156,7 +158,8 @@ def euro() -> Mechanism:
     """A thin disc of the size of one euro, rolling as it likes."""
     across = 0.25 * EURO_MASS * EURO_RADIUS**2
     ports = {"centre": (0.0, 0.0, 0.0), "head": (0.0, EURO_RADIUS, 0.0), "foot": (0.0, -EURO_RADIUS, 0.0)}
-    coin = rigid.body(EURO_MASS, inertia=(across, across, 2.0 * across), ports=ports)
+    disc = cylinder_shape(0.1 * EURO_RADIUS, EURO_RADIUS, axis=(0.0, 0.0, 1.0))
+    coin = rigid.body(EURO_MASS, inertia=(across, across, 2.0 * across), ports=ports, shape=disc)
     rolls = rolling_disc("coin.centre", radius=EURO_RADIUS, axis=(0.0, 0.0, 1.0))
     return connect({"coin": coin}, [rolls], gravity=(0.0, 0.0, -GRAVITY))
 
@@ -270,7 +273,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     draw_paths(result, folder / "paths.png")
     draw_accounts(result, folder / "accounts.png")
     draw_wobble(result.wobble, folder / "wobble.png")
-    write_series(folder / "euro.pvd", result.wobble)
+    write_series(folder / "euro.vtkhdf", result.wobble)
     system, ledger = reduced(), result.wobble.ledger
     balances = [max(m.constrained.energy_drift(), m.reduced.energy_drift()) for m in result.motions.values()]
     return {

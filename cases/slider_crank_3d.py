@@ -121,7 +121,7 @@ def run(
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the motion and the reactions, plots, the moving bodies for mesh viewers, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "bodies.pvd")
+    write_run(solution, folder)
     write_table(
         folder / "motion.csv",
         {

@@ -172,7 +172,7 @@ def compare(solid: Body, moving: Body, plan: Plan) -> Result:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables, pictures, the moving rod with its stresses, and the run itself."""
     solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "rod.pvd", bodies=["rod"])
+    write_run(solution, folder)
     beam = beam_stress(result.beam, result.peaks.places)
     places = {f"at_{'xyz'[k]}_m": result.peaks.places[:, k] for k in range(3)}
     columns = {

@@ -143,7 +143,7 @@ def figures(solution: Solution) -> dict[str, float]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables, plots, the moving beam for mesh viewers, and the runs themselves."""
     solution, ledger = result.solution, result.solution.ledger
-    write_run(solution, folder, "beam.pvd")
+    write_run(solution, folder)
     result.linear.save(folder / "linear.h5")
     for name, run_ in (("tip", solution), ("tip_linear", result.linear)):
         tip = run_.displacement("beam.tip")

@@ -124,7 +124,7 @@ def stress_peaks(solution: Solution) -> Array:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Table and plots of the edge, the ledger, the moving plate with its stresses, and the run itself."""
     solution = result.solution
-    write_run(solution, folder, "plate.pvd", frames=101)
+    write_run(solution, folder, frames=101)
     peaks = stress_peaks(solution)
     columns = {f"tip_{'xyz'[k]}_m": result.tip[:, k] for k in range(3)}
     columns |= {f"deflection_{'xyz'[k]}_m": result.deflection[:, k] for k in range(3)}

@@ -1,6 +1,6 @@
 """Files for mesh viewers, tables and pictures: modes, series in time, envelopes of stress.
 
-Imports: bodies, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, numerics, results.
+Imports: bodies, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, numerics, results, scenes.
 """
 
 from .envelope import StressEnvelope, stress_envelope, write_envelope

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from ..files.durable import publish, staging
+from ..files.vtkhdf import SUFFIX
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..results.solution import Solution
 from .frames import Points, frames_of, viewed
+from .named_series import write_named
 from .series_files import SUFFIXES, write_pvd, write_xdmf
 
 
@@ -27,9 +29,10 @@ def write_series(
 ) -> list[Path]:
     """Write the motion of bodies (all with a view if none are named) as a time series; returns the paths.
 
-    By the suffix of the path: ``.pvd``, an index of VTU frames whose points are where they are at that time, or
+    By the suffix of the path: ``.vtkhdf``, one file of VTKHDF with bodies, surfaces of those that are lines or points,
+    joints and the ground by name; ``.pvd``, an index of VTU frames whose points are where they are at that time;
     ``.xdmf``, one file with its arrays in HDF5 beside it, whose points are those of the first frame (ParaView moves
-    them: *Warp By Vector* of ``displacement``); bodies of several types of cells make a file each, NAME_TYPE.xdmf.
+    them: *Warp By Vector* of ``displacement``), of bodies of several types of cells a file each, NAME_TYPE.xdmf.
 
     Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.results.statics`, its
     deformation) and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has
@@ -52,10 +55,13 @@ def write_series(
             raise ValueError(f"body {name!r} has no view to export")
     file = Path(path)
     if file.suffix not in SUFFIXES:
-        raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
+        raise ValueError(f"path of a series must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     pick = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
-    meshes = frames_of(solution, viewed(solution.mechanism, names), pick, Points(discontinuous, smoothed))
+    shown, points = viewed(solution.mechanism, names), Points(discontinuous, smoothed)
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == SUFFIX:
+        return write_named(file, solution, shown, pick, points)
+    meshes = frames_of(solution, shown, pick, points)
     with staging(file.parent, told=path) as folder:
         write = write_pvd if file.suffix == ".pvd" else write_xdmf
         written = [part.relative_to(folder) for part in write(folder / file.name, meshes)]

@@ -1,4 +1,4 @@
-"""Time series of meshes as files: PVD of VTU frames, XDMF with HDF5; written, and read back, by meshio."""
+"""Time series of meshes as files: PVD of VTU frames, XDMF with HDF5, written by meshio; all are read back."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
 from ..files.hdf5 import new_hdf5
 from ..files.reading import reading
+from ..files.vtkhdf import SUFFIX
 from ..meshes import files as mesh_files
 from ..meshes.guarded import refuse_outside, refuse_ways_out
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from .named_series import read_named
 
-SUFFIXES = (".pvd", ".xdmf")
+SUFFIXES = (".vtkhdf", ".pvd", ".xdmf")
 TENSOR6 = [0, 3, 5, 1, 4, 2]
 """Components (xx, yy, zz, xy, yz, xz) of VTK in the order of XDMF's Tensor6: xx, xy, xz, yy, yz, zz."""
 Frame = tuple[float, meshio.Mesh]
@@ -126,7 +128,7 @@ def _ordered(values: Array, order: list[int]) -> Array:
 
 @checked
 def read_series(path: str | Path) -> Series:
-    """Read a series that :func:`flexph.export.write_series` wrote, of either format, or one of the same shape.
+    """Read a series that :func:`flexph.export.write_series` wrote, of any format, or one of the same shape.
 
     Stress tensors have the components (xx, yy, zz, xy, yz, xz). Of XDMF the points are those of the mesh moved by the
     data ``displacement``, where it has them. Raises ValueError, naming the file, for one that is missing, damaged,
@@ -134,10 +136,12 @@ def read_series(path: str | Path) -> Series:
     """
     file = Path(path)
     if file.suffix not in SUFFIXES:
-        raise ValueError(f"path of a series must end in {' or '.join(SUFFIXES)}, got {str(path)!r}")
+        raise ValueError(f"path of a series must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     if not file.is_file():
         raise ValueError(f"series cannot be read from {str(path)!r}: there is no such file")
     with reading("series", path):
+        if file.suffix == SUFFIX:
+            return Series(*read_named(file))
         return _joined(_read_pvd(file) if file.suffix == ".pvd" else _read_xdmf(file))
 
 

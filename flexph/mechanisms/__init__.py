@@ -1,6 +1,6 @@
 """Mechanisms: the class with its verbs, and how bodies are connected.
 
-Imports: bodies, joints.rows, linear.responses, mechanisms.equations, mechanisms.model, mechanisms.poses,
+Imports: bodies, drawing, joints.rows, linear.responses, mechanisms.equations, mechanisms.model, mechanisms.poses,
 mechanisms.statics, numerics, systems.
 """
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..bodies.body import Body
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
+from ..drawing.viewers import open_viewer
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
 from ..linear.responses.sweep import Sweep
@@ -206,6 +207,11 @@ class Mechanism(Model):
         equilibrium, and ArithmeticError where nothing buckles.
         """
         return buckling(self, state, inputs or {})
+
+    @checked
+    def show(self, about: Pose | State, *, viewer: str = "window") -> None:
+        """Open a window with the mechanism at a pose or a state (extra ``view``), or another registered viewer."""
+        open_viewer((self, about), viewer)
 
     @checked
     def position(self, state: State, port: str) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 from flexph.bodies.body import Body
 from flexph.bodies.nodal_body import NodalBody
+from flexph.export.series_files import SUFFIXES
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.mechanism import Mechanism, connect
@@ -143,5 +144,5 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
     for i, name in enumerate(outputs.bodies):
         if name not in mechanism.bodies:
             raise here.at("bodies", i).misfit(f"no body {name!r}: {nearest(name, mechanism.bodies)}")
-    if outputs.series and not outputs.series.endswith((".pvd", ".xdmf")):
-        raise here.at("series").misfit(f"got {outputs.series!r}: write a name that ends in .pvd or .xdmf")
+    if outputs.series and not outputs.series.endswith(SUFFIXES):
+        raise here.at("series").misfit(f"got {outputs.series!r}: write a name that ends in {', '.join(SUFFIXES)}")

@@ -75,6 +75,11 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
         scaled = f"largest displacement drawn as {length / PREFIXES[prefix]:.3g} {prefix}m"
         own.set_title(f"mode {k + 1}: {told}\n{scaled}", fontsize="small")
         own.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    if flat and len(axes):  # panels of one size
+        limits = np.array([[own.get_xlim(), own.get_ylim()] for own in axes])
+        (left, bottom), (right, top) = limits[:, :, 0].min(axis=0), limits[:, :, 1].max(axis=0)
+        for own in axes:
+            own.set(xlim=(left, right), ylim=(bottom, top))
     return axes
 
 

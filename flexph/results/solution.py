@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..drawing.viewers import open_viewer
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum, configuration
 from ..mechanisms.model.time_table import Anchors, TimeTable, law_values
@@ -81,6 +82,17 @@ class Solution(MotionByName, Result):
         Quantities are those of :mod:`flexph.sensors`, such as ``joint_angle("arm.root")``.
         """
         return histories(self.mechanism, {"it": quantity}, self.states)["it"]
+
+    @checked
+    def show(
+        self, *, field: str | None = None, scale: float = 1.0, forces: bool = False, viewer: str = "window"
+    ) -> None:
+        """Open a window in which the run turns and plays (extra ``view``).
+
+        ``field`` is in colour, the first one if None; deformations are ``scale``-fold; with ``forces``, weights and
+        forces of joints are arrows. ``viewer``: another one that is registered under ``flexph.viewers``.
+        """
+        open_viewer(self, viewer, field=field, scale=scale, forces=forces)
 
     def linear_momentum(self) -> Array:
         """Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""

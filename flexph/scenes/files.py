@@ -22,7 +22,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
     if Path(path).suffix != SUFFIX:
         raise ValueError(f"path of a scene must end in {SUFFIX}, got {str(path)!r}")
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
-    blocks = (_block(part) for part in scene.parts if part.points.shape[1] and len(part.cells))
+    blocks = (block_of(part) for part in scene.parts if part.points.shape[1] and len(part.cells))
     write_vtkhdf(path, scene.times, blocks, {"scene": about})
     return Path(path)
 
@@ -38,11 +38,12 @@ def read_scene(path: str | Path) -> Scene:
         return Scene(times, tuple(_part(grid) for grid in grids), **told)
 
 
-def _block(part: Part) -> Block:
+def block_of(part: Part, group: str | None = None) -> Block:
+    """A part as a block of VTKHDF, under the group of its kind unless another is given."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
     units = {kind: {name: f.unit for name, f in own.items()} for kind, own in fields.items()}
     about = {"kind": part.kind, "units": units}
-    return Block(part.name, GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
+    return Block(part.name, group or GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
 
 
 def _frames(part: Part) -> Frames:

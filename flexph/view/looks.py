@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..scenes.of_motion import motion_scene
+from ..scenes.of_motion import motion_scene, pose_scene
 from ..scenes.scene import Part, PartKind, Scene
 
 COLOURS: dict[PartKind, str] = {
@@ -22,7 +22,12 @@ PREFIXES = {"Pa": ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa"))}
 
 
 def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = False) -> Scene:
-    """The scene of a run, or a given one, at so many times at most; without arrows unless ``forces`` are wanted."""
+    """The scene of a run, of a pair of a mechanism and a pose or state, or a given one, at so many times at most.
+
+    Without arrows unless ``forces`` are wanted.
+    """
+    if isinstance(shown, tuple):
+        return pose_scene(*shown)
     if not isinstance(shown, Scene):
         return motion_scene(shown, frames=frames, scale=scale, forces=forces)
     scene = shown.thinned(frames).deformed(scale * shown.scale)

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from flexph.case import find_cases
 from flexph.cli import main
+from flexph.scenes import read_scene
 
 CASES = {  # number of checks; options of a short run; tables and pictures that it writes
     "andrews-squeezer": (31, "--steps 200", "angles.csv angles.png forces.csv ledger.csv ledger.png motion.png"),
@@ -25,8 +26,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     ),
     "double-four-bar": (22, "--step 0.05", "ledger.csv ledger.png motion.csv motion.png singular.png"),
     "flexible-pendulum": (17, "--elements 1 --steps 50", "ledger.csv ledger.png tip.csv tip.png"),
-    "elbow": (5, "--elements 1 --step 0.1 --end 1", "displacements.csv displacements.png elbow.pvd ledger.csv"),
-    "flying-rod": (13, "--elements 2 --end 1", "ends.csv ledger.csv motion.png rod.pvd"),
+    "elbow": (5, "--elements 1 --step 0.1 --end 1", "displacements.csv displacements.png motion.vtkhdf ledger.csv"),
+    "flying-rod": (13, "--elements 2 --end 1", "ends.csv ledger.csv motion.png motion.vtkhdf"),
     "four-bar": (16, "--angles 0:90:45 --elements 2 --mode-angle 45", "frequencies.csv frequencies.png modes.png"),
     "four-bar-control": (12, "--elements 4 --points 60", "bode.png loops.png responses.csv steps.csv steps.png"),
     "four-particle": (
@@ -58,8 +59,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "point-masses": (23, "--step 0.02", "balance.csv kept.png motion.csv motion.png orders.csv"),
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
-    "robot-arm": (9, "--step 1e-3 --end 0.3", "arm.pvd ledger.csv ledger.png motion.csv motion.png"),
-    "rod-between-bodies": (12, "--elements 1 --end 1", "bodies.pvd ledger.csv momenta.csv motion.png"),
+    "robot-arm": (9, "--step 1e-3 --end 0.3", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
+    "rod-between-bodies": (12, "--elements 1 --end 1", "motion.vtkhdf ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
     "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
     "rotating-beam": (32, "--elements 3", "frequencies.png modes.png speeds.csv"),
@@ -126,6 +127,9 @@ def test_files(name, tmp_path):
     assert result.exit_code == 0, result.output
     assert {*files.split(), "summary.json"} <= {path.name for path in out.iterdir()}
     assert json.loads((out / "summary.json").read_text())["parameters"] is not None
+    assert "no scene" not in result.output
+    for path in out.rglob("scene*.vtkhdf"):
+        assert any(part.kind == "body" for part in read_scene(path).parts)
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from flexph.bodies.foreign.matrix_files import given_matrix
 from flexph.bodies.foreign.matrix_labels import nodal_order
 from flexph.exchange import read_mat, read_matrix_market, write_mat, write_matrix_market
 from flexph.export.series_files import read_series, write_pvd, write_xdmf
+from flexph.files.vtkhdf import Block, Frames, write_vtkhdf
 from flexph.meshes.files import read_contents
 from flexph.scenes import Field, Part, Scene, read_scene, write_scene
 from flexph.switching import At, SwitchingPHDAE, SwitchingTrajectory, Transition
@@ -179,6 +180,14 @@ def _scene(folder):
     return write_scene(folder / "scene.vtkhdf", Scene(np.arange(3.0), (part,), 0.1, 2))
 
 
+def _named(folder):
+    moving = np.zeros((3, 5, 3)) + np.arange(3.0)[:, None, None]
+    own = Frames(moving, {"displacement": moving}, {"stress": moving[:, :2, :1]})
+    cells = ((TETRA.cells[0].type, TETRA.cells[0].data),)
+    write_vtkhdf(folder / "motion.vtkhdf", np.arange(3.0), [Block("rod", "bodies", cells, [own])], {})
+    return folder / "motion.vtkhdf"
+
+
 _value = lambda path: plain(given_matrix("mass", path))  # noqa: E731
 _held = lambda path: _of_mesh(read_contents(path))  # noqa: E731
 _told = lambda path: plain(nodal_order(np.arange(2), 2, path).mapping)  # noqa: E731
@@ -215,6 +224,7 @@ FORMATS = {
     "mapping": Format(_text("m.mapping", matrix_texts.mapping_text(_labels)), _told),
     "pvd": Format(partial(_series, ".pvd", write_pvd), _frames),
     "scene": Format(_scene, lambda path: plain(read_scene(path)), False, False),
+    "vtkhdf series": Format(_named, _frames, False, False),
     "xdmf series": Format(partial(_series, ".xdmf", write_xdmf), _frames, False, False),
 }
 # Of Gmsh 4.1 meshio takes memory for as many nodes as the largest number says (SECURITY.md): here version 2.2.

@@ -96,7 +96,7 @@ MISTAKES = {
     "absolute": Mistake("mesh: bar.msh", "mesh: /etc/passwd", ("relative to the model file",), 0, "solid-bar"),
     "elsewhere": Mistake("mesh: bar.msh", "mesh: ../bar.msh", ("leads out of the folder",), 0, "solid-bar"),
     "outside": Mistake("middle.csv:", "../middle.csv:", ("stay in their folder",)),
-    "series": Mistake("series: bar.pvd", "series: bar.vtk", (".pvd or .xdmf",), 0, "solid-bar"),
+    "series": Mistake("series: bar.vtkhdf", "series: bar.vtk", (".vtkhdf, .pvd, .xdmf",), 0, "solid-bar"),
     "component": Mistake("component: 1", "component: -1", ("at least 0",)),
     "no such component": Mistake("component: 1", "component: 7", ("got 7", "components 0 to 1")),
     "length for an angle": Mistake("[0, 0, 0 deg]", "[0, 0, 0 m]", ("fixed.crank[2]", "a length", "'30 deg'")),

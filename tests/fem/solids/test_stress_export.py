@@ -276,8 +276,8 @@ def test_bad_exports(run, tmp_path):
         (lambda: stress_envelope(run, "sold"), "no body 'sold': there are 'solid'"),
         (lambda: write_envelope(tmp_path / "a.vtu", run, bodies=["block"]), "body 'block' has no stress tensor"),
         (lambda: write_envelope(tmp_path / "a.txt", run), "must end in .vtu or .csv"),
-        (lambda: write_series(tmp_path / "a.vtk", run), r"must end in .pvd or .xdmf, got '.*a.vtk'"),
-        (lambda: read_series(tmp_path / "a.vtk"), "must end in .pvd or .xdmf"),
+        (lambda: write_series(tmp_path / "a.vtk", run), r"must end in .vtkhdf, .pvd, .xdmf, got '.*a.vtk'"),
+        (lambda: read_series(tmp_path / "a.vtk"), "must end in .vtkhdf, .pvd, .xdmf"),
         (lambda: read_series(tmp_path / "none.pvd"), "cannot be read from '.*none.pvd': there is no such file"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -10,7 +10,8 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate
-from flexph.export import write_series
+from flexph.export import read_series, write_series
+from flexph.files.vtkhdf import read_vtkhdf
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +53,30 @@ def test_points_are_where_the_ports_are(solution, tmp_path):
         np.testing.assert_array_equal(points[:, 2], 0.0)
 
 
+def test_one_file_holds_what_many_do_and_joints_by_name(solution, tmp_path):
+    (path,) = write_series(tmp_path / "all.vtkhdf", solution, frames=5)
+    index, *_ = write_series(tmp_path / "all.pvd", solution, frames=5)
+    named, many = read_series(path), read_series(index)
+    np.testing.assert_array_equal(named.times, many.times)
+    np.testing.assert_array_equal(named.points, many.points)
+    for mine, theirs in ((named.point_data, many.point_data), (named.cell_data, many.cell_data)):
+        assert mine.keys() == theirs.keys()
+        for name in mine:
+            np.testing.assert_array_equal(mine[name], theirs[name])
+    groups = {}
+    for grid in read_vtkhdf(path)[1]:
+        groups.setdefault(grid.group, []).append(grid.name)
+    assert groups["bodies"] == groups["surfaces"] == ["beam", "bar"]
+    assert groups["joints"] == [c.name for c in solution.mechanism.connections] and groups["ground"] == ["ground"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"bodies": ["beem"]}, "no body 'beem': there are 'beam', 'bar', 'ball'"),
         ({"bodies": ["ball"]}, "body 'ball' has no view"),
         ({"frames": 0}, "frames must be at least 1"),
-        ({"path": "x.vtu"}, "must end in .pvd"),
+        ({"path": "x.vtu"}, "must end in .vtkhdf, .pvd"),
     ],
 )
 def test_bad_series(solution, tmp_path, options, message):

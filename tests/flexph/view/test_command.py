@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from swing_case import flexph
 import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.case import Case, Option
+from flexph.view.looks import as_scene
 
 
 @dataclass(frozen=True)
@@ -70,3 +72,32 @@ def test_the_extra_is_named(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyvista", None)
     result = flexph("view", folder, "--png", tmp_path / "a.png")
     assert result.exit_code == 1 and 'pip install "flexph[view]"' in result.output
+
+
+def test_runs_and_poses_open_viewers_that_are_registered(monkeypatch):
+    seen = []
+
+    class Entry:
+        name = "mine"
+
+        def load(self):
+            return lambda shown, **options: seen.append((shown, options))
+
+    monkeypatch.setattr("flexph.drawing.viewers.entry_points", lambda group: [Entry()])
+    solution = run().solution
+    solution.show(viewer="mine", scale=2.0)
+    pose = solution.mechanism.assemble({"bar": (0.0, 0.0, 0.0)})
+    solution.mechanism.show(pose, viewer="mine")
+    assert seen == [
+        (solution, {"field": None, "scale": 2.0, "forces": False}),
+        ((solution.mechanism, pose), {}),
+    ]
+    assert as_scene(seen[1][0], 1).parts[0].name == "bar"
+    with pytest.raises(ValueError, match="no viewer 'other': there are 'mine'"):
+        solution.show(viewer="other")
+
+
+def test_windows_are_a_viewer():
+    assert {entry.name: entry.value for entry in entry_points(group="flexph.viewers")} == {
+        "window": "flexph.view.pictures:show"
+    }
