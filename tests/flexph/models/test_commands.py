@@ -46,7 +46,7 @@ def test_run_writes_a_folder_for_each_run_and_a_summary(model, tmp_path):
     assert result.exit_code == 0, result.output
     written = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*"))
     runs = ("ledger.csv", "middle.csv", "solution.h5")
-    assert written == ["modes/frequencies.csv", "summary.json", *(f"two_turns/{name}" for name in runs)]
+    assert written == ["modes/frequencies.csv", "scene.vtkhdf", "summary.json", *(f"two_turns/{name}" for name in runs)]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert set(summary["runs"]["two_turns"]) == {"deflection_max_m", "instants", "energy_residual_max_rel"}
     assert summary["runs"]["modes"]["omega1_rad_s"] > 0.0
