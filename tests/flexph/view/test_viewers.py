@@ -37,7 +37,7 @@ def shown(file):
     with playwright.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--use-gl=swiftshader", "--no-sandbox"])
         page = browser.new_context(offline=True).new_page()
-        page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
         page.goto(file.as_uri())
@@ -50,7 +50,7 @@ def pixels(page):
     """The picture of the canvas, once it has been drawn."""
     imageio = pytest.importorskip("imageio.v3")
     page.wait_for_timeout(2000)
-    return imageio.imread(page.locator(".gl-container").first.screenshot(), extension=".png")[..., :3].astype(float)
+    return imageio.imread(page.locator(".gl-container canvas").first.screenshot(), extension=".png")[..., :3].astype(float)
 
 
 @pytest.mark.parametrize("kind", ["view", "modes", "report"])
@@ -78,7 +78,7 @@ def test_a_page_shows_a_motion_that_its_slider_moves(kind, solution, scene, tmp_
         page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + 0.5 * box["height"])
         moved = pixels(page)
         assert np.abs(moved - first).max() > 50.0 and np.abs(moved - first).mean() > 0.05
-    assert [text for text in said if "GPU stall" not in text and "swiftshader" not in text.lower()] == []
+    assert said == []
 
 
 def test_pictures_and_films_show_something(scene, tmp_path):
