@@ -50,7 +50,9 @@ def pixels(page):
     """The picture of the canvas, once it has been drawn."""
     imageio = pytest.importorskip("imageio.v3")
     page.wait_for_timeout(2000)
-    return imageio.imread(page.locator(".gl-container canvas").first.screenshot(), extension=".png")[..., :3].astype(float)
+    return imageio.imread(page.locator(".gl-container canvas").first.screenshot(), extension=".png")[..., :3].astype(
+        float
+    )
 
 
 @pytest.mark.parametrize("kind", ["view", "modes", "report"])
