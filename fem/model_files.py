@@ -34,6 +34,7 @@ from .materials.materials import Material, Section
 from .meshes.box_mesh import box_mesh
 from .plates.plate import plate
 from .plates.supports import Support
+from .rods.cable import cable
 from .rods.rod import rod
 from .solids.loads import Load
 from .solids.section_surfaces import Cut
@@ -154,6 +155,20 @@ class RodEntry(BodyEntry):
     damping: DampingEntry = Field(default_factory=DampingEntry)
 
 
+class CableEntry(BodyEntry):
+    """A straight cable of space with the ports root and tip, see :func:`fem.cable`."""
+
+    makes: ClassVar = staticmethod(cable)
+    kind: Literal["cable"]
+    length: Length
+    mass_per_length: Number
+    axial: Number
+    bending: Number
+    elements: Annotated[int, Field(ge=1, le=1_000_000)]
+    ports: dict[str, Length] = Field(default_factory=dict)
+    damping: DampingEntry = Field(default_factory=DampingEntry)
+
+
 class BoxMesh(Entry):
     """A box (three lengths) or a rectangle (two) in equal cells, see :func:`fem.box_mesh`."""
 
@@ -249,7 +264,7 @@ class PlateEntry(BodyEntry):
 
 
 KINDS = Kinds(
-    bodies=(BeamEntry, RodEntry, SolidEntry, PlateEntry),
+    bodies=(BeamEntry, RodEntry, CableEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
     parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry),

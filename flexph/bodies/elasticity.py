@@ -57,6 +57,11 @@ class ElasticEnergy(Memo):
         """S = C⁻¹D₀V of vectors V (n, k): a matrix (m, k), or a :class:`StressBasis`."""
         raise NotImplementedError
 
+    @property
+    def stress_damping(self) -> Array:
+        """β of each stress, (m,)."""
+        return np.full(self.size, self.stiffness_damping)
+
     @once
     def stiffness_of_stress(self) -> Any:
         """C⁻¹, sparse; block diagonal where the stresses are discontinuous."""

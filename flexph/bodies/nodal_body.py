@@ -38,6 +38,8 @@ class DirectorStrain(ElasticEnergy):
     compliance: Any
     stiffness_damping: float = 0.0
     factor: Array | None = None
+    initial: Array | None = None  # (m,), stresses of the body as it is placed; None for none
+    undamped: Array | None = None  # (m,), rows that are not damped; None for none
 
     mass_damping: float = 0.0
     viscous: None = None
@@ -54,10 +56,21 @@ class DirectorStrain(ElasticEnergy):
 
     def stress_free(self, places: Array) -> DirectorStrain:
         """The same energy without stress where the places are (k, d), directions the unit ones."""
+        return replace(self, reference=self.reference + self.strain_at(places))
+
+    def strain_at(self, places: Array) -> Array:
+        """The strains where the places are (k, d), (e,)."""
         vector = self.vectors @ places
         product = np.append(np.vecdot(vector[self.first], vector[self.second]), 1.0)
         lengths = np.sqrt(product[self.directors])
-        return replace(self, reference=self.factors * product[self.product] / lengths.prod(axis=1))
+        strain: Array = self.factors * product[self.product] / lengths.prod(axis=1)
+        return strain - self.reference
+
+    @property
+    def stress_damping(self) -> Array:
+        """β of each stress."""
+        damping = np.full(self.size, self.stiffness_damping)
+        return damping if self.undamped is None else np.where(self.undamped, 0.0, damping)
 
     @once
     def strain(self) -> Any:
@@ -103,6 +116,8 @@ class NodalBody(Described, Memo):
     Directions of joints at its ports are stated in these axes, and turn with the node. ``elements`` (E, 2) are the
     nodes at the ends of what its strains interpolate, ``directors`` (N, d, d) the sections of the undeformed nodes,
     where these turn; the shape of its ``view``, (p, N), are weights of the nodes with which the points move.
+    ``weights`` (N,) by name are ports that are such points, ``tangents`` (t, N) those of tangents between which
+    elements turn.
 
     States are those of all nodes one after the other: ``rod.centre`` (dN,), ``rod.velocity``, of the T nodes that turn
     ``rod.rotation`` (9T,) and ``rod.spin``, and ``rod.stress``.
@@ -115,7 +130,9 @@ class NodalBody(Described, Memo):
     directors: Array
     view: View | None = None
     loads: Mapping[str, NodalLoad] = field(default_factory=dict)
-    remedy: ClassVar[str] = "made by fem.rod"
+    weights: Mapping[str, Array] = field(default_factory=dict)
+    tangents: Array | None = None
+    remedy: ClassVar[str] = "made by fem.rod or fem.cable"
 
     size: ClassVar[int] = 0
     turns: ClassVar[bool] = True
@@ -125,7 +142,8 @@ class NodalBody(Described, Memo):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loads", read_only(self.loads))
-        names = [name for frame in self.frames for name in frame.ports]
+        object.__setattr__(self, "weights", read_only(self.weights))
+        names = [*self.weights, *(name for frame in self.frames for name in frame.ports)]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"ports must each be at one node, got {name!r} twice")
@@ -147,8 +165,10 @@ class NodalBody(Described, Memo):
 
     @property
     def ports(self) -> Mapping[str, Port]:
-        """The ports of all nodes."""
-        return {name: port for frame in self.frames for name, port in frame.ports.items()}
+        """The ports of all nodes, and those that are means of nodes."""
+        own = {name: port for frame in self.frames for name, port in frame.ports.items()}
+        shape = sparse.csr_array((self.dim, 0))
+        return own | {name: Port(w @ self.places, shape, None) for name, w in self.weights.items()}
 
     @property
     def stress_size(self) -> int:
@@ -171,13 +191,17 @@ class NodalBody(Described, Memo):
         return np.array([frame.mass for frame in self.frames]) @ self.centres / self.mass
 
     def node_of(self, port: str) -> int:
-        """Number of the node that has a port."""
-        return next(i for i, frame in enumerate(self.frames) if port in frame.ports)
+        """Number of the node that has a port; the first one of a port that is a mean of nodes."""
+        return 0 if port in self.weights else next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     @checked
     def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> NodalBody:
         """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port."""
         check.lookup("port", port, self.ports)
+        if port in self.weights:
+            raise ValueError(
+                f"nothing can be lumped at port {port!r} of points: join a rigid body or a point mass to it"
+            )
         node = self.node_of(port)
         heavier = self.frames[node].with_mass(port, mass, inertia)
         return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))

@@ -8,6 +8,7 @@ from itertools import islice
 from scipy import sparse
 
 from ..numerics import checks as check
+from ..numerics.arrays import Array
 from ..numerics.rotations import spins
 from .body import Body, Port
 from .nodal_body import AnyBody, NodalBody, nodes_of
@@ -42,6 +43,13 @@ def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
         owner = str(name).partition(".")[0]
         raise ValueError(f"no port {name!r}: {owner} has {', '.join(map(repr, body.ports))}")
     return index + (body.node_of(port) if isinstance(body, NodalBody) else 0), body.ports[port]
+
+
+def weights_of(name: str, bodies: Mapping[str, AnyBody]) -> Array | None:
+    """Weights of the nodes whose mean a port is, (N,); None of a port that belongs to a frame."""
+    owner, _, port = str(name).partition(".")
+    body = bodies[owner]
+    return body.weights.get(port) if isinstance(body, NodalBody) else None
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bodies.nodal_body import NodalBody
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -70,6 +71,8 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
         check.lookup("port, body or part", name, {**dict.fromkeys([*bodies, *ports]), **run.parts})
         if name in ports:
             positions[name] = run.position(name)
+        elif isinstance(bodies.get(name), NodalBody):
+            positions |= {port: run.position(port) for port in ports if port.startswith(f"{name}.")}
         elif name in bodies:
             positions[f"{name}, centre"] = run[f"{name}.centre"]
     panels = _coordinates(run.times, positions)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..bodies.body import Body, Port
 from ..bodies.nodal_body import AnyBody, NodalBody
-from ..bodies.ports import find_port, first_frame
+from ..bodies.ports import find_port, first_frame, weights_of
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -142,6 +142,8 @@ class MotionByName:
         body, at, node = self._port(port)
         if node is None:
             return self.points(body, at.position[None, :], at.shape)[..., 0, :]
+        if (mean := weights_of(port, self.mechanism.bodies)) is not None:
+            return self._by_node(body, "centre", mean[None])[..., 0, :]
         return self._at_node(body, "centre", node) + self._arm(body, at, node)
 
     def velocity(self, port: str) -> Array:
@@ -149,6 +151,8 @@ class MotionByName:
         body, at, node = self._port(port)
         if node is None:
             return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
+        if (mean := weights_of(port, self.mechanism.bodies)) is not None:
+            return self._by_node(body, "velocity", mean[None])[..., 0, :]
         turning = sweep(self.spin(body)[..., node, :], self._arm(body, at, node))
         return self._at_node(body, "velocity", node) + turning
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..bodies.nodal_body import nodes_of
 from ..joints.rows.laws import Angle
 from ..kernels.state import derive
 from ..mechanisms.model.constraints import extent
@@ -45,7 +46,9 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     A step of ``Exact`` turns by 2 atan(½ωh), one of ``Exact4`` by six such, of which h is the longest, and one of
     ``ExactGauss`` as the Padé approximation (3, 3) of the exponential.
     """
-    spins = {n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if b.turns}
+    spins = {
+        n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if nodes_of(b)[0].turns
+    }
     name = max(spins, key=lambda n: spins[n], default=None)
     if name is None or h * spins[name] <= LONG_TURN:
         return []

@@ -91,8 +91,20 @@ def _thin(view: View, size: float) -> Surface:
     starts = np.cumsum([0, *(len(points) for points, _ in own)])
     points = np.vstack([p for p, _ in own])
     triangles = np.vstack([t + start for (_, t), start in zip(own, starts, strict=False)])
+    if view.shape.shape[0] == len(view.points) < len(view.points) * d:  # of a body of nodes: both ends of a bar
+        ends = np.concatenate(
+            [np.asarray(_nearer(bar.points[0], places[c])) for bar, c in zip(bars, view.cells, strict=True)]
+        )
+        own_ends = np.repeat(view.cells, [len(bar.points[0]) for bar in bars], axis=0)
+        rows = sparse.csr_array(view.shape)[own_ends[np.arange(len(ends)), ends]]
+        return Surface(points, np.zeros(len(points)), rows, triangles)
     rows = sparse.csr_array((len(points) * d, view.shape.shape[1]))
     return Surface(points[:, :d], points[:, 2] if d == 2 else np.zeros(len(points)), rows, triangles)
+
+
+def _nearer(points: Array, ends: Array) -> Array:
+    """Which of two ends each point is nearer to, 0 or 1."""
+    return np.linalg.norm(points[:, None] - ends, axis=2).argmin(axis=1)
 
 
 def _is_mass(view: View) -> bool:

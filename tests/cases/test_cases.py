@@ -27,6 +27,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "double-four-bar": (22, "--step 0.05", "ledger.csv ledger.png motion.csv motion.png singular.png"),
     "flexible-pendulum": (17, "--elements 1 --steps 50", "ledger.csv ledger.png tip.csv tip.png"),
     "elbow": (5, "--elements 1 --step 0.1 --end 1", "displacements.csv displacements.png motion.vtkhdf ledger.csv"),
+    "flexible-rope": (8, "--elements 1 --end 0.1", "ledger.csv motion.png tension.png tip.csv"),
     "flying-rod": (13, "--elements 2 --end 1", "ends.csv ledger.csv motion.png motion.vtkhdf"),
     "four-bar": (16, "--angles 0:90:45 --elements 2 --mode-angle 45", "frequencies.csv frequencies.png modes.png"),
     "four-bar-control": (12, "--elements 4 --points 60", "bode.png loops.png responses.csv steps.csv steps.png"),
@@ -85,14 +86,16 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
 }
 SLOW_CHECKS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
-    flexible-pendulum flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
+    flexible-pendulum flexible-rope
+    flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
-    elbow flying-rod lateral-buckling robot-arm rod-between-bodies rolled-cantilever
+    elbow flexible-rope
+    flying-rod lateral-buckling robot-arm rod-between-bodies rolled-cantilever
     flexible-pendulum four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams nafems plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam
     singular-mass slider-crank-3d solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol

@@ -181,6 +181,8 @@ def _bodies() -> dict[str, Call]:
         "fem.Anisotropic": Call(fem.Anisotropic, {"stiffness": np.eye(6) * 1e9, "density": 1e3, "axes": np.eye(3)}),
         "fem.RodSection": Call(fem.RodSection, {"axial": 1e4, "shear": (1e3, 1e3), "torsion": 10.0,
                                "bending": (5.0, 5.0), "mass": 0.1, "inertia": (2e-3, 1e-3, 1e-3)}),
+        "fem.cable": Call(fem.cable, {"length": 0.3, "mass_per_length": 0.1, "axial": 1e3, "bending": 0.1,
+            "elements": 1, "curve": None, "ports": {"q": 0.1}, "damping": fem.Damping()}),
         "fem.rod": Call(fem.rod, {"length": 0.3, "material": STEEL, "section": SQUARE, "elements": 1, "order": 1,
                         "ports": {"hook": (0.3, (0.0, 0.1, 0.0))}, "shear_factors": (0.8, 0.8),
                         "damping": fem.Damping(stiffness=1e-4), "curve": along_x}),

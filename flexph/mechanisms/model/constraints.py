@@ -159,10 +159,12 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     rigid = mechanism.rigid_motion
     if rigid is not None:
         masses.insert(0, (rigid_mass, rigid.ways(c.r, c.R)))
+    lines = None if rigid is None else np.diag(rigid.lines)
     tries = itertools.product(masses, (with_given, (G, b)))  # of large bodies the last mass is full
     for (mass, ways), (rows, rates) in tries:
         M = dense(mass(a, c.u))
-        velocities = _nearest(M, rows, rates, wanted=wanted, ways=ways)
+        own = M if ways is None or lines is None else ways.T @ M @ ways + lines
+        velocities = _nearest(own, rows, rates, wanted=wanted, ways=ways)
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
         scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale:
@@ -176,14 +178,13 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:
-    """Change the leading velocities, those of M, least in kinetic energy to meet rows v = rates as nearly as can be.
+    """Change the leading velocities least in kinetic energy to meet rows v = rates as nearly as can be.
 
-    By all of them, or in the span of the ``ways``.
+    By all of those that M is the mass of, or in the span of the ``ways``, which then have the mass M.
     """
-    active = slice(0, len(M))
+    active = slice(0, len(M if ways is None else ways))
     moved = dense(rows[:, active])
-    if ways is not None:
-        M, moved = ways.T @ M @ ways, moved @ ways
+    moved = moved if ways is None else moved @ ways
     root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
     scaled = np.linalg.solve(root, moved.T).T
     length = np.linalg.norm(scaled, axis=1)

@@ -132,8 +132,6 @@ def elastic_arrays(bodies: Mapping[str, AnyBody]) -> dict[str, Any]:
         "weights": pick("weights"),
         "compliance": pick("compliance"),
         "stiffness": pick("stiffness_of_stress"),
-        "stress_damping": np.concatenate(
-            [np.full(b.stress_size, b.elasticity.stiffness_damping if b.elasticity else 0.0) for b in owned]
-        ),
+        "stress_damping": np.concatenate([np.zeros(0), *(e.stress_damping for _, e in elastic)]),
         "body_stress": np.repeat(first, [b.stress_size for b in owned]),
     }

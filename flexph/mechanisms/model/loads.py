@@ -1,4 +1,4 @@
-"""External forces, torques and distributed loads as maps from the inputs to nodes and sections."""
+"""Places of bodies that joints and loads act at, and loads as maps from the inputs to nodes and sections."""
 
 from __future__ import annotations
 
@@ -8,13 +8,79 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody, NodalLoad
-from ...bodies.ports import find_port, frames_of, split_port
+from ...bodies.body import Port
+from ...bodies.nodal_body import AnyBody, NodalBody, NodalLoad, nodes_of
+from ...bodies.ports import find_place, find_port, frames_of, split_port, weights_of
 from ...joints.rows.connection import Connection
 from ...joints.rows.directions import axis
 from ...joints.rows.vectors import BodyVector
+from ...numerics import checks as check
+from ...numerics.arrays import Array, widened
 from ...numerics.factors.low_rank import placed
-from ...numerics.rotations import spins
+from ...numerics.rotations import cross, spins
+from .nodal import Mean
+
+
+def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[str]) -> dict[str, Any]:
+    """Node data of the places of joints and loads, those of load ports last; means of nodes do not move themselves."""
+    owned = list(frames_of(bodies).values())
+    dim = owned[0].dim
+    start = np.cumsum([0, *(b.size for b in owned)])
+    body: list[int] = []
+    moves, position, shapes = [], [], []
+    means: list[Mean] = []
+    for place in places:
+        index, port = find_place(place.port, bodies)
+        weights = weights_of(place.port, bodies) if place.direction is None else None
+        if weights is not None:
+            means.append(Mean(len(body), index, weights))
+            x, shape = np.zeros(dim), port.shape
+        elif place.direction is None:
+            x, shape = port.position - owned[index].inertia.centre, port.shape
+        else:
+            x = np.array(place.direction)
+            shape = _direction_or_explain(place, port, x)
+        body.append(index)
+        moves.append(float(place.direction is None and weights is None))
+        position.append(x)
+        shapes.append(widened(shape, start[index], start[-1]))
+    load_start = []
+    for name in loads:
+        index, owner, port_name = split_port(name, bodies)
+        load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
+        load_start.append(len(body))
+        nodes = load.nodes if isinstance(owner, NodalBody) else np.zeros(len(load.positions), dtype=int)
+        body += (index + nodes).tolist()
+        moves += [1.0] * len(nodes)
+        position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
+        shape = sparse.csr_array((load.positions.size, 0)) if isinstance(owner, NodalBody) else load.shapes
+        shapes.append(widened(shape, start[index], start[-1]))
+    return {
+        "node_body": np.array(body, dtype=int),
+        "node_moves": np.array(moves),
+        "node_position": np.array(position).reshape(len(body), dim),
+        "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]),
+        "load_start": load_start,
+        "means": means,
+    }
+
+
+def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
+    try:
+        return direction_shape(port, x)
+    except ValueError as error:
+        raise ValueError(f"port {place.port!r}: {error}") from None
+
+
+def direction_shape(port: Port, direction: Array) -> Any:
+    """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
+    if port.rotation is None:
+        raise ValueError(
+            "a point mass has no direction: hold its position alone, by a hinge of the plane, a spherical joint of "
+            "space, a distance or slider(..., turning=True), or take a body with inertia"
+        )
+    turned = np.einsum("aij,j->ia", cross(direction.size), direction)
+    return sparse.csr_array(turned) @ port.rotation
 
 
 def number_loads(connections: Sequence[Connection], places: dict[BodyVector, int], dim: int) -> list[str]:

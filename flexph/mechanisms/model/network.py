@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.body import Port
-from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
-from ...bodies.ports import find_place, find_port, frames_of, split_port
+from ...bodies.nodal_body import AnyBody
+from ...bodies.ports import find_port, frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection, Measure, measures
 from ...joints.rows.laws import Contact
@@ -19,12 +18,11 @@ from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
-from ...numerics import checks as check
-from ...numerics.arrays import Array, dense, widened
-from ...numerics.rotations import cross, spins
+from ...numerics.arrays import Array, dense
+from ...numerics.rotations import spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
-from .loads import load_arrays, number_loads
+from .loads import load_arrays, number_loads, place_arrays
 from .nodal import nodal_parts, selection, with_nodes
 
 FLAT = 1e-6
@@ -87,12 +85,13 @@ def build_network(
     number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
     folded = velocities <= DENSE_LIMIT if folded is None else folded
-    nodes = _nodes(bodies, numbering, loads)
+    nodes = place_arrays(bodies, list(numbering.places), loads)
+    means = nodes.pop("means")
     inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
     elastic = elastic_arrays(bodies)
     nodal = nodal_parts(bodies, elastic["stiffness"])
     joined = {**nodes, **_products(numbering, nodes["node_position"].shape[0], dim), **inputs}
-    nodes, strains = with_nodes(joined, nodal)
+    nodes, strains = with_nodes(joined, nodal, means)
     parts = {**inertia_arrays(frames, gravity, folded), **elastic, **nodes}
     parts.pop("load_start")
     to = dense if folded else sparse.csr_array
@@ -189,61 +188,6 @@ def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
 
 def _indices(values: Any) -> np.ndarray:
     return np.array(list(values), dtype=int)
-
-
-def direction_shape(port: Port, direction: Array) -> Any:
-    """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
-    if port.rotation is None:
-        raise ValueError(
-            "a point mass has no direction: hold its position alone, by a hinge of the plane, a spherical joint of "
-            "space, a distance or slider(..., turning=True), or take a body with inertia"
-        )
-    turned = np.einsum("aij,j->ia", cross(direction.size), direction)
-    return sparse.csr_array(turned) @ port.rotation
-
-
-def _nodes(bodies: Mapping[str, AnyBody], numbering: _Numbering, loads: list[str]) -> dict[str, Any]:
-    """Node data; the element means of load ports come last."""
-    owned = list(frames_of(bodies).values())
-    dim = owned[0].dim
-    start = np.cumsum([0, *(b.size for b in owned)])
-    body, moves, position, shapes = [], [], [], []
-    for place in numbering.places:
-        index, port = find_place(place.port, bodies)
-        if place.direction is None:
-            x, shape = port.position - owned[index].inertia.centre, port.shape
-        else:
-            x = np.array(place.direction)
-            shape = _direction_or_explain(place, port, x)
-        body.append(index)
-        moves.append(float(place.direction is None))
-        position.append(x)
-        shapes.append(widened(shape, start[index], start[-1]))
-    load_start = []
-    for name in loads:
-        index, owner, port_name = split_port(name, bodies)
-        load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
-        load_start.append(len(body))
-        nodes = load.nodes if isinstance(owner, NodalBody) else np.zeros(len(load.positions), dtype=int)
-        body += (index + nodes).tolist()
-        moves += [1.0] * len(nodes)
-        position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
-        shape = sparse.csr_array((load.positions.size, 0)) if isinstance(owner, NodalBody) else load.shapes
-        shapes.append(widened(shape, start[index], start[-1]))
-    return {
-        "node_body": np.array(body, dtype=int),
-        "node_moves": np.array(moves),
-        "node_position": np.array(position).reshape(len(body), dim),
-        "node_shape": sparse.vstack([sparse.csr_array((0, int(start[-1]))), *shapes]),
-        "load_start": load_start,
-    }
-
-
-def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
-    try:
-        return direction_shape(port, x)
-    except ValueError as error:
-        raise ValueError(f"port {place.port!r}: {error}") from None
 
 
 def _products(numbering: _Numbering, nodes: int, dim: int) -> dict[str, Any]:

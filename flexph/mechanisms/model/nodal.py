@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,14 @@ class NodalParts(NamedTuple):
     strains: Strains
     stiffness: Array
     reach: float
+
+
+class Mean(NamedTuple):
+    """A place of a joint or load that is the mean of nodes: its number, the first frame, and the weights (N,)."""
+
+    place: int
+    frame: int
+    weights: Array
 
 
 def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | None:
@@ -99,25 +107,47 @@ def shifted(strains: Strains, products: int) -> Strains:
     return strains._replace(product=product, first=first, second=second)
 
 
-def with_nodes(parts: dict[str, Any], own: NodalParts | None) -> tuple[dict[str, Any], Strains]:
-    """Parts of the arrays with the places, vectors and products of bodies of nodes after those of joints and loads."""
+def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Mean]) -> tuple[dict[str, Any], Strains]:
+    """Parts of the arrays with the places, vectors and products of bodies of nodes after those of joints and loads.
+
+    Places of joints and loads that are means of nodes do not move by themselves: the nodes do in their place.
+    """
     if own is None:
         return parts, NONE
+    spread = _spread(means, own.nodes, len(parts["node_body"]))
     (vectors, dim), width, inputs = parts["vector_fixed"].shape, parts["node_shape"].shape[1], parts["input_node"]
     more, added = len(own.nodes["node_body"]), own.vectors.shape[0]
     both = {name: np.concatenate([parts[name], own.nodes[name]]) for name in own.nodes}
     pairs = np.hstack([np.array([parts["first"], parts["second"]]).reshape(2, -1), own.pairs + vectors])
     both |= {
         "node_shape": sparse.vstack([parts["node_shape"], sparse.csr_array((dim * more, width))]).tocsr(),
-        "incidence": sparse_block_diag([parts["incidence"], own.vectors]),
+        "incidence": sparse.block_array(
+            [[parts["incidence"], parts["incidence"] @ spread.T], [None, own.vectors]], format="csr"
+        ),
         "vector_fixed": np.vstack([parts["vector_fixed"], np.zeros((added, dim))]),
         "first": pairs[0],
         "second": pairs[1],
         "select_first": selection(pairs[0], vectors + added),
         "select_second": selection(pairs[1], vectors + added),
-        "input_node": sparse.vstack([inputs, sparse.csr_array((dim * more, inputs.shape[1]))]),
+        "input_node": sparse.vstack([inputs, sparse.kron(spread, np.eye(dim)) @ inputs]).tocsr(),
     }
     return parts | both, shifted(own.strains, len(parts["first"]))
+
+
+def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
+    """Weights of the places of nodes in ``count`` places of joints and loads, sparse (places, count)."""
+    points = np.flatnonzero(nodes["node_moves"])
+    place_of = dict(zip(nodes["node_body"][points].tolist(), points.tolist(), strict=True))
+    rows = [place_of[m.frame + i] for m in means for i in range(len(m.weights))]
+    columns = np.repeat([m.place for m in means], [len(m.weights) for m in means]).astype(int)
+    values = np.concatenate([np.zeros(0), *(m.weights for m in means)])
+    return sparse.csr_array((values, (rows, columns)), shape=(len(nodes["node_moves"]), count))
+
+
+def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
+    """Stresses of all bodies as they are placed (m,): none but those of cables."""
+    given = [(b, b.elasticity.initial if isinstance(b, NodalBody) else None) for b in bodies.values()]
+    return np.concatenate([np.zeros(b.stress_size) if own is None else own for b, own in given])
 
 
 def selection(index: np.ndarray, width: int) -> Any:
@@ -128,11 +158,16 @@ def selection(index: np.ndarray, width: int) -> Any:
 # --- bodies of nodes as rigid bodies ----------------------------------------------------------------------------------
 
 
+LINE = 1e-9
+"""Inertia of points about the line that they lie on, over that across it, which keeps projections regular."""
+
+
 class RigidMotion:
     """Motions of a mechanism without deformation: of a body of nodes all frames move as one.
 
     ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies in their ``size`` velocities, −1 where a
     body does not turn; nodes turn by a vector in the axes of their body, which are those of the first of them.
+    ``lines`` (size,) is a small inertia [kg m²] for cables, which may lie on a line and have none about it.
     """
 
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:
@@ -143,6 +178,12 @@ class RigidMotion:
         self.centres = np.arange(dim * len(owned)).reshape(-1, dim)
         self.spins, turning = np.full((len(owned), s), -1), [i for i, b in enumerate(owned) if b.turns]
         self.spins[turning] = self.centres.size + np.arange(s * len(turning)).reshape(-1, s)
+        self.lines = np.zeros(self.centres.size + s * len(turning))
+        for i in turning:
+            own = owned[i]
+            if isinstance(own, NodalBody) and own.tangents is not None:
+                spread = np.square(own.places - own.centre).sum(axis=1)
+                self.lines[self.spins[i]] = LINE * float(self.masses[i] @ spread)
         self.size, self._columns = self.centres.size + s * len(turning), columns
         self.is_plain = len(owned) == len(columns.v)
 

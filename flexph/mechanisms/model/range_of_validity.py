@@ -29,8 +29,9 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
     ``level`` counts the callers up to the user's, from this one on.
     """
     for name, body in mechanism.bodies.items():
-        if isinstance(body, NodalBody) and len(body.elements):
-            turned = _element_turns(body, states[:, mechanism.layout.parts[f"{name}.rotation"]])
+        if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
+            kind = "rotation" if body.tangents is None else "centre"
+            turned = _element_turns(body, states[:, mechanism.layout.parts[f"{name}.{kind}"]])
             for doubt in _elements(name, times, turned):
                 warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
         if not body.size:
@@ -55,8 +56,14 @@ def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
     ]
 
 
-def _element_turns(body: NodalBody, rotations: Array) -> Array:
-    """The largest turn of an element between its ends [rad], (k,), at rotations (k, 9N) of the nodes."""
+def _element_turns(body: NodalBody, nodes: Array) -> Array:
+    """The largest turn of an element between its ends [rad], (k,), at rotations (k, 9N) or points (k, 3N) of nodes."""
+
+    def largest_of_tangents(some: Array) -> Array:
+        tangents = np.asarray(body.tangents) @ some.reshape(len(some), -1, 3)
+        tangents /= np.linalg.norm(tangents, axis=2, keepdims=True)
+        cosine = np.einsum("kei,kei->ke", tangents[:, :-1], tangents[:, 1:]).min(axis=1)
+        return np.arccos(np.clip(cosine, -1.0, 1.0))
 
     def largest(some: Array) -> Array:
         sections = some.reshape(len(some), -1, 3, 3) @ body.directors
@@ -64,7 +71,7 @@ def _element_turns(body: NodalBody, rotations: Array) -> Array:
         cosine = 0.5 * (np.einsum("keij,keij->ke", first, last).min(axis=1) - 1.0)
         return np.arccos(np.clip(cosine, -1.0, 1.0))
 
-    return over_rows(largest, rotations)
+    return over_rows(largest if body.tangents is None else largest_of_tangents, nodes)
 
 
 def _elements(name: str, times: Array, turned: Array) -> list[str]:
@@ -72,7 +79,7 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
         return []
     return [
         f"an element of {name!r} turns by {turned.max():.2g} rad between its ends, more than {LARGE_TURN:g} rad"
-        f"{_since(times, turned > LARGE_TURN)}: its directors are interpolated; take more elements"
+        f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; take more elements"
     ]
 
 

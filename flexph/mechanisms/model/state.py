@@ -11,6 +11,7 @@ from ...kernels.state import Configuration, momenta, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
+from .nodal import initial_stresses
 from .time_table import Anchors
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def flat(mechanism: Model, c: Configuration) -> Array:
 
 
 def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration:
-    """The undeformed configuration at rest; springs without force."""
+    """The bodies as they are placed, undeformed and at rest; springs without force."""
     layout = mechanism.layout
     zeros = np.zeros
     return Configuration(
@@ -81,7 +82,7 @@ def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration
         v=np.zeros_like(centres),
         omega=zeros((layout.frames, spins(layout.dim))),
         du=zeros(layout.flexible),
-        sigma=zeros(layout.stresses),
+        sigma=initial_stresses(mechanism.bodies),
         spring=zeros(layout.springs),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...bodies.ports import find_port
+from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
 from ...numerics import checks as check
@@ -179,7 +179,10 @@ class _BodyVectors:
 
     def point(self, place: BodyVector) -> Array:
         """World position of a point, (k, d)."""
-        return self._motion.r[:, self.body(place.port)] + self.arm(place)
+        first, weights = self.body(place.port), weights_of(place.port, self._m.bodies)
+        if weights is not None:
+            return np.einsum("n,tni->ti", weights, self._motion.r[:, first : first + weights.size])
+        return self._motion.r[:, first] + self.arm(place)
 
     def vector(self, vector: Vector) -> Array:
         """World vector, (k, d)."""

@@ -47,6 +47,12 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     refuse_contacts(mechanism.connections, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
+    for name, body in mechanism.bodies.items():
+        if isinstance(body, NodalBody) and body.elasticity.initial is not None:
+            raise ValueError(
+                f"linearize at a pose is not known of {name!r}, whose bending has stresses when it is straight "
+                "(fem.cable): take mechanism.linearize(mechanism.equilibrium(pose))"
+            )
     if any(body.unshifted for body in mechanism.frames.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
         return unshifted(linearize(replace(mechanism, bodies=bodies), pose), mechanism.bodies)

@@ -73,9 +73,10 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
         S = spring_operator(a, small.c, small.d).toarray() @ small.basis
         roots.append(np.sqrt(slopes)[:, None] * S)
     if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
-        stiffness = sparse.csr_array(a.stiffness).toarray()
-        strain = _strains(mechanism, small)
-        roots.append(np.sqrt(a.stress_damping)[:, None] * (cholesky(stiffness, lower=True).T @ strain))
+        own = np.flatnonzero(a.stress_damping)
+        stiffness = sparse.csr_array(a.stiffness)[own][:, own].toarray()
+        strain = _strains(mechanism, small)[own]
+        roots.append(np.sqrt(a.stress_damping[own])[:, None] * (cholesky(stiffness, lower=True).T @ strain))
     viscous = sparse.csr_array(a.viscous).toarray()
     if viscous.any():
         values, vectors = eigh(viscous)

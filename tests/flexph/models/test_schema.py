@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from fem import cable, rod
 from fem import model_files as of_fem
-from fem import rod
 from flexph import models
 from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
 from flexph.joints import __all__ as JOINTS
@@ -33,6 +33,7 @@ ARRAYS = {
     body_from_matrices: {"numbers", "cells", "stresses"},
     body_from_modes: {"cells", "stresses"},
     rod: {"curve"},
+    cable: {"curve"},
     body: {"shape"},
 }
 """Arguments that are arrays in memory or functions of places and cannot be written."""

@@ -1,0 +1,213 @@
+"""Cables: thin ropes and belts of any displacement, with tension and bending but no torsion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from scipy import sparse
+
+from flexph.bodies.body import Body
+from flexph.bodies.fields import StressField, View
+from flexph.bodies.inertia import rigid_inertia
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody, NodalLoad
+from flexph.numerics import checks as check
+from flexph.numerics.arguments import checked
+from flexph.numerics.arrays import Array
+
+from ..materials.damping import Damping
+from .hermite import HermiteLine, hermite_line
+from .rod import STRETCHED, UNDAMPED, stiffness_damping
+
+DRAWN = 4
+"""Pieces in which an element is drawn."""
+
+
+@checked
+def cable(
+    length: float,
+    *,
+    mass_per_length: float,
+    axial: float,
+    bending: float,
+    elements: int,
+    curve: Callable[[float], Sequence[float] | Array] | None = None,
+    ports: Mapping[str, float] | None = None,
+    damping: Damping = UNDAMPED,
+) -> NodalBody:
+    """A cable in space, along the body x axis from ``root`` to ``tip``, or along a curve.
+
+    The curve r(s) is cubic on each element and has a continuous slope; primes are derivatives by the length s of the
+    straight unloaded cable. Its energy
+
+        ½∫EA E² + EI K² ds,   E = ½(r'·r' − 1),   K = |r'×r''|/(r'·r')
+
+    has tension and bending, K the turn of the cable per unloaded length; there is no torsion and no inertia of the
+    sections. A slack cable bends, and takes pressure as far as its bending stiffness lets it. The mass is that of the
+    curve, as that of as many points as it has positions and slopes (:mod:`fem.rods.hermite`).
+
+    A run keeps energy, momenta and joints to round-off at any step, with steps in NumPy.
+
+    Parameters
+    ----------
+    length : float
+        Length without load [m].
+    mass_per_length : float
+        ρA [kg/m].
+    axial, bending : float
+        EA [N] and EI [N m²], both positive: without bending a mesh does not hold a kink.
+    elements : int
+        Number of equal elements.
+    curve : function, optional
+        Where the cable lies when it is placed, s ↦ place (3,) in body axes, s its length: it is bent there as this
+        curve is. By default straight and without load.
+    ports : mapping of str to float, optional
+        Further ports by name: s [m], anywhere.
+    damping : Damping, optional
+        By stiffness: the tension β times its rate. Other damping is refused.
+
+    Returns
+    -------
+    NodalBody
+        With the ports ``root`` and ``tip`` and those given, points without a direction: they take spherical joints,
+        springs between points, distances, forces; and the load port ``load``, a force per length [N/m] in world axes
+        for each element. ``view.stresses`` has the tension.
+
+    Raises
+    ------
+    ValueError
+        For ports off the cable, damping by mass or ratios, a curve whose parameter is not its length, and what is not
+        positive.
+
+    Examples
+    --------
+    >>> import fem
+    >>> rope = fem.cable(20.0, mass_per_length=0.3, axial=1e6, bending=0.5, elements=10)
+    >>> rope
+    <Body of 22 nodes: 6 kg; ports root, tip>
+    """
+    length = check.positive("length", length, "m")
+    stiffness = check.positive("axial", axial, "N"), check.positive("bending", bending, "N m²")
+    borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
+    line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m"))
+    places = _placed(line, curve)
+    return NodalBody(
+        frames=tuple(_point(mass) for mass in line.mass),
+        places=places,
+        elasticity=_strain(line, places, stiffness, stiffness_damping(damping)),
+        elements=np.zeros((0, 2), dtype=int),
+        directors=np.zeros((0, 3, 3)),
+        view=_view(line, places),
+        loads={"load": _load(line)},
+        weights={name: line.at(np.array([s]))[0] for name, s in _ports(length, ports or {}).items()},
+        tangents=line.at(borders, 1),
+    )
+
+
+def _point(mass: float) -> Body:
+    return Body(rigid_inertia(float(mass), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))), {}, turns=False)
+
+
+def _ports(length: float, ports: Mapping[str, float]) -> dict[str, float]:
+    """All ports by name, s [m]."""
+    at = {"root": 0.0}
+    for name, s in ports.items():
+        if name in ("root", "tip"):
+            raise ValueError("ports must not be named 'root' or 'tip': these exist")
+        at[name] = check.number(f"port {name!r}", s)
+        if not 0.0 <= s <= length:
+            raise ValueError(f"port {name!r} must be on the cable, 0 to {length} m, got {s} m")
+    return {**at, "tip": length}
+
+
+def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None) -> Array:
+    """The points of the cable as it is placed, (N, 3)."""
+    length, borders = line.borders[-1], line.borders
+    at = (lambda s: (s, 0.0, 0.0)) if curve is None else curve
+    step = 1e-4 * length
+    values = np.empty((2 * borders.size, 3))
+    for i, s in enumerate(borders):
+        base = min(max(s - step, 0.0), length - 2.0 * step)  # a parabola through three places
+        three = [
+            check.array("place on the curve", check.asked("the curve of a cable", at, base + k * step), (3,))
+            for k in range(3)
+        ]
+        x = (s - base) / step
+        values[2 * i] = check.array("place on the curve", at(float(s)), (3,))
+        values[2 * i + 1] = np.array([x - 1.5, 2.0 - 2.0 * x, x - 0.5]) @ three / step
+        speed = float(np.linalg.norm(values[2 * i + 1]))
+        if abs(speed - 1.0) > STRETCHED:
+            raise ValueError(f"curve must have its length as parameter: at s = {s:.6g} m it has |dr/ds| = {speed:.4g}")
+    return np.linalg.solve(line.points, values)
+
+
+def _simpson(line: HermiteLine) -> tuple[Array, Array]:
+    """Where the tension is, (2E + 1,) [m], and the length that counts to each point: borders and middles.
+
+    As many as r' has coefficients: with fewer, at points of Gauss, it could change without any tension; more would lock
+    a slack cable.
+    """
+    borders, lengths = line.borders, np.diff(line.borders)
+    s, w = np.empty(2 * borders.size - 1), np.zeros(2 * borders.size - 1)
+    s[::2], s[1::2] = borders, 0.5 * (borders[1:] + borders[:-1])
+    w[1::2] = 4.0 * lengths / 6.0
+    w[:-2:2] += lengths / 6.0
+    w[2::2] += lengths / 6.0
+    return s, w
+
+
+def _strain(line: HermiteLine, places: Array, stiffness: tuple[float, float], damping: float) -> DirectorStrain:
+    """Rows w E where the tension is, then |r''|²/|r'|², a constant, and r'·r''/|r'|² of each point of Gauss.
+
+    The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point that counts for w is linear in the first:
+    its stress ½EI w is the constant one of a state, and the stress of the second row is what the first measures. So the
+    product of both is the energy, a quadratic form as others, of a compliance that is neither positive nor negative;
+    and the third takes its part away. The sum of them all is not negative.
+    """
+    (EA, EI), (xi, weights) = stiffness, leggauss(2)
+    (at, length), lengths = _simpson(line), np.diff(line.borders)[:, None]
+    s, w = (line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)).ravel(), (0.5 * lengths * weights).ravel()
+    root = np.sqrt(0.5 * w)[:, None]
+    stretched = np.sqrt(0.5 * length)[:, None] * line.at(at, 1)
+    bent = np.stack([root * line.at(s, 1), root * line.at(s, 2)], axis=1).reshape(2 * s.size, -1)
+    points, own = np.arange(at.size), np.arange(s.size)[:, None]
+    vector, product = at.size + 2 * own, at.size + 3 * own  # r'·r', r'·r'', r''·r''
+    blocks = np.zeros((s.size, 3, 3))
+    blocks[:, 2, 2], blocks[:, 0, 1], blocks[:, 1, 0] = -1.0 / (EI * w), 1.0, 1.0
+    energy = DirectorStrain(
+        vectors=sparse.csr_array(np.vstack([stretched, bent])),
+        first=np.append(points, vector + np.array([0, 0, 1])),
+        second=np.append(points, vector + np.array([0, 1, 1])),
+        product=np.append(points, product + np.array([2, 0, 1])),
+        directors=np.vstack([np.full((at.size, 2), -1), np.repeat(product, 3)[:, None].repeat(2, axis=1)]),
+        reference=np.append(0.5 * length, np.outer(1.0 - 0.5 * EI * w, [0, 1, 0]) + 0.0),
+        compliance=sparse.block_diag([sparse.diags_array(length / EA), *blocks], format="csr"),
+        stiffness_damping=damping,
+        undamped=np.arange(at.size + 3 * s.size) >= at.size,
+    )
+    return replace(energy, initial=energy.stiffness_of_stress @ energy.strain_at(places))
+
+
+def _load(line: HermiteLine) -> NodalLoad:
+    """Forces on the points by densities on the elements."""
+    lengths = np.diff(line.borders)[:, None]
+    xi, weights = leggauss(2)  # exact for cubic shapes
+    s = line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)
+    forces = np.einsum("eq,eqn->ne", 0.5 * lengths * weights, line.at(s.ravel()).reshape(*s.shape, -1))
+    count = line.mass.size
+    return NodalLoad(np.arange(count), np.zeros((count, 3)), sparse.csr_array(forces))
+
+
+def _view(line: HermiteLine, places: Array) -> View:
+    """Lines with the tension, which is linear between borders and middles of the elements."""
+    elements = line.borders.size - 1
+    s = np.interp(np.arange(DRAWN * elements + 1) / DRAWN, np.arange(elements + 1), line.borders)
+    shape, count = line.at(s), DRAWN * elements
+    first = np.repeat(np.arange(2 * elements), DRAWN // 2)
+    part = (np.arange(count) % (DRAWN // 2) + 0.5) / (DRAWN // 2)
+    entries = np.append(1.0 - part, part), (np.tile(np.arange(count), 2), np.append(first, first + 1))
+    tension = sparse.csr_array(entries, shape=(count, 2 * elements + 1 + 6 * elements))
+    pairs = np.arange(s.size - 1)[:, None] + np.arange(2)
+    return View(shape @ places, pairs, "line", sparse.csr_array(shape), {"tension": StressField("N", tension)})
