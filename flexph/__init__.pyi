@@ -12,6 +12,7 @@ from . import discrete_gradients as discrete_gradients
 from . import discretisation as discretisation
 from . import exchange as exchange
 from . import export as export
+from . import fmu as fmu
 from . import interconnection as interconnection
 from . import joints as joints
 from . import linear as linear

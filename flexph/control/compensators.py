@@ -60,6 +60,7 @@ class Compensator:
             D=a.D @ b.D,
         )
 
+    @checked
     def discrete(self, period: float) -> tuple[Array, Array, Array, Array]:
         """A, B, C and D of ``x₊ = A x + B e`` for errors that are held over a period [s]: exact."""
         check.positive("period", period, "s")
@@ -67,6 +68,7 @@ class Compensator:
             return self.A, self.B, self.C, self.D
         return cont2discrete((self.A, self.B, self.C, self.D), period)[:4]
 
+    @checked
     def sampled(
         self,
         period: float,
@@ -158,6 +160,7 @@ def passive(system: LinearPHDAE) -> Compensator:
     return Compensator(A=given.A, B=given.B, C=given.C, D=given.D)
 
 
+@checked
 def beside(*compensators: Compensator) -> Compensator:
     """Compensators side by side: errors and outputs one after the other."""
     if not compensators:

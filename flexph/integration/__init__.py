@@ -2,5 +2,5 @@
 
 Imports: control, files, integration.compiled.steps, integration.contact, integration.exact, integration.general,
 integration.methods, integration.times, kernels, mechanisms, mechanisms.equations, mechanisms.model, numerics, results,
-switching, systems.
+sensors, switching, systems.
 """

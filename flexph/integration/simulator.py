@@ -17,6 +17,8 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
 from ..numerics.threads import one_thread
+from ..sensors.panel import Panel
+from ..sensors.quantities import Quantity
 from ..systems.inputs import Forcing
 from .contact.steppers import steps_with_contacts
 from .exact.gauss import GaussStepper
@@ -47,6 +49,8 @@ class Simulator:
         A consistent state. Two simulators from one state are independent of each other.
     method : MechanismMethod, optional
         :class:`flexph.methods.Exact` (default) or another method of mechanisms, without a tolerance.
+    sensors : dict, optional
+        Quantities of :mod:`flexph.sensors` by name, which ``readings`` are of.
 
     Raises
     ------
@@ -65,16 +69,31 @@ class Simulator:
     (0.1, array([0.145]))
     """
 
-    def __init__(self, mechanism: Mechanism, start: State, *, method: MechanismMethod | None = None) -> None:
-        method = method or Exact()
-        if method.tolerance is not None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: State,
+        *,
+        method: MechanismMethod | None = None,
+        sensors: Mapping[str, Quantity] | None = None,
+    ) -> None:
+        self.method = method or Exact()
+        if self.method.tolerance is not None:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
-        self.mechanism, self._anchors = mechanism, start.anchors
-        self._inputs = _Held(mechanism)
-        stepper, _ = stepper_from(mechanism, start, method, self._inputs, steps_of=steps_with_contacts)
-        first = stepper.start(start)
-        plain = _PlainSteps(mechanism, stepper, first, start.multipliers)
-        if compiles(mechanism, method):
+        self.mechanism, self._inputs = mechanism, _Held(mechanism)
+        self._panel = Panel(mechanism, sensors or {})
+        self._near: list[float] | None = None
+        self.restore(start)
+
+    @checked
+    def restore(self, state: State) -> None:
+        """Go on from a state, such as one that was reached before: to the same bits. Raises ValueError as above."""
+        stepper, _ = stepper_from(
+            self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts
+        )
+        plain = _PlainSteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
+        self._anchors = state.anchors
+        if compiles(self.mechanism, self.method):
             self._steps: _Steps = _CompiledSteps(plain)
         else:
             if isinstance(stepper, GaussStepper):
@@ -99,16 +118,30 @@ class Simulator:
         y = input_matrix(a, c.R, derive(a, c).arm).T @ velocities_of(self.mechanism, c)
         return {name: y[part] for name, part in self.mechanism.network.input_slices.items()}
 
+    @property
+    def readings(self) -> Mapping[str, float | Array]:
+        """What the sensors read; angles are those nearest to what was read before."""
+        readings, self._near = self._panel.read(self._steps.x, self._near)
+        return readings
+
     @checked
     def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:
         """Take a step of h > 0 [s] under inputs by external port, the same over the step; those not named are zero.
 
         Raises ArithmeticError where the step cannot be solved, and stays where it was.
         """
-        check.positive("h", h, "s")
+        self._advance(check.positive("h", h, "s"), inputs)
+
+    @checked
+    def advance_to(self, time: float, inputs: Mapping[str, Numbers] | None = None) -> None:
+        """Take a step to a time [s] that is given, as runs do: see :meth:`advance`."""
+        h = check.positive(f"time beyond {self.time:.6g} s", time - self.time, "s")
+        self._advance(h, inputs, time)
+
+    def _advance(self, h: float, inputs: Mapping[str, Numbers] | None, end: float | None = None) -> None:
         self._inputs.hold(inputs)
         try:
-            self._steps.take(h, self._inputs.values)
+            self._steps.take(h, self._inputs.values, end)
         except StepFailed as error:
             raise ArithmeticError(explain_step(error, error.span or (self.time, self.time + h))) from error
 
@@ -150,8 +183,8 @@ class _Steps(Protocol):
     def multipliers(self) -> Array:
         """Multipliers at the middle of the last step."""
 
-    def take(self, h: float, inputs: Array) -> None:
-        """Take a step of a length [s]; raises StepFailed."""
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
+        """Take a step of a length [s], to the end where that is given; raises StepFailed."""
 
     def history(self) -> Array:
         """What the next step starts its iteration with."""
@@ -172,9 +205,9 @@ class _PlainSteps:
     def x(self) -> Array:
         return self.start.x
 
-    def take(self, h: float, inputs: Array) -> None:
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
         with one_thread(self.mechanism.largest_body):
-            result = self.stepper.step(self.start, self.start.time + h)
+            result = self.stepper.step(self.start, self.start.time + h if end is None else end)
         self.start, self.multipliers = result.end, result.multipliers
 
     def history(self) -> Array:
@@ -195,14 +228,14 @@ class _CompiledSteps:
         self.rows: Rows = Rows(*(np.zeros((1, width)) for width in self.blocks.compiled.widths))
         self.solved = np.zeros(1, dtype=np.int64)
 
-    def take(self, h: float, inputs: Array) -> None:
-        table, end = self.ahead.step(self.time, h, inputs)
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
+        table, end = self.ahead.step(self.time, h, inputs, end)
         if self.blocks.compiled.step(table, self.rows, self.solved):
             self.x, self.multipliers = self.rows.state[0].copy(), self.rows.multipliers[0].copy()
         else:
             self.plain.start = self.blocks.end(self.time, self.x)
             try:
-                self.plain.take(h, inputs)
+                self.plain.take(h, inputs, end)
             finally:
                 self.blocks.put(self.plain.start)
             self.x, self.multipliers = self.plain.x, self.plain.multipliers
@@ -222,21 +255,23 @@ class _Ahead:
         self.next, self.count = 0, 0
         self.window: Any = None
 
-    def step(self, time: float, h: float, inputs: Array) -> tuple[Any, float]:
+    def step(self, time: float, h: float, inputs: Array, end: float | None = None) -> tuple[Any, float]:
         """The table of the step from a time, and its end."""
-        if self.next == self.count or h != self.h or time != self.times[self.next]:
+        if end is not None:
+            self._ask(time, h, np.array([time, end]))
+        elif self.next == self.count or h != self.h or time != self.times[self.next]:
             self._ask(time, h)
         k, self.next = self.next, self.next + 1
         return self.window.at(k, inputs), float(self.times[k + 1])
 
-    def _ask(self, time: float, h: float) -> None:
+    def _ask(self, time: float, h: float, times: Array | None = None) -> None:
         from .exact.compiled_run import Window
 
-        goes_on = h == self.h and time == self.times[-1]
+        goes_on = times is None and h == self.h and time == self.times[-1]
         self.count = min(2 * self.count, MOST) if goes_on else 1
         self.h, self.next = h, 0
+        self.times = time + h * np.arange(self.count + 1) if times is None else times
         try:
-            self.times = time + h * np.arange(self.count + 1)
             table = self.blocks.table(self.times)
         except ValueError:  # of a drive that ends before: it is asked for one step
             self.count, self.times = 1, self.times[:2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -145,6 +146,10 @@ class Mechanism(Model):
         unique, unless ``redundant="least_norm"``.
         """
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+
+    def simulator(self, start: State, **options: Any) -> Any:
+        """The mechanism as a :class:`flexph.Simulator`, which is advanced step by step, with its ``options``."""
+        return import_module("flexph.integration.simulator").Simulator(self, start, **options)  # which stands above
 
     @computing(_unknowns)
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:

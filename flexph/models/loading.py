@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from flexph.mechanisms.mechanism import Mechanism
-from flexph.mechanisms.model.state import Pose
+from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked
 
 from .mechanism_of import build_mechanism, check_motions, check_outputs, pose_of, state_of
@@ -115,6 +115,20 @@ class ModelFile:
             if isinstance(entry, Equilibrium):
                 return settled(self.mechanism, entry, pose_of(self.mechanism, begin, place, begin.time), here)
             return integrated(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
+
+        return self.located(compute)
+
+    @checked
+    def begun(self, name: str) -> tuple[State, Any, Integrate]:
+        """The start and the method of a run in time, and what the file says of it. Raises ModelError."""
+        self.refuse_unknown([name])
+        entry, here = self.document.runs[name], self.builder.at("runs", name)
+
+        def compute() -> tuple[State, Any, Integrate]:
+            if not isinstance(entry, Integrate):
+                raise here.misfit(f"{name!r} is no run in time: name one of kind integrate")
+            self._check_names(entry, here)
+            return state_of(self.mechanism, *self._start(entry, here)), here.of(entry.method, "method"), entry
 
         return self.located(compute)
 

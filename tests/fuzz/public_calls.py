@@ -31,6 +31,7 @@ from flexph import (
     drawing,
     exchange,
     export,
+    fmu,
     interconnection,
     linear,
     methods,
@@ -48,6 +49,10 @@ from flexph.models.examples_of import FOLDER
 def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:
     """A straight curve by its length."""
     return (s, 0.0, 0.0), np.eye(3)
+
+
+PLANT = control.Plant(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0], [0.0]]), np.array([[0.0, 1.0]]))
+"""A mass from its force to its place."""
 
 
 class Call(NamedTuple):
@@ -334,7 +339,12 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.consistent_multipliers": Call(made.consistent_multipliers, {"state": state, "inputs": inputs}),
         "Mechanism.phdae": Call(made.phdae, {"state": state}),
         "Mechanism.describe": Call(made.describe, {"pose": pose}),
-        "Simulator": Call(flexph.Simulator, {"mechanism": made, "start": state, "method": methods.Exact()}),
+        "Simulator": Call(flexph.Simulator, {"mechanism": made, "start": state, "method": methods.Exact(),
+                                              "sensors": {}}),
+        "Simulator.restore": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).restore, {
+            "state": state}),
+        "fmu.CoSimulation": Call(fmu.CoSimulation, {"mechanism": made, "start": state, "method": methods.Exact(),
+                                                    "inputs": None, "outputs": {}, "step": 1e-3, "end": 1.0}),
         "Simulator.advance": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).advance, {
             "h": 1e-3, "inputs": {}}),
         "integrate": Call(flexph.integrate, options | {
@@ -442,6 +452,22 @@ def _linear() -> dict[str, Call]:
         "control.inject_damping": Call(control.inject_damping, {"system": system, "port": "left", "gain": 1.0}),
         "control.passive_observer": Call(control.passive_observer, {"system": system, "port": "left", "gain": 1.0,
                                                                     "name": "observer"}),
+        "control.Compensator": Call(control.Compensator, dict(zip("ABCD", np.ones((4, 1, 1)), strict=True))),
+        "control.Compensator.discrete": Call(control.pid(1.0, integral=1.0).discrete, {"period": 0.1}),
+        "control.Compensator.sampled": Call(control.pid(1.0).sampled, {
+            "period": 0.1, "sensors": {"angle": flexph.sensors.joint_angle("arm.root")}, "ports": ["push"],
+            "reference": lambda t: 0.0}),
+        "control.beside": Call(control.beside, {}, (control.pid(1.0), control.pid(2.0))),
+        "control.notch": Call(control.notch, {"frequency": 1.0, "damping": 1.0, "depth": 0.0}),
+        "control.passive": Call(control.passive, {"system": system}),
+        "control.pid": Call(control.pid, {"proportional": 1.0, "integral": 1.0, "derivative": 1.0, "lag": 0.1}),
+        "control.angles_of": Call(control.angles_of, {"system": system, "ports": ["left"]}),
+        "control.closed_loop": Call(control.closed_loop, {"plant": PLANT, "compensator": control.pid(1.0),
+                                                          "period": 0.1}),
+        "control.lqr": Call(control.lqr, {"plant": PLANT, "stiffness": [1.0], "effort": [1.0], "load": [1.0],
+                                          "noise": [1.0], "energy": 0.0, "drift": None}),
+        "control.margins": Call(control.margins, {"plant": PLANT,
+                                                  "compensator": control.pid(1.0, derivative=1.0, lag=0.1)}),
         "control.Sampled": Call(control.Sampled, {"function": lambda time, see: {}, "period": 0.1, "sensors": {}}),
         "sensors.distance": Call(flexph.sensors.distance,
             {"first": "arm.root", "second": GROUND.at(0.0, 1.0)}),

@@ -317,10 +317,10 @@ class _Chunk:
         self.blocks.put(self.run.start)
         window, x = Window(self._table(), self.blocks.spans()), self.run.start.x
         solved = np.zeros(1, dtype=np.int64)
-        for k in range(self.times.size - 1):
-            self.loops.call(float(self.times[k]), x)
-            rows = Rows(*[rows[k : k + 1] for rows in self.rows])
-            if not self.blocks.compiled.step(window.at(k, self.loops.held), rows, solved):
+        views = zip(*(rows[:, None] for rows in self.rows), strict=True)
+        for k, (start, own) in enumerate(zip(self.times[:-1].tolist(), views, strict=True)):
+            self.loops.call(start, x)
+            if not self.blocks.compiled.step(window.at(k, self.loops.held), Rows(*own), solved):
                 self.failed = True
                 return
             self.done, x = k + 1, self.rows.state[k]

@@ -1,0 +1,8 @@
+"""Mechanisms as functional mock-up units (FMI 2, co-simulation), for other people's simulators (extra ``fmi``).
+
+Imports: console, files, integration, integration.methods, mechanisms, mechanisms.model, models, numerics, sensors.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,96 @@
+"""What a functional mock-up unit holds: a mechanism, its start, its method, inputs and outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..integration.methods import Exact, MechanismMethod
+from ..integration.simulator import Simulator
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.memo import read_only
+from ..sensors.panel import Panel
+from ..sensors.quantities import Quantity
+
+Entry = tuple[str, int]
+"""A name of a port or sensor, and one of its components."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoSimulation:
+    """A mechanism that others step: from ``start`` by a ``method``, with forces at external ports as inputs.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    start : State
+        Its consistent start; a unit that is started at another time begins there with this state.
+    method : MechanismMethod, optional
+        A method without a tolerance: a step of the simulation is a step of the method.
+    inputs : sequence of str, optional
+        External ports that others set, all if None; the others stay zero.
+    outputs : dict, optional
+        Quantities of :mod:`flexph.sensors` by name.
+    step, end : float, optional
+        Length of a step and end of the run [s] that the unit proposes.
+
+    Raises
+    ------
+    ValueError
+        For ports and sensors that the mechanism does not have, and two variables of one name.
+    """
+
+    mechanism: Mechanism
+    start: State
+    method: MechanismMethod = field(default_factory=Exact)
+    inputs: Sequence[str] | None = None
+    outputs: Mapping[str, Quantity] = field(default_factory=dict)
+    step: float = 1e-3
+    end: float = 1.0
+
+    def __post_init__(self) -> None:
+        known = self.mechanism.network.input_slices
+        ports = tuple(known) if self.inputs is None else tuple(self.inputs)
+        for port in ports:
+            check.lookup("external port", port, known, "the mechanism")
+        check.positive("step", self.step, "s")
+        object.__setattr__(self, "inputs", ports)
+        object.__setattr__(self, "outputs", read_only(self.outputs))
+        names = [*self.input_variables, *self.output_variables]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"inputs and outputs must have names of their own, two are {twice!r}")
+
+    @property
+    def input_variables(self) -> dict[str, Entry]:
+        """Components of ports by the names of their variables."""
+        slices = self.mechanism.network.input_slices
+        return _variables({port: slices[port].stop - slices[port].start for port in self.inputs or ()})
+
+    @property
+    def output_variables(self) -> dict[str, Entry]:
+        """Components of sensors by the names of their variables."""
+        readings, _ = Panel(self.mechanism, self.outputs).read(self.start.x)
+        return _variables({name: 1 if isinstance(value, float) else len(value) for name, value in readings.items()})
+
+    def simulator(self) -> Simulator:
+        """The mechanism at its start."""
+        return Simulator(self.mechanism, self.start, method=self.method, sensors=self.outputs)
+
+
+def _variables(sizes: Mapping[str, int]) -> dict[str, Entry]:
+    """Names that all simulators take: letters, digits and underscores, components ``_x``, ``_y`` and ``_z``."""
+    names: dict[str, Entry] = {}
+    for name, size in sizes.items():
+        legal = re.sub(r"\W", "_", name, flags=re.ASCII)
+        legal = legal if legal[:1].isalpha() else f"v_{legal}"
+        for i in range(size):
+            letter = "xyz"[i] if size <= 3 else str(i)
+            names[legal if size == 1 else f"{legal}_{letter}"] = name, i
+    return names

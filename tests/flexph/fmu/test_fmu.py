@@ -1,0 +1,125 @@
+"""Functional mock-up units: valid, and stepped by FMPy to the bits of runs."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rigid
+from flexph import GROUND, connect, hinge, integrate, torque
+from flexph.cli import main
+from flexph.fmu import CoSimulation, write_fmu
+from flexph.methods import Exact
+from flexph.sensors import joint_angle, position
+
+fmpy = pytest.importorskip("fmpy")
+pytest.importorskip("pythonfmu")
+
+H = 1e-3
+
+
+def swing(*, mass: float = 2.0):
+    arm = connect(
+        {"arm": rigid.bar(1.0, mass)},
+        [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor 1")],
+        gravity=(0.0, -9.81),
+    )
+    start = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
+    outputs = {"angle": joint_angle("arm.root"), "tip": position("arm.tip")}
+    return CoSimulation(mechanism=arm, start=start, method=Exact(compiled=False), outputs=outputs, step=H, end=0.02)
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory):
+    return write_fmu(tmp_path_factory.mktemp("fmu") / "swing.fmu", swing)
+
+
+def stepped(unit, **values):
+    return fmpy.simulate_fmu(
+        str(unit), stop_time=0.02, step_size=H, output_interval=H, start_values=values, output=["angle", "tip_y"]
+    )
+
+
+def test_units_are_valid_and_name_their_variables(unit):
+    from fmpy.validation import validate_fmu
+
+    assert validate_fmu(str(unit)) == []
+    known = {v.name: v.causality for v in fmpy.read_model_description(str(unit)).modelVariables}
+    outputs = dict.fromkeys(("angle", "tip_x", "tip_y"), "output")
+    assert known == {"mass": "parameter", "motor_1": "input", **outputs}
+
+
+@pytest.mark.parametrize("mass", [2.0, 3.0])
+def test_steps_are_those_of_a_run_to_the_bit(unit, mass):
+    rows, plan = stepped(unit, motor_1=7.0, mass=mass), swing(mass=mass)
+    run = integrate(plan.mechanism, plan.start, rows["time"], method=plan.method, inputs={"motor 1": 7.0})
+    np.testing.assert_array_equal(rows["angle"], run.measured(plan.outputs["angle"]))
+    np.testing.assert_array_equal(rows["tip_y"], run.measured(plan.outputs["tip"])[:, 1])
+
+
+def test_states_are_kept_and_go_on_to_the_same_bits(unit):
+    description = fmpy.read_model_description(str(unit))
+    names = {v.name: v.valueReference for v in description.modelVariables}
+    slave = fmpy.instantiate_fmu(fmpy.extract(str(unit)), description, "CoSimulation")
+    slave.setupExperiment(startTime=0.0)
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+
+    def advance(first, count):
+        slave.setReal([names["motor_1"]], [7.0])
+        for k in range(first, first + count):
+            slave.doStep(k * H, H)
+        return slave.getReal([names["angle"]])
+
+    advance(0, 5)
+    kept = slave.serializeFMUState(slave.getFMUState())
+    after = advance(5, 5)
+    slave.setFMUState(slave.deSerializeFMUstate(kept))
+    assert advance(5, 5) == after
+    slave.terminate()
+    slave.freeInstance()
+
+
+@pytest.mark.parametrize("kind", ["names", pytest.param("model", marks=pytest.mark.slow)])
+def test_the_command_takes_model_files_and_python_files(kind, tmp_path):
+    if kind == "model":
+        CliRunner().invoke(main, ["new", str(tmp_path / "model"), "--like", "crank-slider"], catch_exceptions=False)
+        file = tmp_path / "model.yaml"
+    else:
+        file = tmp_path / "own.py"
+        file.write_text(
+            "import rigid\nfrom flexph import GROUND, connect, hinge, torque\n"
+            "from flexph.sensors import joint_angle\n"
+            "mechanism = connect({'arm': rigid.bar(1.0, 2.0)}, [hinge('arm.root', GROUND), torque('arm.root')])\n"
+            "start = mechanism.consistent_state(mechanism.assemble({'arm': (0.0, 0.0, 0.0)}))\n"
+            "outputs = {'angle': joint_angle('arm.root')}\n"
+        )
+    result = CliRunner().invoke(main, ["fmu", str(file), "-o", str(tmp_path / "own.fmu")])
+    assert result.exit_code == 0, result.output
+    assert fmpy.read_model_description(str(tmp_path / "own.fmu")).modelName == "own"
+
+
+def test_what_cannot_be_a_unit_says_so(tmp_path):
+    with pytest.raises(ValueError, match=r"must end with \.fmu"):
+        write_fmu(tmp_path / "swing.zip", swing)
+    with pytest.raises(ValueError, match="must have a number as default"):
+        write_fmu(tmp_path / "swing.fmu", lambda name="x": swing())
+    with pytest.raises(ValueError, match="no external port 'motor'"):
+        CoSimulation(mechanism=swing().mechanism, start=swing().start, inputs=["motor"])
+    (tmp_path / "none.py").write_text("x = 1\n")
+    result = CliRunner().invoke(main, ["fmu", str(tmp_path / "none.py"), "-o", str(tmp_path / "x.fmu")])
+    assert result.exit_code == 1 and "must define a function co_simulation" in result.output
+
+
+@pytest.mark.slow
+def test_the_robot_arm_to_the_bits_of_integrate(tmp_path):
+    from cases.robot_arm import co_simulation
+
+    result = CliRunner().invoke(main, ["fmu", "cases/robot_arm.py", "-o", str(tmp_path / "arm.fmu")])
+    assert result.exit_code == 0, result.output
+    rows = fmpy.simulate_fmu(
+        str(tmp_path / "arm.fmu"), stop_time=0.2, step_size=H, output_interval=H,
+        start_values={"shoulder": 30.0, "elbow": 5.0}, output=["tip_x", "tip_y"],
+    )  # fmt: skip
+    plan = co_simulation()
+    run = integrate(plan.mechanism, plan.start, rows["time"], inputs={"shoulder": 30.0, "elbow": 5.0})
+    np.testing.assert_array_equal(np.column_stack([rows["tip_x"], rows["tip_y"]]), run.measured(plan.outputs["tip"]))
