@@ -88,9 +88,7 @@ class Simulator:
     @checked
     def restore(self, state: State) -> None:
         """Go on from a state, such as one that was reached before: to the same bits. Raises ValueError as above."""
-        stepper, _ = stepper_from(
-            self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts
-        )
+        stepper, _ = stepper_from(self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts)
         plain = _PlainSteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
         self._anchors = state.anchors
         if compiles(self.mechanism, self.method):
