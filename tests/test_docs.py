@@ -21,6 +21,13 @@ PAGES = sorted(
     and re.search(r"^```(python|\{code-cell\})", page.read_text(encoding="utf-8"), re.M)
 )
 
+SLOW = {  # programs of some seconds, which the build of the site executes too
+    "tutorials/3-crank-slider.md",
+    "tutorials/4-own-mesh.md",
+    "tutorials/5-reduction.md",
+    "tutorials/7-model-file-and-study.md",
+}
+
 
 def python_blocks(page: Path = README) -> list[str]:
     return re.findall(r"^```(?:python|\{code-cell\}[^\n]*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
@@ -80,7 +87,7 @@ def run_page(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PAGES])
 def test_the_blocks_of_a_page_run(run_page, name):
     assert run_page(name).space
 
@@ -101,6 +108,53 @@ def test_pendulum_tutorial(run_page):
     assert solution.ledger.dissipation["arm"].sum() > 0.0
     again = type(solution).load(folder / "pendulum.h5", pendulum)
     np.testing.assert_array_equal(again.states, solution.states)
+
+
+@pytest.mark.slow
+def test_crank_slider_tutorial(run_page):
+    space, _, _ = run_page("tutorials/3-crank-slider.md")
+    assert space["run"].ledger.largest_residual < 1e-13 and space["error"] < 1e-3
+    # von Kármán's rod bends by 1.6e-2 of its length (docs/guide/reduced-bodies.md)
+    assert abs(space["deflection"][:, 1]).max() == pytest.approx(1.6e-2, rel=0.05)
+
+
+@pytest.mark.slow
+def test_mesh_tutorial(run_page):
+    space, _, _ = run_page("tutorials/4-own-mesh.md")
+    assert space["lowest"] == pytest.approx(space["slender"], rel=0.03)  # clamped at a face of a stiff hold
+    np.testing.assert_allclose(space["moment"], [0.0, 500.0 * 0.02 * 0.15**2 / 2.0, 0.0], atol=1e-10)
+    assert space["deflection"] == pytest.approx(-3.0375e-3, rel=0.05)
+
+
+@pytest.mark.slow
+def test_reduction_tutorial(run_page):
+    space, _, _ = run_page("tutorials/5-reduction.md")
+    full, small = space["tip"]
+    assert abs(small - full).max() < 0.02 * abs(full).max()
+    assert space["seen"].hinf < 1e-4 and space["seen"].certificate.holds
+
+
+def test_control_tutorial(run_page):
+    space, _, _ = run_page("tutorials/6-control.md")
+    for run in (space["run"], space["gentle"]):
+        assert run.measured(space["ANGLE"])[-1] == pytest.approx(1.0, abs=5e-3)
+        assert run.ledger.largest_residual < 1e-13
+    assert space["ratios"][-1] > 0.01  # what injected damping does to the bending modes
+
+
+@pytest.mark.slow
+def test_model_file_tutorial(run_page):
+    space, printed, folder = run_page("tutorials/7-model-file-and-study.md")
+    assert any("sections.blade.width: got '12 kg'" in line for line in printed)
+    sway = space["results"]["sway"]
+    assert (sway.sel(elements=4).diff("height") < 0.0).all() and (folder / "study" / "study.nc").exists()
+
+
+def test_own_case_tutorial(run_page):
+    space, _, _ = run_page("tutorials/8-own-case-and-body.md")
+    assert all(check.passed for check in space["case"].checks())
+    assert space["truss"].mass == pytest.approx(2700.0 * 1e-4 * (12 * 0.2 + 7 * 0.2 + 6 * 0.2 * 2**0.5))
+    assert space["fall"].ledger.largest_residual < 1e-13
 
 
 def test_spatial_page(run_page):
