@@ -22,6 +22,7 @@ PAGES = sorted(
 )
 
 SLOW = {  # programs of some seconds, which the build of the site executes too
+    "how-to/which-body.md",
     "tutorials/3-crank-slider.md",
     "tutorials/4-own-mesh.md",
     "tutorials/5-reduction.md",
@@ -155,6 +156,35 @@ def test_own_case_tutorial(run_page):
     assert all(check.passed for check in space["case"].checks())
     assert space["truss"].mass == pytest.approx(2700.0 * 1e-4 * (12 * 0.2 + 7 * 0.2 + 6 * 0.2 * 2**0.5))
     assert space["fall"].ledger.largest_residual < 1e-13
+
+
+def test_stresses_page(run_page):
+    space, printed, folder = run_page("how-to/stresses-over-time.md")
+    assert "'axial_stress_upper': 'Pa'" in printed[0] and (folder / "stresses.png").stat().st_size > 1e4
+    assert abs(space["upper"]).max() > 1e5
+
+
+def test_pd_drive_page(run_page):
+    space = run_page("how-to/pd-drive.md").space
+    run, sag = space["run"], 2.0 * 9.81 * 0.25 * np.cos(0.8) / 400.0
+    assert run.measured(space["joint_angle"]("arm.root"))[-1] == pytest.approx(0.8 - sag, abs=2e-4)
+    assert run.ledger.work["servo"].sum() == pytest.approx(
+        run.ledger.total_energy[-1]
+        - run.ledger.total_energy[0]
+        + sum(loss.sum() for loss in run.ledger.dissipation.values())
+    )
+
+
+def test_resume_page(run_page):
+    _, printed, folder = run_page("how-to/resume.md")
+    assert float(printed[-1]) < 1e-9 and (folder / "kept").is_dir()
+
+
+@pytest.mark.slow
+def test_bodies_page(run_page):
+    _, printed, _ = run_page("how-to/which-body.md")
+    down = {line.split()[0]: float(line.split("[")[1].strip(" ]").split()[1]) for line in printed}
+    assert abs(down["4"] / down["rod"] - 1.0) < 0.02 < abs(down["1"] / down["rod"] - 1.0) < 0.1
 
 
 def test_spatial_page(run_page):
