@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import sources
+from benchmark_pages import measured, stored_runs
 from case_runs import case_runs
 from docutils import nodes
 from mathematics import mathml
@@ -24,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def write_pages(app: Sphinx) -> None:
-    """Pages of gallery, validation and reference, before the sources are read."""
+    """Pages of gallery, validation, benchmarks and reference, before the sources are read."""
     docs = Path(app.srcdir)
     write_all(docs / "api", ".rst", pages())
     write_all(docs / "source", ".md", sources.pages(docs))
@@ -32,6 +33,7 @@ def write_pages(app: Sphinx) -> None:
     runs = case_runs(docs / "_cache" / "cases", app.config.flexph_cases.split())
     write_all(docs / "gallery", ".md", gallery(runs, docs))
     write(docs / "validation.md", validation(runs))
+    write(docs / "measured.md", measured(stored_runs(docs / "benchmark-runs")))
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.TextElement) -> nodes.Node | None:

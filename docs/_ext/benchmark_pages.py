@@ -1,0 +1,45 @@
+"""The page of benchmarks that is written from what their commands printed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from pages import table
+
+RATIO = re.compile(r"^ratio (\S+) (\S+)\s*$", re.M)
+
+
+def stored_runs(folder: Path) -> list[dict[str, Any]]:
+    """What :mod:`record` kept, by name of the command."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+
+
+def measured(runs: list[dict[str, Any]]) -> str:
+    """Ratios of all commands, and what each printed, with date and machine."""
+    rows = [
+        (f"`{name}`", value, f"[](#{_anchor(run)})", run["date"])
+        for run in runs
+        for name, value in RATIO.findall(run["output"])
+    ]
+    sections = "\n\n".join(_section(run) for run in runs)
+    return (
+        "# Benchmarks as they were run\n\nWhat the commands of `benchmarks/` printed, word for word; process time, one thread. A "
+        "ratio is the time of the peer that its name says over ours, both of one run. Where other work kept the machine busy, "
+        "as its load says, times are too long, and ratios of times hold about.\n\n"
+        f"{table(('ratio', '', 'command', 'date'), rows)}\n\n{sections}\n"
+    )
+
+
+def _anchor(run: dict[str, Any]) -> str:
+    return run["command"].split()[1].rpartition("/")[2].replace(".py", "py").replace(".", "")
+
+
+def _section(run: dict[str, Any]) -> str:
+    name = run["command"].split()[1].rpartition("/")[2]
+    return (
+        f"## {name}\n\n```sh\n{run['command']}\n```\n\n{run['date']}, flexph {run['version']}, {run['machine']}; load "
+        f"{run['load']}, {run['seconds']} s.\n\n```text\n{run['output']}\n```"
+    )
