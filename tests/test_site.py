@@ -94,3 +94,14 @@ def test_pages_of_earlier_builds_go(tmp_path):
     write_all(tmp_path, ".md", {"one": "1", "two.three": "2"})
     write_all(tmp_path, ".md", {"two.three": "3"})
     assert [(page.name, page.read_text()) for page in tmp_path.iterdir()] == [("two.three.md", "3")]
+
+
+def test_stored_benchmarks_are_shown_with_date_machine_and_ratios():
+    from benchmark_pages import measured, stored_runs
+
+    runs = stored_runs(DOCS / "benchmark-runs")
+    page = measured(runs)
+    for run in runs:
+        assert (DOCS.parent / run["command"].split()[1]).exists()
+        assert f"{run['date']}, flexph {run['version']}, {run['machine']}" in page and run["output"] in page
+    assert "| `four-bar-over-exudyn` |" in page

@@ -1,4 +1,7 @@
-"""Run commands of benchmarks and keep what they print for the pages: ``python docs/_ext/record.py four_bar_sweep chain``."""
+"""Run commands of benchmarks and keep what they print: ``python docs/_ext/record.py chain "first_run --repeats 2"``.
+
+The page of benchmarks shows it with date, machine and load.
+"""
 
 from __future__ import annotations
 
