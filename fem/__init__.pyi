@@ -6,6 +6,9 @@ from .beams.elements import PAIRS as PAIRS
 from .materials.damping import Damping as Damping
 from .materials.elastic import Anisotropic as Anisotropic
 from .materials.elastic import Orthotropic as Orthotropic
+from .materials.hyperelastic import MooneyRivlin as MooneyRivlin
+from .materials.hyperelastic import NeoHooke as NeoHooke
+from .materials.hyperelastic import StoredEnergy as StoredEnergy
 from .materials.materials import Material as Material
 from .materials.materials import Section as Section
 from .meshes.box_mesh import box_mesh as box_mesh

@@ -10,20 +10,24 @@ from scipy import sparse
 
 from flexph.bodies.body import Body, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import DirectorStrain, NodalBody, NodalLoad, strain_places
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody, NodalLoad, PointLaw, strain_places
+from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping
+from ..materials.hyperelastic import stored_energy
 from ..meshes.regions import region
 from .finite_view import finite_view
 from .loads import load_ports, loaded_elements
-from .model import TERMS, SolidModel
+from .model import TERMS, SolidModel, block_diagonal
 from .region_samples import measured
 from .ties import given_ties, is_rigid, refuse_cells, refuse_shared
 
 
-def finite_solid(model: SolidModel, ports: Mapping[str, Any], loads: Mapping[str, Any], damping: Damping) -> NodalBody:
+def finite_solid(
+    model: SolidModel, ports: Mapping[str, Any], loads: Mapping[str, Any], damping: Damping, law: Any = None
+) -> NodalBody:
     """A body of the nodes of a model: rigid regions first, then all other nodes as points."""
     nodes = _nodes(model, ports)
     places = np.vstack([nodes.origins, model.mesh.points[nodes.free]])
@@ -39,7 +43,7 @@ def finite_solid(model: SolidModel, ports: Mapping[str, Any], loads: Mapping[str
     return NodalBody(
         frames=tuple(frames),
         places=places,
-        elasticity=_green_strain(model, nodes, places, damping),
+        elasticity=_green_strain(model, nodes, places, (damping, law)),
         elements=np.zeros((0, 2), dtype=int),
         directors=np.zeros((0, model.dim, model.dim)),
         view=finite_view(model, _weights(model, nodes)),
@@ -143,7 +147,7 @@ def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) 
     return NodalLoad(owner, model.mesh.points[loaded] - places[owner], forces[loaded], normals)
 
 
-def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, damping: Damping) -> DirectorStrain:
+def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, Any]) -> DirectorStrain:
     """Green's strain E = ½(FᵀF − 1) at the points of the stresses, volume times strain, in Voigt order.
 
     Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress that of Piola and
@@ -153,7 +157,7 @@ def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, damping: Damp
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)
     for component, i, j in TERMS[d]:
         first[component], second[component] = i, j
-    at = d * np.arange(count)[:, None]
+    at, laws = d * np.arange(count)[:, None], point_laws(model, given[1])
     energy = DirectorStrain(
         vectors=slopes(model) @ _positions(model, nodes),
         first=(at + first).ravel(),
@@ -161,11 +165,35 @@ def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, damping: Damp
         product=np.arange(c * count),
         directors=np.full((c * count, 2), -1),
         reference=np.zeros(c * count),
-        compliance=model.compliance,
-        stiffness_damping=_damping(damping),
+        compliance=_compliance(model, laws),
+        stiffness_damping=_damping(given[0]),
         factor=(model.weights[:, None] * np.where(first == second, 0.5, 1.0)).ravel(),
+        laws=laws,
     )
     return energy.stress_free(strain_places(places, nodes.turning)[1])
+
+
+def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
+    """The points of each material with a law of its own, and what is known of it in the plane."""
+    known: dict[str, Any] = dict(law) if isinstance(law, Mapping) else dict.fromkeys(model.materials, law)
+    for name in known:
+        check.lookup("material", name, model.materials, "law")
+    of, laws, c = model.material_of[model.cell_of_point], [], model.components
+    for number, name in enumerate(model.materials):
+        if known.get(name) is not None:
+            points = np.flatnonzero(of == number)
+            rows = c * points[:, None] + np.arange(c)
+            laws.append(PointLaw(rows, model.weights[points], stored_energy(known[name], model.plane)))
+    return tuple(laws)
+
+
+def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
+    """C (p·c, p·c) of the points: volume times compliance, of laws that without strain."""
+    c = model.components
+    blocks = model.compliances[model.material_of[model.cell_of_point]]
+    for part in laws:
+        blocks[part.rows[:, 0] // c] = np.linalg.inv(part.law.at(np.zeros((1, c))).tangent[0])
+    return block_diagonal(model.weights[:, None, None] * blocks)
 
 
 def slopes(model: SolidModel) -> sparse.csr_array:

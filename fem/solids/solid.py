@@ -25,6 +25,7 @@ from flexph.systems.validity import ValidityWarning
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
 from ..materials.file_materials import file_materials, warn_of_elements
+from ..materials.hyperelastic import Hyperelastic
 from ..meshes.reading import solid_mesh
 from .elasticity import SolidElasticity
 from .finite import finite_solid
@@ -73,6 +74,7 @@ def solid(
     loads: Mapping[str, Any] | None = None,
     damping: Damping = UNDAMPED,
     strain: Literal["finite"],
+    law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
 ) -> NodalBody: ...
 
 
@@ -91,6 +93,7 @@ def solid(
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
     strain: Strain = "linear",
+    law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
 ) -> Body | NodalBody:
     """A linear elastic body that fills a mesh; its axes are those of the mesh, P is the origin: [flex] eq. (24)-(29).
 
@@ -143,6 +146,9 @@ def solid(
         ``linear``, or ``finite``: displacements and rotations of any size, by Green's strain E = ½(FᵀF − 1) of the
         nodes in the world, and stresses S = D : E (St. Venant and Kirchhoff), the second of Piola and Kirchhoff, as
         states. Nodes have lumped masses; ports are rigid regions or single nodes, which have no directions.
+    law : NeoHooke, MooneyRivlin, StoredEnergy or mapping, optional
+        Of finite strain: another stored energy ψ(C), or those of materials by the names of their regions. Of the
+        material then only the density counts.
 
     Returns
     -------
@@ -169,7 +175,9 @@ def solid(
     model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness)
     if strain == "finite":
         _refuse_linear(reference, sections, momenta)
-        return finite_solid(model, ports or {}, loads or {}, damping)
+        return finite_solid(model, ports or {}, loads or {}, damping, law)
+    if law is not None:
+        raise ValueError("law is of strain='finite': a body of linear strain has the moduli of its material")
     basis, tied_ports = tied(model, ports or {})
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,17 @@ from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 
 
+class PointLaw(NamedTuple):
+    """Strain rows (k, c) with a stored energy of their own: strains times volumes (k,) [m³], and the law.
+
+    See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
+    """
+
+    rows: Array
+    volume: Array
+    law: Any
+
+
 @dataclass(frozen=True, eq=False)
 class DirectorStrain(ElasticEnergy):
     """Elastic energy ½ σᵀCσ of strains that are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
@@ -25,8 +36,9 @@ class DirectorStrain(ElasticEnergy):
     ``vectors`` (v, k), sparse: each vector is a weighted sum of the k places of the nodes, of each its point and, where
     it turns, its directions. Products are pairs of vectors, ``first`` and ``second`` (p,). Strain row e is the product
     ``product[e]`` over the lengths of one or two directors, whose squares are the products ``directors[e]`` (e, 2), −1
-    for none, times ``factor[e]``, by default 1; see :mod:`flexph.kernels.strains`. Damping is by stiffness alone:
-    σ + β σ̇ in place of σ.
+    for none, times ``factor[e]``, by default 1; see :mod:`flexph.kernels.strains`. Rows with ``laws`` have the energies
+    of these instead, and their compliance is that without strain. Damping is by stiffness alone: σ + β σ̇ in place of
+    σ.
     """
 
     vectors: Any
@@ -40,6 +52,7 @@ class DirectorStrain(ElasticEnergy):
     factor: Array | None = None
     initial: Array | None = None  # (m,), stresses of the body as it is placed; None for none
     undamped: Array | None = None  # (m,), rows that are not damped; None for none
+    laws: tuple[PointLaw, ...] = ()
 
     mass_damping: float = 0.0
     viscous: None = None

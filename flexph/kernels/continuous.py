@@ -210,5 +210,5 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
     beta = a.stress_damping[a.strains.stress]
     if beta.any():
         D = strain_rates(a, c, d)
-        damping = damping + D.T @ sparse.diags_array(beta) @ sparse.csr_array(a.strains.stiffness) @ D
+        damping = damping + D.T @ sparse.diags_array(beta) @ sparse.csr_array(a.strains.of_undeformed) @ D
     return damping

@@ -10,6 +10,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import sweep, turned, turned_spins
 from .arrays import Arrays, total
+from .strains import law_energies
 
 
 class Configuration(NamedTuple):
@@ -193,11 +194,23 @@ def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -
     return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints)
 
 
+def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
+    """½ σᵀCσ of each body, and the energies of strain rows with a law, (b,) [J]."""
+    own = law_energies(a.strains, product)
+    if own:
+        sigma = sigma.copy()
+        sigma[a.strains.stress[np.concatenate([rows.ravel() for rows, _ in own])]] = 0.0
+    elastic = 0.5 * total(a.body_stress, sigma * (a.compliance @ sigma), len(a.mass))
+    for rows, energy in own:
+        elastic += total(a.body_stress[a.strains.stress[rows[:, 0]]], energy, len(a.mass))
+    return elastic
+
+
 def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
     """Kinetic, elastic and potential energy of each body (b,), and of each spring [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
-    elastic = 0.5 * total(a.body_stress, c.sigma * (a.compliance @ c.sigma), len(a.mass))
+    elastic = _elastic_energy(a, c.sigma, d.product)
     return {
         "kinetic": kinetic,
         "elastic": elastic,

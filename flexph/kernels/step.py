@@ -42,7 +42,7 @@ from .state import (
     vectors,
 )
 from .strains import add_forces as add_stresses
-from .strains import mean_gradient, strain_stresses
+from .strains import add_law_stresses, mean_gradient, strain_stresses
 from .values import Means, Schedule, Step, Trial
 
 
@@ -102,6 +102,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         jump[own] = strain_stresses(a.strains, product) - start.sigma[own]
     stress = _mean_stress(a, step, jump)
     if own.size:
+        stress[own] = _with_laws(a, step, stress[own], product)
         add_stresses(a.strains, mean_gradient(a.strains, known.product, product), stress[own], on_product)
     loads = world_loads(a, lever, s.inputs)
     node_force = node_forces(a, on_product, vector_mean, loads)
@@ -186,6 +187,13 @@ def _mean_stress(a: Arrays, step: Step, jump: Array) -> Array:
     stress: Array = step.start.sigma + (0.5 + a.stress_damping / step.h) * jump
     decay = step.schedule.decay
     return stress if decay is None else stress + decay.softening @ jump
+
+
+def _with_laws(a: Arrays, step: Step, stress: Array, product: Array) -> Array:
+    """σ̃ of the strain rows (e,), of those with a law by its discrete gradient."""
+    viscosity = a.stress_damping[a.strains.stress] / step.h
+    add_law_stresses(a.strains, (step.known.product, product), viscosity, stress)
+    return stress
 
 
 def _end_rates(a: Arrays, step: Step, x: Means, at: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:

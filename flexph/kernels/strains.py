@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..discrete_gradients.stored_energies import LawRows, mean_slope, mean_stress
 from ..numerics.arrays import Array
 
 Index = np.ndarray
@@ -26,8 +27,15 @@ class Strains(NamedTuple):
     second: Index  # (e,)
     reference: Array  # (e,), ε₀
     stress: Index  # (e,), their places among all stresses
-    stiffness: Any  # (e, e), C⁻¹
+    stiffness: Any  # (e, e), C⁻¹, zero in rows with a law
     factor: Array  # (e,), w
+    laws: tuple[LawRows, ...] = ()
+    undeformed: Any = None  # (e, e), the stiffness with that of the laws without strain
+
+    @property
+    def of_undeformed(self) -> Any:
+        """Stiffness without strain, (e, e)."""
+        return self.stiffness if self.undeformed is None else self.undeformed
 
 
 class Gradient(NamedTuple):
@@ -56,9 +64,68 @@ def strains(s: Strains, product: Array) -> Array:
 
 
 def strain_stresses(s: Strains, product: Array) -> Array:
-    """σ = C⁻¹ε of the products, (e,)."""
-    stresses: Array = s.stiffness @ strains(s, product)
+    """σ = C⁻¹ε of the products, or those of their laws, (e,)."""
+    own = strains(s, product)
+    stresses: Array = s.stiffness @ own
+    for part in s.laws:
+        stresses[part.rows] = part.law.at(part.strain(own)).stress
     return stresses
+
+
+def add_law_stresses(s: Strains, products: tuple[Array, Array], viscosity: Array, stress: Array) -> None:
+    """Set the mean stresses over a step of rows with a law (in place), with a viscosity β/h of the rows (e,)."""
+    if not s.laws:
+        return
+    before, after = (strains(s, product) for product in products)
+    viscous = viscosity * (s.of_undeformed @ (after - before))
+    for part in s.laws:
+        stress[part.rows] = mean_stress(part.law, part.strain(before), part.strain(after)) + viscous[part.rows]
+
+
+def viscous_change(s: Strains, products: tuple[Array, Array], change: Array) -> Array:
+    """The change of the stresses (e,) that damping is of: of rows with a law that of their undeformed stiffness."""
+    if not s.laws:
+        return change
+    before, after = (strains(s, product) for product in products)
+    viscous, own = s.of_undeformed @ (after - before), change.copy()
+    for part in s.laws:
+        own[part.rows] = viscous[part.rows]
+    return own
+
+
+def law_energies(s: Strains, product: Array) -> list[tuple[Index, Array]]:
+    """Of each law the strain rows (k, c) and their energies (k,) [J]."""
+    own = strains(s, product) if s.laws else product
+    return [(part.rows, part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
+
+
+def end_stiffness(s: Strains, product: Array) -> Any:
+    """∂σ/∂ε at a state, sparse (e, e)."""
+    own = strains(s, product) if s.laws else product
+    return _with_laws(s, s.stiffness, [part.law.at(part.strain(own)).tangent for part in s.laws])
+
+
+def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -> Any:
+    """∂σ̃/∂ε at the end of a step, sparse (e, e); ``softened`` (e,) are ½ + β/h, by which σ̃ changes with σ there."""
+    before, after = (strains(s, product) if s.laws else product for product in products)
+    stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)
+    if s.laws:
+        viscous = sparse.diags_array(softened - 0.5) @ sparse.csr_array(s.of_undeformed)
+        stiffness = stiffness + viscous - sparse.diags_array(softened - 0.5) @ sparse.csr_array(s.stiffness)
+    slopes = [mean_slope(part.law, part.strain(before), part.strain(after)) for part in s.laws]
+    return _with_laws(s, stiffness, slopes)
+
+
+def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
+    """A stiffness with blocks (k, c, c) of the laws in their rows."""
+    whole = sparse.csr_array(stiffness)
+    for part, tangent in zip(s.laws, tangents, strict=True):
+        values = tangent / part.volume[:, None, None]
+        rows = np.broadcast_to(part.rows[:, :, None], values.shape)
+        columns = np.broadcast_to(part.rows[:, None, :], values.shape)
+        places = (rows.ravel(), columns.ravel())
+        whole = whole + sparse.csr_array((values.ravel(), places), shape=whole.shape)
+    return sparse.csr_array(whole)
 
 
 def gradient(s: Strains, product: Array) -> Gradient:
@@ -113,7 +180,7 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
     before, after = products
     g, end = mean_gradient(s, before, after), gradient(s, after)
     mean, last = rows(s, g, after.size), rows(s, end, after.size)
-    material = mean.T @ sparse.diags_array(softened) @ sparse.csr_array(s.stiffness) @ last
+    material = mean.T @ mean_stiffness(s, products, softened) @ last
     return -(material + bent(s, products, stress)).tocsr()
 
 

@@ -72,7 +72,7 @@ def _strains(body: NodalBody) -> str:
     """Places of the nodes, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
-    return " ".join(digits(numbers))
+    return " ".join([*digits(numbers), *(repr(part.law) for part in e.laws)])
 
 
 def _sizes(matrix: Any) -> Array:

@@ -55,6 +55,16 @@ PLANT = control.Plant(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0], [0.0]
 """A mass from its force to its place."""
 
 
+def quadratic(C: np.ndarray) -> np.ndarray:
+    """ψ = ½μ|E|² with C = 1 + 2E."""
+    return 1e5 * np.square(C - np.eye(3)).sum(axis=(1, 2))
+
+
+def by_quadratic(C: np.ndarray) -> np.ndarray:
+    """∂ψ/∂C."""
+    return 2e5 * (C - np.eye(3))
+
+
 class Call(NamedTuple):
     """A public callable with arguments by name that it accepts, those of ``*others`` by place."""
 
@@ -204,7 +214,13 @@ def _bodies() -> dict[str, Call]:
         "fem.Tie": Call(fem.Tie, {"region": parts["left"], "how": None}),
         "fem.Support": Call(fem.Support, {"region": parts["left"], "how": "hinged"}),
         "fem.solid": Call(fem.solid, solid | {"reference": "mean_axis", "degree": 1, "loads": {}, "sections": {},
-                                              "momenta": "full", "damping": fem.Damping()}),
+                                              "momenta": "full", "damping": fem.Damping(), "strain": "linear",
+                                              "law": None}),
+        "fem.solid.finite": Call(fem.solid, solid | {"degree": 1, "loads": {}, "damping": fem.Damping(),
+                                                     "strain": "finite", "law": fem.NeoHooke(1e6, 1e6)}),
+        "fem.NeoHooke": Call(fem.NeoHooke, {"mu": 1e6, "lam": 1e6}),
+        "fem.MooneyRivlin": Call(fem.MooneyRivlin, {"c1": 2e5, "c2": 1e5, "bulk": 1e6}),
+        "fem.StoredEnergy": Call(fem.StoredEnergy, {"energy": quadratic, "derivative": by_quadratic, "second": None}),
         "fem.plate": Call(fem.plate, {"mesh": fem.box_mesh((1.0, 1.0), (1, 1)), "material": STEEL, "thickness": 0.01,
                                       "theory": "kirchhoff", "ports": {"edge": lambda x: x[0] < 0.01}, "supports": (),
                                       "strain": "linear", "loads": {}, "sections": {}}),

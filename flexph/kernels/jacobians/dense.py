@@ -15,7 +15,7 @@ from ..gradient import (
     velocity_slices,
     with_spins,
 )
-from ..strains import bent, changes, gradient, mean_gradient
+from ..strains import bent, changes, gradient, mean_gradient, mean_stiffness
 from ..values import Means, Point, SingularStep, Solve
 from .blocks import (
     constraint_weights,
@@ -91,7 +91,7 @@ def _strained(a: Arrays, at: Point, beta: Array, gamma: Array) -> Array:
     s, products = a.strains, (at.known.product, at.trial.product)
     mean, last = changes(s, mean_gradient(s, *products), beta), changes(s, gradient(s, products[1]), gamma)
     curved = beta.T @ (bent(s, products, at.trial.stress[s.stress]) @ gamma)
-    stiffness: Array = curved + mean.T @ (strain_softening(a, at)[:, None] * (s.stiffness @ last))
+    stiffness: Array = curved + mean.T @ (mean_stiffness(s, products, strain_softening(a, at)) @ last)
     return stiffness
 
 

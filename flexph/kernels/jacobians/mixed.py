@@ -15,7 +15,7 @@ from ...numerics.rotations import moment
 from ..arrays import Arrays
 from ..state import product_changes
 from ..step import node_forces
-from ..strains import add_forces, changes, gradient, mean_gradient
+from ..strains import add_forces, changes, end_stiffness, gradient, mean_gradient
 from ..values import Means, Point, Trial
 from .blocks import node_blocks
 
@@ -24,9 +24,10 @@ def corrected_stresses(a: Arrays, at: Point, correction: Means) -> Array:
     """Stresses of the strain rows (e,) to first order after a correction that is subtracted from the means."""
     t, s, h = at.trial, a.strains, at.h
     turned = np.einsum("ksd,ks->kd", node_blocks(a, at)[0], correction.omega.take(a.node_body, axis=0))
-    moved = h * a.node_moves[:, None] * correction.v.take(a.node_body, axis=0) + turned
-    change = product_changes(a, a.incidence @ moved, t.vector)
-    stresses: Array = t.end.sigma[s.stress] - s.stiffness @ changes(s, gradient(s, t.product), change)
+    placed = h * a.node_moves[:, None] * correction.v.take(a.node_body, axis=0) + turned
+    change = product_changes(a, a.incidence @ placed, t.vector)
+    moved = changes(s, gradient(s, t.product), change)
+    stresses: Array = t.end.sigma[s.stress] - end_stiffness(s, t.product) @ moved
     return stresses
 
 

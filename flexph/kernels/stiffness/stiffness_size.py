@@ -20,7 +20,7 @@ from ..rolling import stiffness as rolling_stiffness
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, rotational_inertia
 from ..step import section_torques, world_loads
-from ..strains import curvature, gradient, rows, strain_stresses
+from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from .tangent import (
     Forces,
     below,
@@ -92,7 +92,7 @@ def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
     strains, stress = a.strains, strain_stresses(a.strains, d.product)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(curvature(strains, d.product, stress))
-    return rates.T @ abs(sparse.csr_array(strains.stiffness)) @ rates + moved.T @ second @ moved
+    return rates.T @ abs(end_stiffness(strains, d.product)) @ rates + moved.T @ second @ moved
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:

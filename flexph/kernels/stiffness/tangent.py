@@ -49,7 +49,7 @@ from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from ..step import section_torques, world_loads
-from ..strains import curvature
+from ..strains import curvature, end_stiffness
 
 
 class Forces(NamedTuple):
@@ -186,7 +186,7 @@ def _strained(a: Arrays, c: Configuration, d: Derived) -> Any:
     D = strain_rates(a, c, d)
     rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
     second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
-    return D.T @ sparse.csr_array(a.strains.stiffness) @ D + rates.T @ second @ rates
+    return D.T @ end_stiffness(a.strains, d.product) @ D + rates.T @ second @ rates
 
 
 def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:

@@ -24,6 +24,7 @@ from ...kernels.state import (
     node_velocities,
     product_changes,
 )
+from ...kernels.strains import viscous_change
 from ...kernels.values import Means, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_back, turned_spins
@@ -127,7 +128,7 @@ class Accounts:
             turned = h * turned_spins(start.R, x.omega)
             by_row = by_row + x.lam * rates(a.rolling, t.gain, done, turned)
         by_input = self._input_work(h, x, t, moved) if self._inputs else _NOTHING
-        by_loss = self._dissipation(start, h, x, t) if self.loses else _NOTHING
+        by_loss = self._dissipation(step, x, t) if self.loses else _NOTHING
         if s.decay is not None:
             by_loss = np.append(by_loss, lost(a, step, t.end, x))
         return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved)
@@ -172,9 +173,10 @@ class Accounts:
             output = output + h * (a.input_torque.T @ world.ravel())
         return output * t.loads
 
-    def _dissipation(self, start: Configuration, h: float, x: Means, t: Trial) -> Array:
-        a = self.arrays
-        jump = t.end.sigma - start.sigma
+    def _dissipation(self, step: Step, x: Means, t: Trial) -> Array:
+        a, h, own = self.arrays, step.h, self.arrays.strains.stress
+        jump = t.end.sigma - step.start.sigma
+        jump[own] = viscous_change(a.strains, (step.known.product, t.product), jump[own])
         by_stress = a.stress_damping / h * jump * (a.compliance @ jump)
         by_body = total(a.body_stress, by_stress, len(a.mass))
         by_body += total(a.body_u, h * x.du * (a.viscous @ x.du), len(a.mass))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of, strain_places
+from ...discrete_gradients.stored_energies import LawRows
 from ...kernels.strains import NONE, Strains
 from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.rotations import finite_rotation, unit_sweeps
@@ -85,9 +86,24 @@ def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness
     numbered = [np.column_stack([b.elasticity.product, b.elasticity.directors]) for b, _ in parts]
     own = np.vstack([np.where(n >= 0, n + at[3], -1) for n, (_, at) in zip(numbered, parts, strict=True)])
     reference = np.concatenate([b.elasticity.reference for b, _ in parts])
-    own_stiffness = sparse.csr_array(stiffness)[stress][:, stress]
+    undeformed = sparse.csr_array(stiffness)[stress][:, stress]
     factor = np.concatenate([b.elasticity.factors for b, _ in parts])
-    return Strains(own[:, 0], own[:, 1], own[:, 2], reference, stress, own_stiffness, factor)
+    starts, laws = np.cumsum([0, *(b.stress_size for b, _ in parts)]), []
+    for (b, _), start in zip(parts, starts, strict=False):
+        laws += [LawRows(start + law.rows, law.volume, law.law) for law in b.elasticity.laws]
+    quadratic = np.ones(len(stress))
+    quadratic[[row for law in laws for row in law.rows.ravel()]] = 0.0
+    return Strains(
+        product=own[:, 0],
+        first=own[:, 1],
+        second=own[:, 2],
+        reference=reference,
+        stress=stress,
+        stiffness=sparse.csr_array(sparse.diags_array(quadratic) @ undeformed),
+        factor=factor,
+        laws=tuple(laws),
+        undeformed=undeformed,
+    )
 
 
 def _stiffness(body: NodalBody) -> Array:

@@ -15,7 +15,7 @@ from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_pa
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
-from ...kernels.strains import strain_stresses
+from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
@@ -183,6 +183,6 @@ def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Stea
     a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
     if own.size:
         d = derive(a, c)
-        strained = a.strains.stiffness @ (strain_rates(a, c, d) @ correction)
+        strained = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ correction)
         sigma[own] = strain_stresses(a.strains, d.product) + strained
     return in_motion(mechanism, c._replace(r=centres, R=rotations, u=u, sigma=sigma), steady)

@@ -195,5 +195,5 @@ def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
     elastic = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
     if a.strains.stress.size:
         S = strain_rates(a, c, derive(a, c)) @ sparse.diags_array(displacement_sizes(a, size))
-        elastic += float(abs(S.T @ sparse.csr_array(a.strains.stiffness) @ S).max())
+        elastic += float(abs(S.T @ sparse.csr_array(a.strains.of_undeformed) @ S).max())
     return ROUND_OFF * (elastic + turning + size**2 * (own + float(a.mass.sum() * (spin @ spin))))

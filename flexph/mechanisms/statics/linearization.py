@@ -179,7 +179,7 @@ def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[d
     S, n = sparse.vstack([rates[np.flatnonzero(stored)], strained]).tocsr(), system.size
     size, compliance = n + S.shape[0], sparse.csr_array(a.compliance)[own][:, own]
     damping = rates.T @ sparse.diags_array(damping_slopes(springs, np.zeros(len(elements)))) @ rates
-    viscous = sparse.diags_array(a.stress_damping[own]) @ sparse.csr_array(a.strains.stiffness)
+    viscous = sparse.diags_array(a.stress_damping[own]) @ sparse.csr_array(a.strains.of_undeformed)
     damping = damping + strained.T @ viscous @ strained
     matrices = {
         "E": sparse_block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored]), compliance]),
