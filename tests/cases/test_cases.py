@@ -65,6 +65,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
     "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
     "rotating-beam": (32, "--elements 3", "frequencies.png modes.png speeds.csv"),
+    "rubber-block": (44, "--cells 1 --end 0.05", "bend.csv block.pvd ledger.csv ledger.png motion.png"),
     "singular-mass": (18, "--end 0.2", "convergence.csv lambda.csv motion.csv routes.png"),
     "slider-crank-3d": (26, "--steps 400", "ledger.png motion.csv motion.png reactions.csv reactions.png"),
     "solid-cantilever": (5, "--degree 1 --refine 1", "convergence.csv convergence.png"),
@@ -88,14 +89,14 @@ SLOW_CHECKS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum flexible-rope
     flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
-    interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever
+    interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever rubber-block
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow flexible-rope
-    flying-rod lateral-buckling robot-arm rod-between-bodies rolled-cantilever
+    flying-rod lateral-buckling robot-arm rod-between-bodies rolled-cantilever rubber-block
     flexible-pendulum four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams nafems plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam
     singular-mass slider-crank-3d solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol

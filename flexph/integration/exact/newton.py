@@ -30,6 +30,8 @@ from .iterate import (
     stresses_after,
 )
 
+SHORTEST = 1e-3
+"""Share of a correction below which no shorter one is tried."""
 LEFT_OVER = 0.3
 """Work of the defects along a correction, over that at its beginning, at which a search along it ends."""
 
@@ -55,7 +57,7 @@ def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
         try:
             return _iterate(a, step, guess)
         except StepFailed:
-            if not (a.springs.relations or a.contacts.stiffness.any()):
+            if not (a.springs.relations or a.strains.laws or a.contacts.stiffness.any()):
                 raise
         return _search(a, step, guess)
 
@@ -225,6 +227,8 @@ def _along(a: Arrays, start: Iterate, correction: Means) -> _Followed:
         return _Followed(share, y, float(direction @ flatten(a, y.defect)))
 
     before, followed = float(direction @ flatten(a, start.defect)), to(1.0)
+    while not math.isfinite(followed.work) and followed.share > SHORTEST:  # cells turned inside out
+        followed = to(0.5 * followed.share)
     if not (before > 0.0 and followed.work < -LEFT_OVER * before):
         return followed
     low, high, left, right = 0.0, 1.0, before, followed.work
