@@ -221,10 +221,14 @@ class _PlaneStrain:
 
     def at(self, strain: Array) -> Evaluated:
         """ψ, S (k, 3) and ∂S/∂E (k, 3, 3)."""
+        energy, stress, tangent = _Spatial(self.law).at(self.spatial(strain))
+        return Evaluated(energy, stress[:, IN_PLANE], tangent[:, IN_PLANE[:, None], IN_PLANE])
+
+    def spatial(self, strain: Array) -> Array:
+        """Strains (k, 6)."""
         whole = np.zeros((len(strain), 6))
         whole[:, IN_PLANE] = strain
-        energy, stress, tangent = _Spatial(self.law).at(whole)
-        return Evaluated(energy, stress[:, IN_PLANE], tangent[:, IN_PLANE[:, None], IN_PLANE])
+        return whole
 
 
 @dataclass(frozen=True)
@@ -235,12 +239,12 @@ class _PlaneStress:
 
     def at(self, strain: Array) -> Evaluated:
         """ψ, S (k, 3) and ∂S/∂E (k, 3, 3), with E_zz condensed."""
-        energy, stress, tangent = _Spatial(self.law).at(self._spatial(strain))
+        energy, stress, tangent = _Spatial(self.law).at(self.spatial(strain))
         side, own = tangent[:, IN_PLANE, 2], tangent[:, IN_PLANE[:, None], IN_PLANE]
         condensed = own - side[:, :, None] * side[:, None, :] / tangent[:, 2, 2, None, None]
         return Evaluated(energy, stress[:, IN_PLANE], condensed)
 
-    def _spatial(self, strain: Array) -> Array:
+    def spatial(self, strain: Array) -> Array:
         """Strains (k, 6) with E_zz by Newton's method on ln C_zz, which stays positive."""
         spatial = _Spatial(self.law)
         whole, rest = np.zeros((len(strain), 6)), spatial.at(np.zeros((1, 6))).tangent[0, 2]
@@ -255,6 +259,12 @@ class _PlaneStress:
                 break
         whole[:, 2] = 0.5 * np.expm1(log)
         return whole
+
+
+def whole_stress(law: Any, strain: Array) -> tuple[Array, Array]:
+    """Strains and stresses of space (k, 6) at strains of the plane (k, 3), of a law of the plane."""
+    whole = law.spatial(strain)
+    return whole, _Spatial(law.law).at(whole).stress
 
 
 def stored_energy(law: Any, plane: str | None) -> Any:

@@ -18,7 +18,7 @@ from flexph.numerics.rotations import spins
 from ..materials.damping import Damping
 from ..materials.hyperelastic import stored_energy
 from ..meshes.regions import region
-from .finite_view import finite_view
+from .finite_view import current_tensors, finite_view
 from .loads import load_ports, loaded_elements
 from .model import TERMS, SolidModel, block_diagonal
 from .region_samples import measured
@@ -32,7 +32,7 @@ def finite_solid(
     nodes = _nodes(model, ports)
     places = np.vstack([nodes.origins, model.mesh.points[nodes.free]])
     shape = sparse.csr_array((model.dim, 0))
-    frames = _rigid_frames(model, nodes)
+    frames, laws = _rigid_frames(model, nodes), point_laws(model, law)
     masses = lumped_masses(model)
     for number, mass in zip(nodes.free.tolist(), masses[nodes.free], strict=True):
         own = {name: Port(np.zeros(model.dim), shape, None) for name, node in nodes.points.items() if node == number}
@@ -43,10 +43,11 @@ def finite_solid(
     return NodalBody(
         frames=tuple(frames),
         places=places,
-        elasticity=_green_strain(model, nodes, places, (damping, law)),
+        elasticity=_green_strain(model, nodes, places, (damping, laws)),
         elements=np.zeros((0, 2), dtype=int),
         directors=np.zeros((0, model.dim, model.dim)),
-        view=finite_view(model, _weights(model, nodes)),
+        view=finite_view(model, _weights(model, nodes), laws),
+        current=current_tensors(model, laws),
         loads=load_ports(_load, model, (nodes, places), loads),
     )
 
@@ -147,7 +148,9 @@ def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) 
     return NodalLoad(owner, model.mesh.points[loaded] - places[owner], forces[loaded], normals)
 
 
-def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, Any]) -> DirectorStrain:
+def _green_strain(
+    model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, tuple[PointLaw, ...]]
+) -> DirectorStrain:
     """Green's strain E = ½(FᵀF − 1) at the points of the stresses, volume times strain, in Voigt order.
 
     Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress that of Piola and
@@ -157,7 +160,7 @@ def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, given: tuple[
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)
     for component, i, j in TERMS[d]:
         first[component], second[component] = i, j
-    at, laws = d * np.arange(count)[:, None], point_laws(model, given[1])
+    at, (damping, laws) = d * np.arange(count)[:, None], given
     energy = DirectorStrain(
         vectors=slopes(model) @ _positions(model, nodes),
         first=(at + first).ravel(),
@@ -166,7 +169,7 @@ def _green_strain(model: SolidModel, nodes: _Nodes, places: Array, given: tuple[
         directors=np.full((c * count, 2), -1),
         reference=np.zeros(c * count),
         compliance=_compliance(model, laws),
-        stiffness_damping=_damping(given[0]),
+        stiffness_damping=_damping(damping),
         factor=(model.weights[:, None] * np.where(first == second, 0.5, 1.0)).ravel(),
         laws=laws,
     )

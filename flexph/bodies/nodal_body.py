@@ -131,6 +131,8 @@ class NodalBody(Described, Memo):
     where these turn; the shape of its ``view``, (p, N), are weights of the nodes with which the points move.
     ``weights`` (N,) by name are ports that are such points, ``tangents`` (t, N) those of tangents between which
     elements turn.
+    ``current``: tensors that depend on the deformation, of solids (:class:`flexph.bodies.deformation.CurrentTensor`);
+    the vectors of their strains are, point by point, the columns of the deformation gradient.
 
     States are those of all nodes one after the other: ``rod.centre`` (dN,), ``rod.velocity``, of the T nodes that turn
     ``rod.rotation`` (9T,) and ``rod.spin``, and ``rod.stress``.
@@ -142,6 +144,7 @@ class NodalBody(Described, Memo):
     elements: Array
     directors: Array
     view: View | None = None
+    current: Mapping[str, Any] = field(default_factory=dict)
     loads: Mapping[str, NodalLoad] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
@@ -155,6 +158,7 @@ class NodalBody(Described, Memo):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loads", read_only(self.loads))
+        object.__setattr__(self, "current", read_only(self.current))
         object.__setattr__(self, "weights", read_only(self.weights))
         names = [*self.weights, *(name for frame in self.frames for name in frame.ports)]
         for name in names:

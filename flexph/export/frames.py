@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import meshio
 import numpy as np
 
+from ..bodies.deformation import deformation_gradients
 from ..bodies.fields import TensorField, View
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
@@ -102,7 +103,9 @@ def frames_of(
     for some in chunks(pick, 6 * largest + 6 * int(starts[-1])):
         part = instants(solution, some)
         positions, velocities = _moved(part, shown, layouts)
-        stresses = by_name([_quantities(part, name, view) for _, name, _, view in shown], owner)
+        stresses = by_name(
+            [_quantities(part, name, view) | _current(part, name, body) for _, name, body, view in shown], owner
+        )
         pairs = zip(shown, layouts, strict=True)
         inside = by_name(
             [_at_points(part, name, view=v, corners=of.corners, points=points) for (_, name, _, v), of in pairs],
@@ -153,6 +156,22 @@ def _quantities(part: Solution, body: str, view: View) -> dict[str, Array]:
         quantities[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
         if len(field.compliances):
             quantities[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
+    return quantities
+
+
+def _current(part: Solution, name: str, body: AnyBody) -> dict[str, Array]:
+    """Tensors that depend on the deformation in the cells of one body, (k, cells[, components])."""
+    quantities: dict[str, Array] = {}
+    if not isinstance(body, NodalBody) or not body.current:
+        return quantities
+    centres = part[f"{name}.centre"].reshape(len(part.times), len(body.frames), body.dim)
+    gradients, sigma = deformation_gradients(body, centres, part.rotations(name)), part[f"{name}.stress"]
+    for tensor, own in body.current.items():
+        values = own.of(gradients, sigma)
+        mean = own.in_cells(values)
+        quantities[tensor], quantities[f"{tensor}_principal"] = mean, principal_stresses(mean)
+        quantities[f"{tensor}_von_mises"] = von_mises(mean)
+        quantities[f"{tensor}_peak_von_mises"] = own.largest(von_mises(values))
     return quantities
 
 

@@ -77,7 +77,7 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
             positions[f"{name}, centre"] = run[f"{name}.centre"]
     panels = _coordinates(run.times, positions)
     if not names and run.mechanism.layout.dim == 2:
-        turning = [name for name, body in bodies.items() if body.turns]
+        turning = [name for name, body in bodies.items() if body.turns and not isinstance(body, NodalBody)]
         angles = [Curve(run.times, _angle(run.rotations(name)), name) for name in turning]
         panels += [Panel(largest_of(angles), "angle", "rad")] if angles else []
     return panels + [_of_part(run, name) for name in names if name not in ports and name not in bodies]

@@ -35,14 +35,19 @@ FEW = 30
 def sparse_factor(a: Arrays, at: Point) -> Solve:
     """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄ and borders): every block stays sparse.
 
-    The last unknowns are left to :func:`_bordered` where they are few.
+    Vectors of strains, which are many and of few neighbouring nodes each, are no unknowns. The last unknowns are left
+    to :func:`_bordered` where they are few.
     """
     nodes = node_gradients(a, at, node_blocks(a, at)[0])
     stiff = None if at.trial.touch is None else contact_stiffness(a, at, *nodes)
     following, (B, W) = following_loads(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
     body = body if stiff is None else body + sparse.csr_array(stiff)
-    gradients = (product_gradient(a, vector) for vector in (at.trial.vector_mean, at.trial.vector))
+    joined, theta = a.dim * _joined(a), product_stiffness(a, at)
+    if joined < theta.shape[0]:
+        body = body - at.h * (B[joined:].T @ (theta[joined:, joined:] @ W[joined:]))
+        B, W, theta = B[:joined], W[:joined], theta[:joined, :joined]
+    gradients = (product_gradient(a, vector)[:, :joined] for vector in (at.trial.vector_mean, at.trial.vector))
     mean, last = (weight @ gradient for weight, gradient in zip(constraint_weights(a, at), gradients, strict=True))
     combined, size, n = at.schedule.combined, body.shape[0], a.body_u.size
     acting = combined(with_spins(a, mean @ B, at.trial.inverse.transpose(0, 2, 1)))
@@ -51,7 +56,7 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
     shift, r = weighted_stack(a.border_stack, a, at), a.border.shape[0]
     K = sparse.block_array(
         [
-            [body, -acting.T, -at.h * (B.T @ product_stiffness(a, at))],
+            [body, -acting.T, -at.h * (B.T @ theta)],
             [spins if a.rolling.spin_row.size else None, None, last],
             [-W, None, sparse.eye_array(W.shape[0])],
         ]
@@ -72,6 +77,15 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
         return unflatten(a, y[:size], y[size : size + rows] / at.h)
 
     return solve
+
+
+def _joined(a: Arrays) -> int:
+    """Number of vectors of joints, springs and loads, before those of strains."""
+    s = a.strains
+    if not s.stress.size:
+        return len(a.vector_fixed)
+    own = min(int(index[index >= 0].min(initial=a.first.size)) for index in (s.product, s.first, s.second))
+    return int(np.minimum(a.first[own:], a.second[own:]).min())
 
 
 def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:

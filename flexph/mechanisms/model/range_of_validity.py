@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 
 from ...bodies.body import Body
+from ...bodies.deformation import deformation_gradients
 from ...bodies.nodal_body import NodalBody
 from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array, over_rows
+from ...numerics.rotations import entry_count, from_entries
 from ...systems.validity import ValidityWarning
 from .model import Model
 
@@ -33,6 +35,9 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
             kind = "rotation" if body.tangents is None else "centre"
             turned = _element_turns(body, states[:, mechanism.layout.parts[f"{name}.{kind}"]])
             for doubt in _elements(name, times, turned):
+                warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+        if isinstance(body, NodalBody) and body.current:
+            for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
         if not body.size:
             continue
@@ -72,6 +77,31 @@ def _element_turns(body: NodalBody, nodes: Array) -> Array:
         return np.arccos(np.clip(cosine, -1.0, 1.0))
 
     return over_rows(largest if body.tangents is None else largest_of_tangents, nodes)
+
+
+def _volumes(mechanism: Model, name: str, body: NodalBody, states: Array) -> Array:
+    """The least det F of the points of a solid at all states, (k,)."""
+    turning, d, parts = body.turning, body.dim, mechanism.layout.parts
+
+    def least(some: Array) -> Array:
+        centres = some[:, parts[f"{name}.centre"]].reshape(len(some), -1, d)
+        rotations = np.zeros((len(some), 0, d, d))
+        if turning:
+            kept = some[:, parts[f"{name}.rotation"]].reshape(len(some), turning, entry_count(d))
+            rotations = from_entries(kept, d)
+        return np.linalg.det(deformation_gradients(body, centres, rotations)).min(axis=1)
+
+    return over_rows(least, states)
+
+
+def _inside_out(name: str, times: Array, volumes: Array) -> list[str]:
+    if volumes.min() > 0.0:
+        return []
+    return [
+        f"cells of {name!r} turn inside out, a volume is {volumes.min():.2g} of the undeformed one"
+        f"{_since(times, volumes <= 0.0)}: strains do not see it, and what follows is no motion of a solid; take "
+        "smaller loads, more cells or shorter steps"
+    ]
 
 
 def _elements(name: str, times: Array, turned: Array) -> list[str]:

@@ -1,0 +1,52 @@
+"""Deformation gradients of bodies of nodes that are solids, and stresses that depend on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from .nodal_body import NodalBody
+
+
+@dataclass(frozen=True, eq=False)
+class CurrentTensor:
+    """A tensor at p points that depends on the deformation: ``of(F, σ)`` of F (k, p, d, d) and σ (k, m), (k, p, 6).
+
+    Components (xx, yy, zz, xy, yz, xz). weights (p,): volumes of the points; cell (p,): the cell of each; drawn (c,):
+    the cell of the mesh that each drawn cell is (a part) of.
+    """
+
+    unit: str
+    of: Callable[[Array, Array], Array]
+    weights: Array
+    cell: Array
+    drawn: Array
+
+    def in_cells(self, values: Array) -> Array:
+        """Means over the drawn cells, (k, c, …), of values at the points (k, p, …)."""
+        volumes = np.bincount(self.cell, self.weights)
+        means = np.zeros((volumes.size, *np.moveaxis(values, 1, 0).shape[1:]))
+        share = (self.weights / volumes[self.cell]).reshape(-1, *[1] * (values.ndim - 1))
+        np.add.at(means, self.cell, share * np.moveaxis(values, 1, 0))
+        return np.moveaxis(means[self.drawn], 0, 1)
+
+    def largest(self, values: Array) -> Array:
+        """Largest values (k, c) in the drawn cells of those at the points, (k, p)."""
+        peaks = np.full((int(self.cell.max()) + 1, len(values)), -np.inf)
+        np.maximum.at(peaks, self.cell, values.T)
+        return np.asarray(peaks[self.drawn].T)
+
+
+def deformation_gradients(body: NodalBody, centres: Array, rotations: Array) -> Array:
+    """F at the points of a solid, (k, p, d, d), from places (k, N, d) and rotations (k, N, d, d) of its nodes."""
+    (k, _, d), turning = centres.shape, body.turning
+    offsets = np.array([frame.centre for frame in body.frames[:turning]]).reshape(turning, d)
+    R = rotations[:, :turning]
+    origins = centres[:, :turning] - np.einsum("knij,nj->kni", R, offsets)
+    own = np.concatenate([origins[:, :, None], R.transpose(0, 1, 3, 2)], axis=2).reshape(k, turning * (d + 1), d)
+    places = np.concatenate([own, centres[:, turning:]], axis=1)
+    columns = body.elasticity.vectors @ np.moveaxis(places, 1, 0).reshape(places.shape[1], k * d)
+    return np.asarray(columns.reshape(-1, d, k, d).transpose(2, 0, 3, 1))
