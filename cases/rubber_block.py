@@ -92,7 +92,7 @@ def figures(result: Result) -> dict[str, Any]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables and pictures of the motion, the moving bodies with their stresses for mesh viewers, and the run itself."""
     solution = result.solution
-    write_run(solution, folder, "block.pvd")
+    write_run(solution, folder)
     energies = {name.replace(" ", "_") + "_J": values for name, values in solution.ledger.energy.items()}
     write_table(folder / "bend.csv", {"t_s": solution.times, "bend_rad": turned(solution), **energies})
     draw(solution, folder / "motion.png")
