@@ -340,8 +340,8 @@ def test_steps_that_are_not_saved_take_no_memory(method):
 
     That is a state of nine numbers, two energies, two multipliers twice, and the books.
     """
-    short, long = (memory_at_the_end(method, steps, 50) for steps in (150, 300))
-    assert long - short < 150 * 100
+    short, long = (memory_at_the_end(method, steps, 25) for steps in (50, 150))
+    assert long - short < 100 * 100
 
 
 @pytest.mark.slow
@@ -395,10 +395,12 @@ def beyond_reach():
     ],
 )
 def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
+    options = {}
     if method in EXTRAS:
         pytest.importorskip(EXTRAS[method][0])
+        options = {"tolerance": 1e-3}  # the tighter, the more steps towards the end
     with pytest.raises(IntegrationError, match=r"at t = |from t = .*try a (smaller step|looser tolerance)") as caught:
-        integrated(*beyond_reach(), 0.4, 40, method=by_name(method))
+        integrated(*beyond_reach(), 0.4, 20, method=by_name(method, **options))
     assert 0.1 < caught.value.solution.times[-1] < 0.25
     assert np.all(np.isfinite(caught.value.solution.states))
 
