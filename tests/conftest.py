@@ -1,4 +1,4 @@
-"""One thread for linear algebra, an order in which tests are collected and kernels compiled once, installed methods only.
+"""One thread for linear algebra, an order of tests by what they compile, and only methods that are installed.
 
 On matrices as small as those of the tests more threads only wait for each other.
 """
