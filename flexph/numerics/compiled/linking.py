@@ -4,6 +4,10 @@ numba by itself optimises and emits every function with all that it calls, and a
 the innermost is compiled once for every level above it. Here *inner* functions stay LLVM's intermediate code, and an
 *entry*, which Python calls and which may be kept on disk, links all that it reaches once. The machine code is the same.
 
+What is left is spent on writing and reading intermediate code: entries of arrays take a short way to it
+(``lowering.py``), inner functions are optimised only where they are linked, and *plain* functions, loops over numbers
+without closures, comprehensions and expressions of arrays, are spared the passes that look for these.
+
 That is done by parts of numba that are not its public interface. With versions where it was not tried, functions are
 compiled in numba's own way, which takes twice as long and comes to the same.
 """
@@ -17,28 +21,47 @@ from typing import Any
 
 import numba
 from numba import _dynfunc
+from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler, Flags
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 
+from .lowering import EntryLowering
+
 TRIED = (0, 61), (0, 68)
 """First and last version of numba with which functions are linked."""
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of variables begin that point to the constants of a function."""
+NOT_PLAIN = frozenset(
+    {
+        untyped_passes.WithLifting,
+        untyped_passes.InlineClosureLikes,
+        untyped_passes.MakeFunctionToJitFunction,
+        untyped_passes.InlineInlinables,
+        untyped_passes.FindLiterallyCalls,
+        untyped_passes.LiteralUnroll,
+        untyped_passes.LiteralPropagationSubPipelinePass,
+        typed_passes.InlineOverloads,
+        typed_passes.NopythonRewrites,
+    }
+)
+"""Passes that look for what plain functions do not have."""
 
 
-def inner(function: Callable[..., Any], **options: Any) -> Any:
+def inner(function: Callable[..., Any], *, plain: bool = False, **options: Any) -> Any:
     """A function that only compiled ones call; TypeError where Python does."""
     if numba.config.DISABLE_JIT:
         return function
     options |= {"nopython": True, "boundscheck": None, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return _Inner(function, targetoptions=options, pipeline_class=_Linked if _links() else Compiler)
+    linked = _PlainLinked if plain else _Linked
+    return _Inner(function, targetoptions=options, pipeline_class=linked if _links() else Compiler)
 
 
-def entry(function: Callable[..., Any], **options: Any) -> Any:
+def entry(function: Callable[..., Any], *, plain: bool = False, **options: Any) -> Any:
     """A function that Python calls, compiled with all that it reaches."""
-    return numba.njit(function, pipeline_class=_Linking if _links() else Compiler, **options)
+    linking = _PlainLinking if plain else _Linking
+    return numba.njit(function, pipeline_class=linking if _links() else Compiler, **options)
 
 
 def code_of(dispatcher: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -74,6 +97,10 @@ class _Part(JITCodeLibrary):
     def finalize(self) -> None:
         """Leave the code as it is."""
         self._finalized = True
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave that, too, to where the code is linked."""
+        module.data_layout = self._codegen._data_layout
 
 
 class _Whole(_Part):
@@ -125,7 +152,25 @@ class _Options(Flags):
         return isinstance(other, _Options) and self._values == other._values
 
 
-class _Linked(Compiler):
+class _Short(Compiler):
+    """A compilation with the short way to entries of arrays."""
+
+    left_out: frozenset[Any] = frozenset()
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes."""
+        pipelines: list[Any] = super().define_pipelines()
+        for pipeline in pipelines:
+            passes = [(step, text) for step, text in pipeline.passes if step not in self.left_out]
+            pipeline.passes = [
+                (EntryLowering if step is typed_passes.NativeLowering else step, text) for step, text in passes
+            ]
+            pipeline._finalized = False
+            pipeline.finalize()
+        return pipelines
+
+
+class _Linked(_Short):
     """How an inner function is compiled."""
 
     def compile_extra(self, function: Any) -> Any:
@@ -141,7 +186,7 @@ class _Linked(Compiler):
         return result._replace(entry_point=key)
 
 
-class _Linking(Compiler):
+class _Linking(_Short):
     """How an entry is compiled."""
 
     def compile_extra(self, function: Any) -> Any:
@@ -152,6 +197,18 @@ class _Linking(Compiler):
         state.library.enable_object_caching()
         with _without_collection():
             return super().compile_extra(function)
+
+
+class _PlainLinked(_Linked):
+    """How a plain inner function is compiled."""
+
+    left_out = NOT_PLAIN
+
+
+class _PlainLinking(_Linking):
+    """How a plain entry is compiled."""
+
+    left_out = NOT_PLAIN
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import importlib.util
 
+import numpy as np
 import pytest
 
 numba = pytest.importorskip("numba")
@@ -29,6 +30,24 @@ def test_values_are_the_same_in_both_ways(way):
     _, whole = nested()
     assert whole(3.0) == (3.0 * 3.0 + 1.0) / (3.0 * 3.0)
     assert whole(7.0) == (7.0 * 7.0 + 1.0) / (7.0 * 7.0)
+
+
+def entries(a, b, column, whole):
+    """Entries by signed and unsigned numbers, from the end, of rows, and of what is not contiguous."""
+    i = np.uint8(1)
+    a[-1, i] = whole[-2]
+    a[i, -2] += b[i, -1, 0]
+    row = a[-2]
+    row[0] = column[-1]
+    return a[0, 0] + a[i, -1] * b[-1, 0, i] + row[-1]
+
+
+def test_entries_of_arrays_are_those_of_python(way):
+    given = [np.arange(6.0).reshape(2, 3), np.arange(8, dtype=np.float32).reshape(2, 2, 2)]
+    given += [np.arange(9.0)[::2], np.arange(4)]
+    wanted = entries(*(own := [np.copy(value) for value in given]))
+    assert linking.entry(entries)(*given) == wanted
+    np.testing.assert_array_equal(given[0], own[0])
 
 
 def test_an_inner_function_is_not_for_python(way):

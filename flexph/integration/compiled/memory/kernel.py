@@ -26,6 +26,7 @@ OTHERS = (
     "kernels/resolution.py",
     "mechanisms/model/redundancy.py",
     "numerics/compiled/linking.py",
+    "numerics/compiled/lowering.py",
     "systems/resistive_relations.py",
 )
 """Sources outside of this folder that the loops take functions or constants from."""
@@ -50,13 +51,13 @@ class _Files(CompileResultCacheImpl):
 
 def kernel(function: F) -> F:
     """A function that only compiled ones call."""
-    compiled: F = inner(function, **_OPTIONS)
+    compiled: F = inner(function, plain=True, **_OPTIONS)
     return compiled
 
 
 def entry(function: F) -> F:
     """A function that Python calls, kept on disk where there is a place to write."""
-    dispatcher: Any = linking.entry(function, no_cfunc_wrapper=True, **_OPTIONS)
+    dispatcher: Any = linking.entry(function, plain=True, no_cfunc_wrapper=True, **_OPTIONS)
     if isinstance(dispatcher, numba.core.dispatcher.Dispatcher):
         keep_on_disk(dispatcher, _Files)
     compiled: F = dispatcher
