@@ -27,7 +27,7 @@ from .exact.step import Stepper, StepStart
 from .methods import Exact, MechanismMethod
 
 if TYPE_CHECKING:
-    from .compiled.steps.run import Rows
+    from .compiled.steps.books import Rows
     from .exact.compiled_run import BlockStepper
 
 MOST = 64
@@ -216,8 +216,8 @@ class _CompiledSteps:
     """Steps in compiled loops; one that they do not solve is taken by the NumPy kernels."""
 
     def __init__(self, plain: _PlainSteps) -> None:
-        from .compiled.steps.run import Rows
-        from .exact.gauss_blocks import blocks_of
+        from .compiled.steps.books import Rows
+        from .exact.block_steppers import blocks_of
 
         self.blocks = blocks_of(plain.mechanism, plain.stepper)
         self.plain, start = plain, self.blocks.put(plain.start)

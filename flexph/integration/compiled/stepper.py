@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...kernels.state import Configuration
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
 from ...numerics.compiled.linking import code_of
@@ -15,11 +16,12 @@ from ...numerics.gauss_tableau import Tableau
 from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
-from .steps.run import Parts, Rows, Table, run, settle
+from .steps.books import Rows
+from .steps.pairs import no_pair
+from .steps.run import Parts, Table, run, settle
 from .workspace import memory, memory_of_redundant
 
 if TYPE_CHECKING:
-    from ...kernels.state import Configuration
     from ...mechanisms.model.model import Model
 
 
@@ -35,30 +37,44 @@ class Stepper:
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
         self.memory = mechanism.once(memory_of_redundant if parts.redundant else memory).copy()
-        self.known = 0
+        self.known, m = 0, self.memory
+        self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
+        self._is_astray = False  # after a part of a step that was not solved
+        self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
+        names = "history", "energy", "defect"
+        self._kept = {name: getattr(m, f"run_{name}") for name in names}
+        self._before = {name: getattr(m, f"run_back_{name}") for name in names}
         self._code: Callable[..., None] | None = None
 
     def put(self, c: Configuration, history: Array, defect: Array) -> None:
         """Set where the next step starts: positions and speeds, the last steps, and the velocity defect."""
-        m = self.memory
-        for name, value in zip(Motion._fields, c, strict=False):
-            getattr(m, f"at_{name}")[...] = value
+        for field, value in zip(self._at, c, strict=True):
+            field[...] = value
         with announced():
             settle(self.memory, self.axes)
-        self.known = len(history)
-        m.run_history[len(m.run_history) - self.known :] = history
-        m.run_defect[:] = defect
+        self.known, rows = len(history), self._kept["history"]
+        rows[len(rows) - self.known :] = history
+        self._kept["defect"][:] = defect
+        self._is_astray = False
+
+    def name(self, start: Any) -> None:
+        """Know the state in the memory by its name, so that it need not be put there again."""
+        self.stands = None if self._is_astray else start
 
     def history(self) -> Array:
         """The rows of history that are filled."""
-        memory = self.memory.run_history
-        return memory[len(memory) - self.known :].copy()
+        rows = self._kept["history"]
+        return rows[len(rows) - self.known :].copy()
+
+    def between(self) -> tuple[Array, Array]:
+        """The velocity defect and the energies where the next step starts."""
+        return self._kept["defect"].copy(), self._kept["energy"].copy()
 
     def take(self, table: Table | GaussTable, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
-        m = self.memory
-        m.run_back_history[:], m.run_back_energy[:] = m.run_history, m.run_energy
-        m.run_back_defect[:] = m.run_defect
+        self.stands = None
+        for name, field in self._kept.items():
+            self._before[name][...] = field
         try:
             with announced():
                 self.entry(*self._arguments(table, save_every, count, rows=rows, solved=solved))
@@ -72,7 +88,7 @@ class Stepper:
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
         """Take the one step of a table, and whether it is solved; its rows are written over."""
-        solved[0] = 0
+        solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         arguments = self._arguments(table, 1, 0, rows=rows, solved=solved)
         if self._code is None:
@@ -86,10 +102,10 @@ class Stepper:
         return True
 
     def _back(self) -> None:
-        """Return to the start of the step that was not solved."""
-        m = self.memory
-        m.run_history[:], m.run_energy[:] = m.run_back_history, m.run_back_energy
-        m.run_defect[:] = m.run_back_defect
+        """Return to the start of the step that was not solved, but for positions and speeds."""
+        self._is_astray = True
+        for name, field in self._before.items():
+            self._kept[name][...] = field
 
 
 class GaussSteps(Stepper):
@@ -98,7 +114,7 @@ class GaussSteps(Stepper):
     entry = staticmethod(run_gauss)
 
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
-        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size))
+        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
         self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
 
     def _arguments(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> tuple[Any, ...]:

@@ -16,7 +16,9 @@ from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
-from ..compiled.steps.run import Parts, Rows, Table
+from ..compiled.steps.books import Rows
+from ..compiled.steps.pairs import Pair, no_pair
+from ..compiled.steps.run import Parts, Table
 from ..times.events import Watch
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
@@ -87,10 +89,15 @@ class BlockStepper:
         self.mechanism, self.stepper = mechanism, stepper
         self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
         redundant = (1,) if self.exact.least_norm else ()
-        self.parts = Parts(np.array(stepper.shares), np.array(stepper.weights), self.exact.depth, redundant)
+        shares, weights = np.array(stepper.shares), np.array(stepper.weights)
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
         self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
+
+    def _pair(self) -> Pair:
+        """What pairs of steps are judged by, of steps that are none."""
+        return no_pair()
 
     def limited(self, rows: int) -> int:
         """Most steps of a block whose table has so many rows for each."""
@@ -100,7 +107,9 @@ class BlockStepper:
     def put(self, start: StepStart) -> StepStart:
         """Set where the next step starts, with energies to the bits of those of the rows."""
         self.compiled.put(start.state.c, start.history, start.state.defect)
-        return start._replace(energy=self.compiled.memory.run_energy.copy())
+        start = start._replace(energy=self.compiled.between()[1])
+        self.compiled.name(start)
+        return start
 
     def table(self, times: Array) -> Table | GaussTable:
         """What time prescribes over the steps between the times."""
@@ -130,8 +139,11 @@ class BlockStepper:
         """The step from a start to a time [s], by NumPy where the loops do not solve it; raises StepFailed."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, self.table(times), EACH)
-        if not solved:
-            return self.stepper.step(start, time)
+        return self._result(start, times, rows) if solved else self.stepper.step(start, time)
+
+    def _result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
+        """The step between two times in its row."""
+        time = float(times[1])
         return StepResult(
             end=self.end(time, rows.state[0]),
             middle=0.5 * (start.time + time),
@@ -146,7 +158,8 @@ class BlockStepper:
         self, start: StepStart, times: Array, table: Table | GaussTable, save: Save, flows: Any = 0.0
     ) -> tuple[Rows, int]:
         """Rows of the steps of a table, the first one going on from ``flows``, and how many steps are solved."""
-        self.put(start)
+        if start is not self.compiled.stands:
+            self.put(start)
         solved, count = np.zeros(1, dtype=np.int64), (save.before % save.every + len(times) - 1) // save.every + 1
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = flows
@@ -192,9 +205,11 @@ class BlockStepper:
 
     def end(self, time: float, x: Array) -> StepStart:
         """Where the steps have come to, a flat state."""
-        c, m = configuration(self.mechanism, x), self.compiled.memory
-        state = EvaluatedState(x, c, derive(self.exact.arrays, c), m.run_defect.copy())
-        return StepStart(time, state, m.run_energy.copy(), self.compiled.history())
+        c, (defect, energy) = configuration(self.mechanism, x), self.compiled.between()
+        state = EvaluatedState(x, c, derive(self.exact.arrays, c), defect)
+        end = StepStart(time, state, energy, self.compiled.history())
+        self.compiled.name(end)
+        return end
 
 
 def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -61,10 +62,19 @@ class PairStepper(ComposedStepper):
             return Tried([], math.inf, str(failed), known)
         ends = (start, first.result.end, second.result.end)
         energy = max(known, *(float(s.energy[self._kinetic].sum()) for s in ends))
-        squared = max(self._energy(start, middle - start.time, second), left / LEFT**2)
+        estimate = self._energy(start, middle - start.time, second), left
+        return self.judged((start, pair, partial(self.step, start)), estimate, known, energy)
+
+    def judged(self, step: Any, estimate: tuple[float, float], known: float, energy: float) -> Tried:
+        """A pair with the energies of its error and of what it adds to the velocity defect [J].
+
+        ``energy`` is the largest kinetic energy up to its end, ``known`` that before it [J].
+        """
+        motion, left = estimate
+        squared = max(motion, left / LEFT**2)
         error = math.sqrt(squared / energy) / self.tolerance.relative if squared > 0.0 else 0.0
         cause = f"the error is still {error:.1f} times the tolerance"
-        return Tried([(start, pair, partial(self.step, start))], error, cause, energy if error <= 1.0 else known)
+        return Tried([step], error, cause, energy if error <= 1.0 else known)
 
     def step(self, start: StepStart, time: float) -> StepResult:
         """The pair from a start to a time [s]; raises StepFailed."""

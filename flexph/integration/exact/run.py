@@ -33,7 +33,7 @@ from ..times.options import RunOptions
 from ..times.protocols import Entry
 from ..times.sampled import ControlledForcing, one_by_one
 from ..times.signature import Signature, signature_of
-from ..times.step_control import controlled
+from ..times.step_control import ErrorEstimate, controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .gauss import GaussStepper
 from .pairs_of_steps import PairStepper
@@ -43,6 +43,7 @@ from .steppers import stepper_of
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
+    from .compiled_run import BlockStepper
 
 ON_ZERO = 1e-9
 """Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
@@ -117,18 +118,25 @@ class _Task(NamedTuple):
 
     def in_blocks(self) -> Solution:
         """A run in compiled blocks of steps."""
-        from .compiled_run import in_blocks, in_chunks
-        from .gauss_blocks import blocks_of
+        from .block_steppers import blocks_of
 
         blocks = blocks_of(self.mechanism, self.stepper)
         run = self._run(blocks.put(self.stepper.start(self.initial)))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
-            every = self.options.save_every
-            if self.loops is None:
-                return self._followed(run, in_blocks(run, blocks, self.grid, every), journal)
-            if run.watch.active:
-                return self._followed(run, one_by_one(run, blocks, self.loops, self.grid, every), journal)
-            return self._followed(run, in_chunks(run, blocks, self.loops, self.grid, every), journal)
+            return self._followed(run, self._entries(run, blocks), journal)
+
+    def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
+        """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
+        from .block_steppers import PairBlocks
+        from .compiled_run import in_blocks, in_chunks
+
+        every = self.options.save_every
+        if self.loops is not None:
+            source = one_by_one if run.watch.active else in_chunks
+            return source(run, blocks, self.loops, self.grid, every)
+        if isinstance(blocks, PairBlocks):
+            return self._controlled(run, blocks)
+        return in_blocks(run, blocks, self.grid, every)
 
     def step_by_step(self) -> Solution:
         """A run of single steps, prescribed or chosen by their error."""
@@ -136,13 +144,16 @@ class _Task(NamedTuple):
         if self.loops is not None:
             steps: Iterator[Entry] = one_by_one(run, self.stepper, self.loops, self.grid, self.options.save_every)
         elif isinstance(self.stepper, PairStepper):
-            known = run.start.history[-1:, -1]
-            control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
-            steps = controlled(run, self.stepper, control, self.grid, save_every=self.options.save_every)
+            steps = self._controlled(run, self.stepper)
         else:
             steps = prescribed(run, self.stepper, self.grid, save_every=self.options.save_every)
         with self._opened(self._start) as journal:
             return self._followed(run, steps, journal)
+
+    def _controlled(self, run: Run, pairs: ErrorEstimate) -> Iterator[Entry]:
+        known = run.start.history[-1:, -1]
+        control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
+        return controlled(run, pairs, control, self.grid, save_every=self.options.save_every)
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""
@@ -205,6 +216,8 @@ def compiles(mechanism: Mechanism, method: MechanismMethod) -> bool:
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
         "a contact is not yet": bool(mechanism.network.arrays.contacts.kind.size),
+        "control of steps under loads that follow sections is not": method.tolerance is not None
+        and bool(mechanism.network.arrays.follow_input.size),
         "rolling in space by Gauss collocation is not": method.name == "exact_gauss" and _rolls_in_space(mechanism),
     }
     refused = [reason for reason, holds in reasons.items() if holds]

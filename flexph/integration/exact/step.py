@@ -193,6 +193,11 @@ class ExactStepper:
             reason = f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
             raise StepFailed(reason, solved.iterations, 0.0)
 
+    @property
+    def motions(self) -> int:
+        """Number of mean velocities in a row of history."""
+        return self._edges[2]
+
     def _guess(self, start: StepStart, h: float, prescribed: Schedule) -> Means:
         """Mean velocities predicted from the last steps, or the present ones; the last multipliers.
 

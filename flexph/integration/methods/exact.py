@@ -43,9 +43,9 @@ class Exact(MechanismMethod):
         are returned, torques counting as forces at the lever of the mechanism's size.
     compiled : bool, optional
         By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
-        equal to round-off, unless there is a tolerance. The first run on a machine
-        takes some 20 s more, and says so. Drives and inputs must be functions of time alone: they are asked for
-        many steps ahead, drives that take arrays for all times at once. False keeps to NumPy, True insists.
+        equal to round-off. The first run on a machine takes some 20 s more, and says so. Drives and inputs must be
+        functions of time alone: they are asked for many steps ahead, drives that take arrays for all times at once.
+        False keeps to NumPy, True insists.
 
     contact : {"events", "steps"}
         Where rigid contacts (:class:`flexph.contacts.Rigid`) strike: a step is split at each impact, which is exact in
@@ -54,7 +54,7 @@ class Exact(MechanismMethod):
     Raises
     ------
     ValueError
-        For a tolerance that is not positive, and for ``compiled=True`` with a tolerance.
+        For a tolerance that is not positive.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Exact(MechanismMethod):
             read_tolerance(self.tolerance)
         check_redundant(self.redundant)
         check.choice("contact", self.contact, ("events", "steps"))
-        check_compiled(self, tolerance=self.tolerance is not None)
+        check_compiled(self)
 
     @property
     def name(self) -> str:
@@ -82,8 +82,8 @@ class Exact(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Not with a tolerance."""
-        return self.compiled is not False and self.tolerance is None
+        """Unless it is forbidden."""
+        return self.compiled is not False
 
 
 @checked

@@ -84,6 +84,7 @@ RUNS = {
             Exact(compiled=False),
             Exact4(compiled=False),
             ExactGauss(compiled=False),
+            Exact(tolerance=1e-2),
             Decaying(radius=0.5),
             Decaying(radius=0.5, tolerance=1e-2),
         )

@@ -12,7 +12,7 @@ from ..loops.rolling import add_squares
 from ..memory.data import Index
 from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
-from ..steps.run import Rows, begin_row, book_energy, close_row
+from ..steps.books import Rows, begin_row, book_energy, close_row
 from .history import guess, remember
 from .momenta import begin, constraint_rates
 from .newton import newton

@@ -70,6 +70,12 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
     assemble(m, axes, h, before, after)
+    return factor_assembled(m, axes)
+
+
+@kernel
+def factor_assembled(m: Memory, axes: tuple[int, ...]) -> bool:
+    """Factor the entries of a Jacobian, with the border of N; False where it is singular."""
     for k in range(m.null_number[0]):
         row = m.border_l[m.redundancy_row[m.null_chosen[k]]]
         m.null_shift[k] = _flexibility(m, row)

@@ -7,16 +7,18 @@ from typing import NamedTuple
 from ....numerics.arrays import Array
 from ..loops.arrow import solve_border
 from ..loops.ledger_rows import energies, flows, velocity_defect
-from ..loops.motion import copy, copy_field, derive, derive_momenta
+from ..loops.motion import copy, derive, derive_momenta
 from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
 from ..loops.relations import generates
 from ..loops.rolling import add_squares
 from ..memory.data import Index
 from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief, get
+from ..memory.simd import brief
+from .books import Rows, begin_row, book_energy, close_row
 from .history import guess, remember
 from .newton import newton
+from .pairs import Pair, begin_pair, estimate, reflect, watch_energy
 
 
 class Table(NamedTuple):
@@ -31,17 +33,6 @@ class Table(NamedTuple):
     moved: Array  # (n or 1, springs), how far free measures move
 
 
-class Rows(NamedTuple):
-    """What a run books: a row for every saved step, the last one for the step under way (see exact.step.StepResult)."""
-
-    state: Array
-    energy: Array
-    stage: Array
-    multipliers: Array
-    flow: Array
-    audit: Array
-
-
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
@@ -51,6 +42,7 @@ class Parts(NamedTuple):
     shares: Array
     weights: Array
     depth: int
+    pair: Pair
     redundant: tuple[int, ...] = ()
 
 
@@ -75,16 +67,34 @@ def run(
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
         begin_row(m)
+        first = known
+        begin_pair(m, parts.pair)
         for i in range(substeps):
+            watch_energy(m, parts.pair)
             k = step * substeps + i
             if not _substep(m, axes, parts.redundant, table, k, known, parts.shares[i], parts.weights[i]):
                 return
             known = min(known + 1, parts.depth)
+        if parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step, first):
+            return
         close_row(m, axes, rows, row)
+        rows.audit[row, 5] += parts.pair.found.size > 0  # of two steps
         count += 1
         solved[0] += 1
         if count % save_every == 0:
             row += 1
+
+
+@kernel
+def _finish_pair(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, step: int, known: int) -> bool:
+    """Estimate the error of the two substeps of a step; False where the constraints are dependent at their end."""
+    k = 2 * step + 1
+    last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
+    h, length = table.times[k] - table.times[k - 1], table.times[k + 1] - table.times[k - 1]
+    watch_energy(m, parts.pair)
+    estimate(m, axes, parts.redundant, parts.pair, h, known)
+    given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
+    return reflect(m, axes, parts.redundant, parts.pair, given[0], given[1], given[2], length)
 
 
 @kernel
@@ -120,32 +130,6 @@ def _substep(
     _book(m, redundant, h, iterations, after, offset, share, weight)
     remember(m, h, known)
     return True
-
-
-@kernel
-def begin_row(m: Memory) -> None:
-    """Keep what a step that is not solved is taken again from, and its sums at zero."""
-    copy_field(m.run_history, m.run_back_history)
-    copy(m.run_energy, m.run_back_energy)
-    copy(m.run_defect, m.run_back_defect)
-    m.run_step[:] = 0.0
-
-
-@kernel
-def close_row(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
-    """The end of a step, after all its parts: its sums are added to its row."""
-    for i in range(m.run_defect.size):
-        m.run_step_audit[2] = max(m.run_step_audit[2], abs(m.run_defect[i]))
-    m.run_step_audit[5] = 1.0
-    for i in range(m.run_step_audit.size):
-        worst = max(rows.audit[row, i], m.run_step_audit[i])
-        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + m.run_step_audit[i]
-    for i in range(m.run_step_flow.size):
-        rows.flow[row, i] += m.run_step_flow[i]
-    copy(m.run_energy, rows.energy[row])
-    copy(m.run_step_stage, rows.stage[row])
-    copy(m.run_step_multipliers, rows.multipliers[row])
-    _store(m, axes, rows.state[row])
 
 
 @entry
@@ -186,22 +170,6 @@ def _book(
 
 
 @kernel
-def book_energy(m: Memory) -> float:
-    """Add the flows of a substep, and go on to the energies at its end; the power balance that is left [J]."""
-    balance = 0.0
-    for i in range(m.run_energy.size):
-        balance += m.run_new_energy[i] - m.run_energy[i]
-        m.run_energy[i] = m.run_new_energy[i]
-    for i in range(m.run_flow.size):
-        m.run_step_flow[i] += m.run_flow[i]
-        if i < m.ledger_earned:
-            balance -= m.run_flow[i]
-        elif i >= m.ledger_lost:
-            balance += m.run_flow[i]
-    return balance
-
-
-@kernel
 def _book_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
     """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
     audit = m.run_step_audit
@@ -232,33 +200,3 @@ def _close_gaps(m: Memory, redundant: tuple[int, ...]) -> None:
         solve_least(m)
     else:
         solve_border(m)
-
-
-@kernel
-def _store(m: Memory, axes: tuple[int, ...], out: Array) -> None:
-    """The flat state in the layout of the mechanism."""
-    d = len(axes)
-    s = 1 if d == 2 else 3
-    end = _append(m.at_r, out, 0)
-    for b in range(m.inertia_mass.size):
-        if m.inertia_turns[b]:
-            for i in range(d):
-                for j in range(s):
-                    out[end] = m.at_R[b, i, j]
-                    end += 1
-    end = _append(m.at_v, out, _append(m.at_u, out, end))
-    for b in range(m.inertia_mass.size):
-        if m.inertia_turns[b]:
-            for i in range(s):
-                out[end] = m.at_w[b, i]
-                end += 1
-    _append(m.at_spring, out, _append(m.at_sigma, out, _append(m.at_du, out, end)))
-
-
-@kernel
-def _append(field: Array, out: Array, first: int) -> int:
-    """All entries of a field into a vector from an entry on; the next one."""
-    brief()
-    for i in range(field.size):
-        out[first + i] = get(field, i)
-    return first + field.size

@@ -1,18 +1,23 @@
-"""Runs of Gauss collocation in compiled blocks of steps."""
+"""Compiled steps of Gauss collocation, and pairs of steps with an estimate of their error."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import GaussSteps
-from .compiled_run import BlockStepper
+from ..compiled.steps.pairs import Pair
+from ..times.loop import Run
+from ..times.step_control import Tried
+from .compiled_run import EACH, BlockStepper
 from .composition import ComposedStepper
 from .gauss import GaussStepper
-from .step import ExactStepper, Stepper
+from .pairs_of_steps import PairStepper
+from .step import ExactStepper, Stepper, StepStart
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -22,8 +27,39 @@ def blocks_of(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     """What takes the steps of a stepper in blocks."""
     if isinstance(stepper, GaussStepper):
         return GaussBlocks(mechanism, stepper)
+    if isinstance(stepper, PairStepper):
+        return PairBlocks(mechanism, stepper)
     assert isinstance(stepper, ExactStepper | ComposedStepper)
     return BlockStepper(mechanism, stepper)
+
+
+class PairBlocks(BlockStepper):
+    """Pairs of steps, one at a time, with an estimate of their error (see :class:`PairStepper`)."""
+
+    stepper: PairStepper
+
+    def _pair(self) -> Pair:
+        sizes = 3, self.exact.motions, self.exact.rows_of_g
+        return Pair(*map(np.zeros, sizes))
+
+    def known(self, start: StepStart) -> float:
+        """See :meth:`PairStepper.known`."""
+        return self.stepper.known(start)
+
+    def count(self, known: float) -> int:
+        """See :meth:`PairStepper.count`."""
+        return self.stepper.count(known)
+
+    def attempt(self, run: Run, times: Array, known: float) -> Tried:
+        """See :meth:`PairStepper.attempt`; by NumPy where the loops do not solve it."""
+        start, ends = run.start, times[[0, 2]]
+        run.trying(start.time, float(ends[1]))
+        rows, solved = self._taken(start, ends, self.table(ends), EACH)
+        if not solved:
+            return self.stepper.attempt(run, times, known)
+        motion, left, energy = self.parts.pair.found.tolist()
+        step = start, self._result(start, ends, rows), partial(self.step, start)
+        return self.stepper.judged(step, (motion, left), known, max(known, energy))
 
 
 class GaussBlocks(BlockStepper):

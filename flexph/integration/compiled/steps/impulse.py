@@ -1,0 +1,102 @@
+"""Impulses of the joints that change the velocity defect between steps, in loops (see exact.impulse)."""
+
+from __future__ import annotations
+
+from ....numerics.arrays import Array
+from ..loops.arrow import eliminate, expand, reduce, solve_border
+from ..loops.couplings import add_constraints, add_rolling, differentiate_vectors
+from ..loops.jacobian import add_flexible, add_rigid, turn_bodies
+from ..loops.ledger_rows import energies, velocity_defect
+from ..loops.motion import copy, copy_field, derive_momenta
+from ..loops.redundancy import factor_assembled, keep_independent, solve_least
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..memory.simd import get, put
+from .books import book_energy
+
+INSTANT = 2.0**-500
+"""Length of a step in which only inertia and constraints act: a power of two, by which products are exact."""
+
+
+@kernel
+def factor_instant(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], coefficient: Array) -> bool:
+    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian of a step of no length; False where it is singular."""
+    _stand_still(m, axes)
+    m.system_jacobian[:] = 0.0
+    add_flexible(m, axes, INSTANT)
+    turn_bodies(m, axes, INSTANT)
+    add_rigid(m, axes, INSTANT)
+    differentiate_vectors(m, axes, INSTANT)
+    add_constraints(m, axes, INSTANT, coefficient, coefficient)
+    add_rolling(m, axes, INSTANT)
+    if len(redundant) > 0:
+        return factor_assembled(m, axes)
+    else:
+        return eliminate(m, axes)
+
+
+@kernel
+def _stand_still(m: Memory, axes: tuple[int, ...]) -> None:
+    """Make the trial one that ends where it starts."""
+    copy(m.at_state, m.end_state)
+    copy(m.at_vectors, m.end_vectors)
+    copy_field(m.at_arm, m.trial_lever)
+    copy_field(m.at_vector, m.trial_mean)
+    for products in (m.end_Pu, m.trial_Pmean):
+        copy_field(m.at_Pu, products)
+    copy_field(m.at_Pdu, m.end_Pdu)
+    copy_field(m.at_p_r, m.end_p_r)
+    for b in range(m.inertia_mass.size):
+        for i in range(len(axes)):
+            for j in range(len(axes)):
+                m.trial_inverse[b, i, j] = m.at_R[b, j, i]
+
+
+@kernel
+def answer(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], defect: Array, mu: Array) -> None:
+    """M⁻¹Gᵀμ in the velocities of ``correction``, and μ = (G M⁻¹Gᵀ)⁻¹ of a velocity defect, which may be changed."""
+    if len(redundant) > 0:
+        keep_independent(m, defect)
+    m.defect[:] = 0.0
+    reduce(m, axes, INSTANT)
+    for i in range(defect.size):
+        m.system_x[m.border_l[i]] = defect[i]
+    if len(redundant) > 0:
+        solve_least(m)
+    else:
+        solve_border(m)
+    expand(m, axes, INSTANT)
+    for i in range(mu.size):
+        mu[i] = 0.5 * m.system_x[m.border_l[i]]
+
+
+@kernel
+def strike(
+    m: Memory,
+    axes: tuple[int, ...],
+    coefficient: Array,
+    own_coefficient: Array,
+    own_offset: Array,
+    mu: Array,
+    share: float,
+    length: float,
+) -> None:
+    """Take a share κ of the answer from the velocities, and book it in a row of so long a step [s]."""
+    for i in range(m.at_velocities.size):
+        m.at_velocities[i] -= share * m.correction[i]
+    derive_momenta(m, axes, m.trial_c)
+    m.run_flow[:] = 0.0
+    for row in range(mu.size):
+        m.run_gap[row] = own_offset[row]
+    for term in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
+    for row in range(mu.size):
+        m.run_flow[m.ledger_row[row]] -= share * mu[row] * m.run_gap[row]
+        m.run_step_stage[row] -= share * mu[row] / length
+    energies(m, axes, m.run_new_energy)
+    m.run_step_audit[0] += abs(book_energy(m))
+    velocity_defect(m, axes, coefficient, own_coefficient, own_offset)
+    copy(m.run_new_defect, m.run_defect)
+    last = m.run_history.size - 1 - mu.size
+    for row in range(mu.size):
+        put(m.run_history, last + row, get(m.run_defect, row))
