@@ -15,6 +15,7 @@ from hypothesis import settings
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+os.environ["FLEXPH_COMPILE"] = "1"  # bits must not depend on what other tests have compiled before
 os.environ["FLEXPH_REPORT"] = "0"  # a second for each run; those of reports ask for them
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests interrupt themselves

@@ -104,7 +104,8 @@ class Equations:
     def input_rate(self, t: float) -> Array:
         """u̇ at a time, by differences within the span, of those inputs that reach algebraic equations."""
         of_inputs = dense(self.system.port_matrices(self.system.sample).of_inputs)
-        columns = np.flatnonzero(np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0))
+        reach = np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0) > 0.0
+        columns = np.flatnonzero(reach & self.forcing.varying)
         rates = np.zeros(self.system.inputs_size)
         for k in columns:
             rates[k] = slope(partial(self._input, int(k)), t, self.span, OF_START)

@@ -20,9 +20,10 @@ from ..numerics.threads import one_thread
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
 from ..systems.inputs import Forcing
+from .compiled.choice import numpy_because
 from .contact.steppers import steps_with_contacts
 from .exact.gauss import GaussStepper
-from .exact.run import compiles, explain_step, stepper_from
+from .exact.run import explain_step, stepper_from
 from .exact.step import Stepper, StepStart
 from .methods import Exact, MechanismMethod
 
@@ -91,7 +92,7 @@ class Simulator:
         stepper, _ = stepper_from(self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts)
         plain = _PlainSteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
         self._anchors = state.anchors
-        if compiles(self.mechanism, self.method):
+        if numpy_because(self.mechanism, self.method) is None:
             self._steps: _Steps = _CompiledSteps(plain)
         else:
             if isinstance(stepper, GaussStepper):

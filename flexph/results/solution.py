@@ -35,6 +35,7 @@ class Solution(MotionByName, Result):
     ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name. ``memory`` holds
     what the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
     ``events`` by name: when each event occurred, and the states there; a terminal one is the last saved time.
+    ``steps_by`` says what took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
     """
 
     mechanism: Mechanism
@@ -43,8 +44,10 @@ class Solution(MotionByName, Result):
     stage_multipliers: Array
     anchors: Anchors
     memory: Array
+    steps_by: str = "NumPy"
 
     KIND: ClassVar[str] = "solution"
+    VERSION: ClassVar[int] = 3
     SYSTEM: ClassVar[str] = "mechanism"
     LACKING = ("observations", "anchors/rows", "anchors/springs")  # NaN where a row or spring is driven
 

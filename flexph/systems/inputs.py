@@ -56,6 +56,15 @@ class Forcing:
         }
         self._dim = dim
         self._size = sum(s.stop - s.start for s in self._slices.values())
+        self._constant: Array | None = None
+
+    @property
+    def varying(self) -> Array:
+        """Which of the inputs are functions of time, (m,)."""
+        varying = np.zeros(self._size, dtype=bool)
+        for name, given in self._given.items():
+            varying[self._slices[name]] = callable(given)
+        return varying
 
     def over(self, times: Array) -> Array:
         """The inputs at many times, (times, m); one row where none of them is a function of time."""
@@ -65,20 +74,30 @@ class Forcing:
 
     def at(self, time: float) -> Array:
         """The inputs at a time [s], zero where none is given."""
-        u = np.zeros(self._size)
+        if self._constant is None:
+            constant = np.zeros(self._size)
+            for name, given in self._given.items():
+                if not callable(given):
+                    constant[self._slices[name]] = self._entries(name, given, time)
+            self._constant = constant
+        u = self._constant.copy()
         for name, given in self._given.items():
-            part = self._slices[name]
-            size = part.stop - part.start
-            value = _numbers(name, check.asked(f"input {name!r}", given, time) if callable(given) else given)
-            dim = self._dim or size
-            if size > dim and value.shape == (dim,):
-                value = np.tile(value, size // dim)  # one force per length for all elements of a load port
-            if value.size != size or (value.ndim == 2 and value.shape != (size // dim, dim)):
-                raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
-            if not np.all(np.isfinite(value)):
-                raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
-            u[part] = value.ravel()
+            if callable(given):
+                u[self._slices[name]] = self._entries(name, check.asked(f"input {name!r}", given, time), time)
         return u
+
+    def _entries(self, name: str, given: Any, time: float) -> Array:
+        """The entries of an input from what is given for it at a time [s]."""
+        value, part = _numbers(name, given), self._slices[name]
+        size = part.stop - part.start
+        dim = self._dim or size
+        if size > dim and value.shape == (dim,):
+            value = np.tile(value, size // dim)  # one force per length for all elements of a load port
+        if value.size != size or (value.ndim == 2 and value.shape != (size // dim, dim)):
+            raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
+        if not np.isfinite(value).all():
+            raise ValueError(f"input {name!r} at t = {time} s must be finite, got {value}")
+        return value.ravel()
 
 
 def _numbers(name: str, given: Any) -> Array:

@@ -5,5 +5,6 @@ views fetched at the head of each function compiling takes a third longer. Kerne
 reaches them, see :mod:`flexph.numerics.compiled.linking`.
 
 Imports: bodies, integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory,
-integration.compiled.steps, joints.rows, kernels, mechanisms.model, numerics, numerics.compiled.
+integration.compiled.steps, integration.methods, joints.rows, kernels, mechanisms, mechanisms.model, numerics,
+numerics.compiled.
 """

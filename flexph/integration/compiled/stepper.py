@@ -10,6 +10,7 @@ import numpy as np
 from ...kernels.state import Configuration
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
+from ...numerics.compiled.cache import has_code
 from ...numerics.compiled.linking import code_of
 from ...numerics.compiling import announced
 from ...numerics.gauss_tableau import Tableau
@@ -70,6 +71,10 @@ class Stepper:
         """The velocity defect and the energies where the next step starts."""
         return self._kept["defect"].copy(), self._kept["energy"].copy()
 
+    def is_compiled(self) -> bool:
+        """Whether this process or the disk has the loops for such mechanisms and parts of steps."""
+        return has_code(self.entry, {1: self.axes, 3: self.parts})
+
     def take(self, table: Table | GaussTable, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
         self.stands = None
@@ -116,6 +121,10 @@ class GaussSteps(Stepper):
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
         self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
+
+    def is_compiled(self) -> bool:
+        """See :meth:`Stepper.is_compiled`."""
+        return has_code(self.entry, {1: self.axes})
 
     def _arguments(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> tuple[Any, ...]:
         return self.memory, self.axes, self.stages.scheme, table, save_every, count, self.known, rows, solved

@@ -1,7 +1,7 @@
 """The exact scheme of mechanisms, its compositions, and their runs.
 
 A step is solved by the NumPy kernels or, in blocks, by their compiled twin.
-Imports: bodies, contacts, control, integration.compiled, integration.compiled.gauss, integration.compiled.loops,
-integration.compiled.steps, integration.methods, integration.times, kernels, kernels.gauss, kernels.jacobians,
-mechanisms, mechanisms.model, mechanisms.poses, numerics, numerics.factors, results, systems.
+Imports: bodies, contacts, control, integration.compiled, integration.compiled.gauss, integration.compiled.steps,
+integration.methods, integration.times, kernels, kernels.gauss, kernels.jacobians, mechanisms, mechanisms.model,
+mechanisms.poses, numerics, numerics.factors, results, systems.
 """

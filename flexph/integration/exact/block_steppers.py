@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import GaussSteps
@@ -71,6 +73,11 @@ class GaussBlocks(BlockStepper):
         self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
         self.points = len(self.tableau.nodes)
         self.limit = self.limited(2 * (len(self.tableau.given) + 1))
+
+    @property
+    def cost(self) -> float:
+        """See :attr:`BlockStepper.cost`; by NumPy the stages of a step are solved together, unless they are refused."""
+        return math.inf if is_sparse(self.exact.arrays) else 4.0 * self.points
 
     def table(self, times: Array) -> GaussTable:
         """What time prescribes over the steps between the times."""

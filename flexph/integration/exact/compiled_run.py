@@ -95,6 +95,11 @@ class BlockStepper:
         self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
 
+    @property
+    def cost(self) -> float:
+        """Duration of a step by NumPy over that of one substep."""
+        return float(len(self.parts.shares))
+
     def _pair(self) -> Pair:
         """What pairs of steps are judged by, of steps that are none."""
         return no_pair()

@@ -50,6 +50,7 @@ def solution_of(
     history: Array,
     events: Mapping[str, Occurrences],
     observer: Observer | None = None,
+    steps_by: str,
 ) -> Solution:
     """The finished steps of a run; ``history`` is that of the last one, from which a run goes on."""
     rows = recorder.rows()
@@ -68,4 +69,5 @@ def solution_of(
         memory=history,
         events=events,
         observations=np.zeros(0) if observer is None else observer.observations(len(times)),
+        steps_by=steps_by,
     )

@@ -16,17 +16,18 @@ from ...mechanisms.model.consistency import check_consistent, refuse_redundant, 
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
 from ...numerics.arrays import Array
-from ...numerics.compiling import AVAILABLE, timed
+from ...numerics.compiling import timed
 from ...numerics.step_failed import StepFailed
 from ...results.signature import mechanism_signature
 from ...results.solution import Solution
 from ...results.state_view import MechanismView
 from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing
+from ..compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
 from ..methods import MechanismMethod
 from ..times.events import Watch
 from ..times.grid import ascending_from
-from ..times.journal import Journal, StartForm, opened
+from ..times.journal import Journal, StartForm, kept_signature, opened
 from ..times.loop import Messages, Run, follow, prescribed, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
@@ -73,15 +74,32 @@ def run_mechanism(
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
-    task = _Task(mechanism, start, stepper, grid, options, signature, loops)
-    if compiles(mechanism, method):
-        solution = task.in_blocks()
+    blocks, steps_by = _compiled(mechanism, method, stepper, grid, options)
+    task = _Task(mechanism, start, stepper, grid, options, signature, steps_by, loops)
+    if blocks is not None:
+        solution = task.in_blocks(blocks)
     else:
         if isinstance(stepper, GaussStepper):
             stepper.refuse_large()
         with timed("runs of mechanisms"):
             solution = task.step_by_step()
     return solution
+
+
+def _compiled(
+    mechanism: Mechanism, method: MechanismMethod, stepper: Stepper, grid: Array, options: RunOptions
+) -> tuple[BlockStepper | None, str]:
+    """The compiled loops of a run, None where NumPy takes its steps, and what takes them in words.
+
+    A run that is kept goes on as it began, so that its bits do not depend on what was compiled meanwhile.
+    """
+    if reason := numpy_because(mechanism, method):
+        return None, f"NumPy, as {reason}"
+    from .block_steppers import blocks_of
+
+    blocks, kept = blocks_of(mechanism, stepper), kept_signature(options.checkpoint).get("steps by")
+    is_short = may_be_short(mechanism, method, blocks.cost * (grid.size - 1)) and not blocks.compiled.is_compiled()
+    return (None, SHORT) if (is_short if kept is None else kept == SHORT) else (blocks, LOOPS)
 
 
 def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options: RunOptions) -> ControlLoops | None:
@@ -113,14 +131,12 @@ class _Task(NamedTuple):
     stepper: Stepper
     grid: Array
     options: RunOptions
-    signature: Callable[[], Signature]
+    signature: Callable[..., Signature]
+    steps_by: str
     loops: ControlLoops | None = None
 
-    def in_blocks(self) -> Solution:
+    def in_blocks(self, blocks: BlockStepper) -> Solution:
         """A run in compiled blocks of steps."""
-        from .block_steppers import blocks_of
-
-        blocks = blocks_of(self.mechanism, self.stepper)
         run = self._run(blocks.put(self.stepper.start(self.initial)))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
             return self._followed(run, self._entries(run, blocks), journal)
@@ -158,7 +174,7 @@ class _Task(NamedTuple):
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
-        return opened(self.options.checkpoint, self.signature, form)
+        return opened(self.options.checkpoint, partial(self.signature, steps_by=self.steps_by), form)
 
     def _start(self, kept: Any) -> StepStart:
         time, x, history = kept
@@ -186,6 +202,7 @@ class _Task(NamedTuple):
                 history=run.start.history,
                 events=run.watch.occurrences(),
                 observer=run.observer,
+                steps_by=self.steps_by,
             )
 
         messages = Messages(
@@ -200,47 +217,13 @@ class _Task(NamedTuple):
 
 
 def _signature(
-    mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, **told: Any
+    mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, steps_by: str, **told: Any
 ) -> Signature:
-    """What tells the run from another, drives and loads at some times among it."""
+    """What tells the run from another, drives and loads at some times and what takes the steps among it."""
     known = [start.x, start.anchors.rows, start.anchors.springs, start.memory]
     probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
-    return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
-
-
-def compiles(mechanism: Mechanism, method: MechanismMethod) -> bool:
-    """Whether the steps are taken by compiled kernels; ValueError where that is asked for and cannot be."""
-    compiled = method.compiled
-    reasons = {
-        "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
-        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
-        "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
-        "a contact is not yet": bool(mechanism.network.arrays.contacts.kind.size),
-        "control of steps under loads that follow sections is not": method.tolerance is not None
-        and bool(mechanism.network.arrays.follow_input.size),
-        "rolling in space by Gauss collocation is not": method.name == "exact_gauss" and _rolls_in_space(mechanism),
-    }
-    refused = [reason for reason, holds in reasons.items() if holds]
-    if compiled and refused:
-        raise ValueError(f"compiled=True cannot be had: {refused[0]}")
-    if refused or not method.may_compile:
-        return False
-    from ..compiled.limits import has_many_loops, is_wide
-    from ..compiled.loops.relations import compile_relations
-
-    try:
-        compile_relations(mechanism)
-    except ValueError:
-        if compiled:
-            raise
-        return False
-    if method.redundant == "least_norm" and has_many_loops(mechanism):
-        return False
-    return bool(compiled) or not is_wide(mechanism)
-
-
-def _rolls_in_space(mechanism: Mechanism) -> bool:
-    return mechanism.layout.dim == 3 and bool(mechanism.network.arrays.rolling.spin_row.size)
+    own = signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
+    return {**own, "steps by": steps_by}
 
 
 def _grid(times: Sequence[float] | Array, start: State) -> Array:

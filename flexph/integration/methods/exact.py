@@ -43,8 +43,9 @@ class Exact(MechanismMethod):
         are returned, torques counting as forces at the lever of the mechanism's size.
     compiled : bool, optional
         By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
-        equal to round-off. The first run on a machine takes some 20 s more, and says so. Drives and inputs must be
-        functions of time alone: they are asked for many steps ahead, drives that take arrays for all times at once.
+        equal to round-off. The first long run on a machine takes some 20 s more, and says so; short ones do not wait
+        for that (see :attr:`Solution.steps_by`). Drives and inputs must be functions of time alone: they are asked for
+        many steps ahead, drives that take arrays for all times at once.
         False keeps to NumPy, True insists.
 
     contact : {"events", "steps"}

@@ -11,12 +11,15 @@ import hashlib
 import logging
 import pickle
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.dispatcher import Dispatcher
 
 from ...files.durable import locked
 
@@ -34,6 +37,16 @@ def keep_on_disk(dispatcher: Any, names: type[CompileResultCacheImpl] = CompileR
         dispatcher._cache = _Cache(dispatcher.py_func, names)  # as its enable_caching does
     except (RuntimeError, OSError) as error:
         dispatcher._cache = _NoPlace(str(error))
+
+
+def has_code(function: Any, given: Mapping[int, Any]) -> bool:
+    """Whether a compiled function has code, in this process or on disk, for arguments at some places of its list."""
+    own: Any = function
+    if not isinstance(function, Dispatcher):  # without a compiler it is one of Python
+        return True
+    kinds = {place: numba.typeof(value) for place, value in given.items()}
+    kept = own._cache.signatures(own.targetctx) if isinstance(own._cache, _Cache) else []
+    return any(all(types[k] == kind for k, kind in kinds.items()) for types in [*own.overloads, *kept])
 
 
 class _Files(IndexDataCacheFile):
@@ -65,6 +78,14 @@ class _Cache(FunctionCache):
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
         self._turn = _Turn(Path(self._cache_path) / f"{self._impl.filename_base}.lock")
+
+    def signatures(self, target: Any) -> list[Any]:
+        """Types of arguments for which there is code for this processor on disk."""
+        try:
+            index = self._cache_file._load_index()
+        except Exception:  # said where the code is loaded
+            return []
+        return [own for own, processor, _ in index if processor == target.codegen().magic_tuple()]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The code for a signature; None where there is none that can be read, and this process is to compile it."""

@@ -12,6 +12,7 @@ from numba.core import types
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering
+from numba.core.types.containers import BaseTuple
 
 NUMBERS = types.Float, types.Integer, types.Complex
 
@@ -40,7 +41,7 @@ class _Entries(Lower):
     def _address(self, kind: Any, array: Any, index: Any) -> Any:
         """The address of one entry; None where the index is that of anything else."""
         by = self.typeof(index.name)
-        axes = by.types if isinstance(by, types.BaseTuple) else (by,)
+        axes = by.types if isinstance(by, BaseTuple) else (by,)
         if not _is_plain(kind) or len(axes) != kind.ndim or self.context.enable_boundscheck:
             return None
         if not all(isinstance(axis, types.Integer) for axis in axes):

@@ -132,6 +132,23 @@ def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path, monkeypatch):
 
 
 @numba
+@pytest.mark.parametrize("is_short", [True, False])
+def test_a_run_goes_on_by_what_took_its_first_steps(is_short, tmp_path, monkeypatch):
+    """Whatever has been compiled, or was lost, in between."""
+    from flexph.integration.compiled import choice, stepper
+
+    monkeypatch.setenv(choice.WAIT, "0")
+    monkeypatch.setattr(stepper, "has_code", lambda *given: not is_short)
+    whole = of_mechanism(Exact(), steps=30, save_every=3)
+    of_mechanism(Exact(), steps=30, save_every=3, checkpoint=Checkpoint(tmp_path, 0.0))
+    cut(tmp_path, 1)
+    monkeypatch.setattr(stepper, "has_code", lambda *given: is_short)
+    again = of_mechanism(Exact(), steps=30, save_every=3, checkpoint=Checkpoint(tmp_path, 60.0, resume=True))
+    assert differences(whole, again) == []
+    assert again.steps_by == (choice.SHORT if is_short else choice.LOOPS)
+
+
+@numba
 @pytest.mark.parametrize(
     ("run", "method"),
     [(of_mechanism, Exact(compiled=True)), (of_mechanism, Exact4(compiled=True)), (of_particles, DiscreteGradient())],

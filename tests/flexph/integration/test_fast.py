@@ -312,6 +312,29 @@ def test_compiled_is_a_truth_value():
         Exact(compiled=1)
 
 
+def test_a_short_run_does_not_wait_for_the_compiler(monkeypatch):
+    """The same run up to round-off, which says what took its steps; a long one waits, and one that insists."""
+    from flexph.integration.compiled import choice, stepper
+
+    mechanism, start, _ = pendulum()
+
+    def run(steps=20, **options):
+        return integrate(mechanism, start, STEP * np.arange(steps + 1), method=Exact(**options), progress=False)
+
+    compiled = run(compiled=True)
+    monkeypatch.setenv(choice.WAIT, "0")
+    assert run().steps_by == compiled.steps_by == choice.LOOPS  # they have been compiled
+    monkeypatch.setattr(stepper, "has_code", lambda *given: False)
+    short, slow = run(), run(compiled=False)
+    assert short.steps_by == choice.SHORT
+    assert slow.steps_by == "NumPy, as compiled=False"
+    np.testing.assert_array_equal(short.states, slow.states)
+    agree(compiled, short)
+    assert run(compiled=True).steps_by == run(int(choice.PATIENCE / choice.STEP)).steps_by == choice.LOOPS
+    monkeypatch.setenv(choice.WAIT, "1")
+    assert run().steps_by == choice.LOOPS
+
+
 def test_runs_that_cannot_be_compiled_say_so():
     mechanism, start, _ = crank_slider()
     with pytest.raises(

@@ -1,0 +1,68 @@
+"""What takes the steps of a run of a mechanism: compiled loops, or NumPy and why."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...numerics.compiling import AVAILABLE
+from ..methods.method import MechanismMethod
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+LOOPS = "compiled loops"
+SHORT = "NumPy, as the run is short and its loops are not compiled yet"
+WAIT = "FLEXPH_COMPILE"
+"""Variable of the environment that, being 1, lets short runs wait for the compiler, too."""
+PATIENCE = 10.0
+"""Estimated duration of NumPy steps [s] up to which they are taken where loops would have to be compiled first."""
+STEP, UNKNOWN = 1e-3, 2e-5
+"""Estimated duration of a NumPy step, and what each unknown adds to it [s]."""
+
+
+def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
+    """Why there are no compiled loops for a run, or None; ValueError where they are asked for and cannot be had."""
+    refused = _refused(mechanism, method)
+    if method.compiled and refused:
+        raise ValueError(f"compiled=True cannot be had: {refused}")
+    if not method.may_compile:
+        return "compiled=False" if method.compiled is False else f"there are no loops of {method.name}"
+    if refused:
+        return refused
+    from .limits import has_many_loops, is_wide
+    from .loops.relations import compile_relations
+
+    try:
+        compile_relations(mechanism)
+    except ValueError as error:
+        if method.compiled:
+            raise
+        return str(error)
+    if method.redundant == "least_norm" and has_many_loops(mechanism):
+        return "closed loops have too many constraints"
+    return "bands of the Jacobian are too wide" if not method.compiled and is_wide(mechanism) else None
+
+
+def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
+    arrays = mechanism.network.arrays
+    reasons = {
+        "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
+        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
+        "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
+        "a contact is not yet": bool(arrays.contacts.kind.size),
+        "control of steps under loads that follow sections is not": method.tolerance is not None
+        and bool(arrays.follow_input.size),
+        "rolling in space by Gauss collocation is not": method.name == "exact_gauss"
+        and mechanism.layout.dim == 3
+        and bool(arrays.rolling.spin_row.size),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def may_be_short(mechanism: Mechanism, method: MechanismMethod, steps: float) -> bool:
+    """Whether NumPy takes so many steps sooner than loops are compiled, which nobody insists on."""
+    if method.compiled or method.tolerance is not None or os.environ.get(WAIT) == "1":
+        return False
+    unknowns = mechanism.layout.velocities + mechanism.layout.multipliers
+    return steps * (STEP + UNKNOWN * unknowns) < PATIENCE
