@@ -50,7 +50,7 @@ def solution_of(
     history: Array,
     events: Mapping[str, Occurrences],
     observer: Observer | None = None,
-    steps_by: str,
+    steps_by: str = "NumPy",
 ) -> Solution:
     """The finished steps of a run; ``history`` is that of the last one, from which a run goes on."""
     rows = recorder.rows()
