@@ -105,3 +105,11 @@ def test_stored_benchmarks_are_shown_with_date_machine_and_ratios():
         assert (DOCS.parent / run["command"].split()[1]).exists()
         assert f"{run['date']}, flexph {run['version']}, {run['machine']}" in page and run["output"] in page
     assert "| `four-bar-over-exudyn` |" in page
+
+
+def test_links_to_missing_files_and_anchors_are_told(tmp_path):
+    from check_links import broken
+
+    (tmp_path / "a.html").write_text('<h1 id="here"><a href="#here"></a><a href="b.html#there"></a><img src="c.png">')
+    (tmp_path / "b.html").write_text('<a href="https://example.org/x"></a><a href="a.html#here"></a>')
+    assert list(broken(tmp_path)) == ["a.html: b.html#there", "a.html: c.png"]
