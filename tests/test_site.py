@@ -65,6 +65,11 @@ def test_results_in_detail_belong_to_cases():
     assert all(told) and {name for names_of in told for name in names_of} <= names
 
 
+def test_every_page_of_the_guide_is_listed_once():
+    listed = re.findall(r"^([a-z-]+)$", (DOCS / "guide" / "index.md").read_text(encoding="utf-8"), re.M)
+    assert sorted(listed) == sorted(page.stem for page in (DOCS / "guide").glob("*.md") if page.stem != "index")
+
+
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$(?!\$)", re.S)
 
 
