@@ -38,6 +38,20 @@ def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> Dir
     Its ports, with flow and effort, are ``positions`` (ϖ_Lf, τ_Le), ``momenta`` (τ_Lf, ϖ_Le), ``resistive`` (ϖ_R, τ_R)
     and the external ones by their own names (ϖ_ext, τ_ext), τ_ext = −F: along solutions (ζ̇, τ), (Γ̇, ϖ), (ϖ, τ_d),
     (y, −F). By it, fᵀe = 0 is dH/dt + ϖᵀτ_d − yᵀF = 0. A may have dependent rows.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        The system.
+    zeta : array
+        Positions ζ (n_pot,).
+    momenta : array
+        Γ = Mϖ (n_kin,).
+
+    Returns
+    -------
+    DiracStructure
+        With the ports that are named above.
     """
     zeta = check.array("zeta", zeta, (system.positions,))
     momenta = check.array("momenta", momenta, (system.velocities,))
@@ -147,7 +161,18 @@ class LagrangianSubmanifold:
 
 @checked
 def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
-    """L of a system ([rigid] eq. (9))."""
+    """L of a system ([rigid] eq. (9)).
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        The system.
+
+    Returns
+    -------
+    LagrangianSubmanifold
+        The energy as a relation of positions and momenta with their efforts.
+    """
     return LagrangianSubmanifold(system)
 
 
@@ -173,7 +198,20 @@ class ResistiveRelation(Remade):
 
 @checked
 def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelation:
-    """R_ζ of a system ([rigid] eq. (8))."""
+    """R_ζ of a system ([rigid] eq. (8)).
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        The system.
+    zeta : array
+        Positions ζ (n_pot,).
+
+    Returns
+    -------
+    ResistiveRelation
+        What dissipates, as a relation of flows and efforts.
+    """
     here = check.array("zeta", zeta, (system.positions,))
     return ResistiveRelation(lambda omega: system.tau_d(here, check.array("omega", omega, (system.velocities,))))
 

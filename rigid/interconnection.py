@@ -44,17 +44,35 @@ def interconnect(
 ) -> MultibodySystem:
     """Systems side by side, with ports coupled: ``F₁ = −F₂, y₁ = y₂`` for each pair ([rigid] sec. 6, eq. (12)).
 
-    ``systems`` by name, ``couplings`` pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width: each adds the rows
-    ``[B₁ᵀ, −B₂ᵀ]`` to A, a velocity constraint named ``crank.C = rod.C`` whose multiplier is the force −F₁. Where both
-    ports are places, with positions p₁, p₂, it keeps p₁(ζ₁) = p₂(ζ₂) ([rigid] remark 4), and starts are checked against
-    that. Instead of a second port, ``None`` or :data:`flexph.GROUND` is one that rests where the start has it,
-    ``GROUND.at(x, y)`` one at a place. Ports that are left, parts and constraints are named ``crank.M``,
+    Each coupling adds the rows ``[B₁ᵀ, −B₂ᵀ]`` to A, a velocity constraint named ``crank.C = rod.C`` whose multiplier
+    is the force −F₁. Where both ports are places, with positions p₁, p₂, it keeps p₁(ζ₁) = p₂(ζ₂) ([rigid] remark 4),
+    and starts are checked against that. Ports that are left, parts and constraints are named ``crank.M``,
     ``rod.position`` and so on. Energies add, each with the discrete gradient that it has alone.
 
     Rows of couplings must be independent of each other and of all other constraints at the sample, so that the rank of
-    A is constant around it ([rigid] eq. (13)): else ValueError, with the ports. Along runs the system says where they
-    come near to losing rank (:class:`MultibodySystem`). ``sample``: positions of all, where these conditions are
-    checked; those of the systems if None, at which couplings need not be closed.
+    A is constant around it ([rigid] eq. (13)). Along runs the system says where they come near to losing rank
+    (:class:`MultibodySystem`).
+
+    Parameters
+    ----------
+    systems : mapping
+        Systems by name.
+    couplings : Sequence[tuple[End, End]]
+        Pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width. Instead of a second port, ``None`` or
+        :data:`flexph.GROUND` is one that rests where the start has it, ``GROUND.at(x, y)`` one at a place.
+    sample : array_like, optional
+        Positions of all, where these conditions are checked; by default those of the systems, at which couplings need
+        not be closed.
+
+    Returns
+    -------
+    MultibodySystem
+        All systems as one.
+
+    Raises
+    ------
+    ValueError
+        With the ports, where rows of couplings depend on others at the sample.
     """
     if not isinstance(systems, Mapping):
         raise ValueError(f"systems must be a dict with names as keys, got {type(systems).__name__}")

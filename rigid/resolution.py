@@ -41,16 +41,34 @@ def resolve(
 
         Z_r = Z S,  M_r = SᵀM S,  G_r = SᵀG S + SᵀM Ṡ,  B_r = SᵀB,  τ_d,r = Sᵀτ_d(ζ, Sν)
 
-    ``basis`` S (n_kin, r) is a function of ζ or constant; its columns span all velocities that the constraints it
-    resolves allow, so that nothing else is lost: r = n_kin − rank A of these. Without such constraints S changes the
-    velocities only. M_r must be constant; SᵀM Ṡ is skew then ([survey] eq. (4.17) in these coordinates), and dH/dt is
-    what it was. ``derivative`` is Ṡ as a function of ζ and ζ̇ (n_kin, r); by central differences along ζ̇ if None.
-    Position constraints, the potential and places of ports stay as they are; other velocity constraints become A S.
-    ``velocity_parts`` name the new velocities.
+    The columns of S span all velocities that the constraints it resolves allow, so that nothing else is lost:
+    r = n_kin − rank A of these. Without such constraints S changes the velocities only. M_r must be constant; SᵀM Ṡ is
+    skew then ([survey] eq. (4.17) in these coordinates), and dH/dt is what it was. Position constraints, the potential
+    and places of ports stay as they are; other velocity constraints become A S.
 
     Constraints that are resolved hold in the mean of each step; positions that they keep, to the order of the method.
-    Raises ValueError, with the defect, where S does not span these velocities, M_r varies, M_r is singular while S
-    varies, or ``derivative`` is not that of S.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        The system.
+    basis : callable or array
+        S (n_kin, r), a function of ζ or constant.
+    derivative : Rate, optional
+        Ṡ (n_kin, r), a function of ζ and ζ̇; by default by central differences along ζ̇.
+    velocity_parts : mapping, optional
+        Names of the new velocities.
+
+    Returns
+    -------
+    MultibodySystem
+        The system in ν.
+
+    Raises
+    ------
+    ValueError
+        With the defect, where S does not span these velocities, M_r varies, M_r is singular while S varies, or
+        ``derivative`` is not that of S.
     """
     if not isinstance(system, MultibodySystem):
         raise ValueError(f"system must be a MultibodySystem, got {type(system).__name__}")

@@ -40,10 +40,26 @@ EXAMPLES = {
     if test.examples
 }
 DESCRIBED = described()
+
+
+def public() -> dict[str, Any]:
+    """Functions that the stubs list, by the shortest of their public names."""
+    found: dict[Any, str] = {}
+    for package in PACKAGES:
+        for stub in sorted((ROOT / package).rglob("__init__.pyi"), key=lambda path: len(path.parts)):
+            name = ".".join(stub.parent.relative_to(ROOT).parts)
+            module = importlib.import_module(name)
+            for value in (getattr(module, entry) for entry in module.__all__):
+                if inspect.isroutine(value):
+                    found.setdefault(value, f"{name}.{value.__name__}")
+    return {name: value for value, name in found.items()}
+
+
+PUBLIC = public()
 VERBS = (
     *("eliminate", "reduce", "modes", "eigenfrequencies", "poles", "frequency_response", "step_response", "zeros"),
     *("damping_ratios", "standard_form", "join", "constrain", "transformer", "gyrator", "compose", "circuit"),
-    *("integrate", "analyze", "hinge", "drive", "spring_damper"),
+    *("integrate", "analyze", "hinge", "drive", "spring_damper", "connect", "revolute", "weld", "force"),
     *("beam", "bending", "plate", "solid", "box_mesh", "body", "bar", "free_body", "pivoted_body", "point_masses"),
 )
 """Main verbs: each has an example and sections."""
@@ -65,6 +81,21 @@ def test_a_section_of_parameters_names_them_all(name):
     heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line.startswith(" ")]
     listed = [name.strip().lstrip("*") for head in heads for name in head.split(",")]
     assert listed == list(inspect.signature(DESCRIBED[name]).parameters)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_public_functions_have_sections(name):
+    """A summary, every parameter and error in words, and what comes back."""
+    signature, text = inspect.signature(PUBLIC[name]), inspect.getdoc(PUBLIC[name]) or ""
+    sections = dict(re.findall(r"\n\n(\w+)\n---+\n(.*?)(?=\n\n\w+\n---+\n|\Z)", text, re.DOTALL))
+    assert text.split("\n")[0].strip()
+    needed = {"Parameters"} if signature.parameters else set()
+    if signature.return_annotation not in (None, "None"):
+        needed |= {"Returns"}
+    assert needed <= set(sections) <= {"Parameters", "Returns", "Yields", "Raises", "Warns", "Notes", "Examples"}
+    for section in ("Parameters", "Raises"):
+        entries = re.split(r"\n(?=\S)", sections.get(section, ""))
+        assert all("\n    " in entry for entry in entries if entry), f"{section}: nothing is said of one"
 
 
 @pytest.mark.parametrize("verb", VERBS)

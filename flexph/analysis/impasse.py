@@ -40,6 +40,20 @@ def turning_points(
 
     Where the effort is given by the storage, a flow-controlled relation with such points is not well-posed: solutions
     end there (impasse points), as of [survey] example 4.4.
+
+    Parameters
+    ----------
+    characteristic : callable
+        h, the effort of a flow.
+    interval : tuple[float, float]
+        The least and the largest flow.
+    count : int
+        Number of differences that are looked at.
+
+    Returns
+    -------
+    list[tuple[float, float]]
+        Pairs (f, e).
     """
     low, high = interval
     if not low < high:
@@ -68,10 +82,25 @@ def impasse_points(
 ) -> list[ImpassePoint]:
     """States on a path (k, n), joined by straight lines, at which ∂g/∂x₂ of the algebraic equations is singular.
 
-    Inputs by port are zero unless given, and count as constant, with their values at the ``time`` [s].
     A sign change of its determinant between two states is located to round-off; a singular value that touches zero
     without one is reported at the states given. Systems whose equations do not determine the algebraic states at all
     (index two) have none: see ``analyze``.
+
+    Parameters
+    ----------
+    system : PHDAE, LinearPHDAE, PortHamiltonian or Mechanism
+        The system.
+    path : array_like
+        States (k, n), joined by straight lines.
+    inputs : mapping, optional
+        Inputs by port, zero unless given; they count as constant, with their values at ``time``.
+    time : float
+        Time [s].
+
+    Returns
+    -------
+    list[ImpassePoint]
+        In the order of the path.
     """
     here = view(system, inputs=inputs, time=time)
     u = here.equations.forcing.at(time)

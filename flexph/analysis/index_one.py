@@ -35,8 +35,30 @@ def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None)
 
     With ``V = [G^⊥; Gᵀ]``, z = V x: J̃ = V J Vᵀ, Q̃ = V⁻ᵀ Q V⁻¹, the constraint is (Q̃z)₂ = 0 and
     ``ż₁ = J̃₁₁ (Q̃₁₁ − Q̃₁₂ Q̃₂₂⁻¹ Q̃₂₁) z₁``. J = −Jᵀ, Q = Qᵀ, R = Rᵀ ⪰ 0 (n, n), g (n, m), G (n, k) of full rank.
-    Raises ValueError, with the measure, where GᵀQG has not full rank: the index is then above one (without
-    multipliers), and other states must be constrained too.
+
+    Parameters
+    ----------
+    J
+        Skew-symmetric (n, n).
+    Q
+        Symmetric (n, n).
+    G
+        Constraints (n, k), of full rank.
+    R
+        Symmetric positive semi-definite (n, n); zero by default.
+    g
+        Inputs (n, m); none by default.
+
+    Returns
+    -------
+    ReducedLinear
+        The system in z₁, and the way back to x.
+
+    Raises
+    ------
+    ValueError
+        With the measure, where GᵀQG has not full rank: the index is then above one (without multipliers), and other
+        states must be constrained too.
     """
     n, k = check.two_dimensional("G", G)
     J, Q, R = (

@@ -178,6 +178,16 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
 
     ``J_c = [[0, S], [−Sᵀ, −pᵀ[S_i, S_j]]]``, ``H_c(q, p̃) = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V(q)``, ``B_c = SᵀB``. J_c is a Poisson
     structure if and only if the constraints are holonomic (:func:`flexph.dirac.jacobi_identity`).
+
+    Parameters
+    ----------
+    system : KinematicSystem
+        A mechanical system with constraints on its velocities.
+
+    Returns
+    -------
+    PHDAE
+        Its equations in (q, p̃), without constraints.
     """
     reduced = ReducedKinematics(system)
     m, k = np.asarray(system.inputs(system.sample)).shape[1], reduced.k
@@ -200,8 +210,28 @@ def hidden_constraints(
     """Rates ∂φ/∂x J ∇H (k,) of constraints φ(x) = 0 and ``b = −J (∂φ/∂x)ᵀ`` (n, k) ([survey] remark 3.3, eq. (3.24)).
 
     Of positions φ(q) these are the constraints on velocities that ``0 = φ(q)`` hides, and their multipliers' forces up
-    to sign: the system with ``0 = bᵀ∇H`` in their place has index one without multipliers and keeps φ. ``slopes`` is
-    ∂φ/∂x (k, n). Raises ValueError where the constraints do not commute, ∂φᵢ J ∂φⱼᵀ ≠ 0: they constrain each other.
+    to sign: the system with ``0 = bᵀ∇H`` in their place has index one without multipliers and keeps φ.
+
+    Parameters
+    ----------
+    J : callable or array
+        Skew-symmetric (n, n), or a function of x.
+    gradient : callable
+        ∇H (n,) as a function of x.
+    slopes : callable
+        ∂φ/∂x (k, n) as a function of x.
+    x : array
+        State (n,).
+
+    Returns
+    -------
+    tuple[array, array]
+        The rates (k,), and b (n, k).
+
+    Raises
+    ------
+    ValueError
+        Where the constraints do not commute, ∂φᵢ J ∂φⱼᵀ ≠ 0: they constrain each other.
     """
     x = check.array("x", x, (None,))
     matrix = check.array("J", J(x) if callable(J) else J, (x.size, x.size))

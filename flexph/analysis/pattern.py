@@ -34,6 +34,16 @@ def sparsity_text(structure: DiracStructure) -> str:
     """The pattern as text: rows are outputs, columns inputs, ``+`` and ``-`` signs of J, ``.`` nothing.
 
     Of more than WIDEST entries the blocks of ports are shown with the number of their entries.
+
+    Parameters
+    ----------
+    structure : DiracStructure
+        A Dirac structure, as ``analyze(...).whole``.
+
+    Returns
+    -------
+    str
+        Lines of text.
     """
     if structure.size > WIDEST:
         return _blocks(structure)

@@ -180,8 +180,26 @@ def equilibrium(
 ) -> Array:
     """A state (n,) with ``0 = (J − R) z + B u`` near a guess, by Gauss-Newton steps of least norm over the state sizes.
 
-    Linear Casimirs keep the values of the guess, or move along where ``keep_casimirs`` is False. Raises
-    ArithmeticError where none is found.
+    Parameters
+    ----------
+    system : PHDAE, LinearPHDAE, PortHamiltonian or Mechanism
+        The system.
+    guess : array_like, optional
+        State (n,) to start from; the sample by default.
+    inputs : mapping, optional
+        Inputs by port, zero unless given.
+    keep_casimirs : bool
+        Whether linear Casimirs keep the values of the guess, or move along.
+
+    Returns
+    -------
+    array
+        The state (n,).
+
+    Raises
+    ------
+    ArithmeticError
+        Where none is found.
     """
     here = view(system, guess, inputs=inputs)
     sizes, x0 = here.sizes, here.x

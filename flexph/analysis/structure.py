@@ -25,12 +25,26 @@ def structure_of(
 ) -> DiracStructure:
     """The Dirac structure of a system at a state, its sample by default.
 
-    Of a :class:`PortHamiltonian` it is D(x). Of a :class:`flexph.PHDAE`, ``f̃ = −Eẋ = −J z − g_R f_R − B u``,
-    ``e_R = g_Rᵀz``, ``y = Bᵀz`` with g_R a basis of the range of R = g_R R̃ g_Rᵀ, f_R = −R̃ e_R; algebraic rows have
-    f̃ = 0 and their costates are free (multipliers), and with E = U₁E₁₁V₁ᵀ the storage has f = −V₁ᵀẋ, e = V₁ᵀ∇H
-    ([survey] eq. (2.42)). Ports: the parts of the differential states, ``resistive`` and the inputs by their names;
-    with ``algebraic=True`` also those of the algebraic states, at which f̃ = 0 is still to be set: the equations as they
+    Of a :class:`PortHamiltonian` it is D(x). Of a :class:`flexph.PHDAE`, ``f̃ = −Eẋ = −J z − g_R f_R − B u``, ``e_R =
+    g_Rᵀz``, ``y = Bᵀz`` with g_R a basis of the range of R = g_R R̃ g_Rᵀ, f_R = −R̃ e_R; algebraic rows have f̃ = 0 and
+    their costates are free (multipliers), and with E = U₁E₁₁V₁ᵀ the storage has f = −V₁ᵀẋ, e = V₁ᵀ∇H ([survey] eq.
+    (2.42)). Ports: the parts of the differential states, ``resistive`` and the inputs by their names; with
+    ``algebraic=True`` also those of the algebraic states, at which f̃ = 0 is still to be set: the equations as they
     are.
+
+    Parameters
+    ----------
+    system : PHDAE, LinearPHDAE, PortHamiltonian or Mechanism
+        The system.
+    state : array_like or State, optional
+        State (n,); the sample by default.
+    algebraic : bool
+        Keep the ports of the algebraic states.
+
+    Returns
+    -------
+    DiracStructure
+        In the ports that are named above.
     """
     if isinstance(system, PortHamiltonian):
         x = check.array("state", system.sample if state is None else state, (system.size,))

@@ -51,8 +51,29 @@ def body_basis(
       vectors above, ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)``, compressed to so many (modal derivatives: S. R. Idelsohn,
       A. Cardona, Comput. Methods Appl. Mech. Engrg. 49 (1985)). They are the shortening that goes with bending.
 
-    Raises ValueError for what is not a body, unknown ports, more modes than coordinates, derivatives of a body with
-    linear strain or more than are independent, and a body that deforms without stress.
+    Parameters
+    ----------
+    body : Body
+        A flexible body.
+    modes : int
+        Number of vibration modes.
+    derivatives : int
+        Number of modal derivatives.
+    static : sequence of str
+        Names of ports and load ports.
+    inertia : bool
+        Whether static responses to inertia forces are included.
+
+    Returns
+    -------
+    array
+        T (n, k), columns in the order above.
+
+    Raises
+    ------
+    ValueError
+        For what is not a body, unknown ports, more modes than coordinates, derivatives of a body with linear strain or
+        more than are independent, and a body that deforms without stress.
     """
     refuse_others(body)
     modes, derivatives = check.count("modes", modes, 0), check.count("derivatives", derivatives, 0)

@@ -102,7 +102,24 @@ class Inertia(Memo):
 
 @checked
 def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Inertia:
-    """Inertia of a body without flexible coordinates."""
+    """Inertia of a body without flexible coordinates.
+
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    first : array
+        ∫ρX (d,) [kg m].
+    second : array
+        ∫ρXXᵀ (d, d) [kg m²].
+    spin : array
+        Inertia of the spin beside these, about the body axes [kg m²].
+
+    Returns
+    -------
+    Inertia
+        Mass integrals without flexible coordinates.
+    """
     d = len(first)
     none = sparse.csr_array((0, 0))
     return Inertia(

@@ -24,6 +24,18 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
     """A body at rest ([flex] eq. (45)): velocities of P in body axes (v_P, ω, u̇) and stresses σ, sparse.
 
     ``E = diag([[M_rr, M_rf], [M_fr, M_ff]], C)``, ``J = [[0, −Dᵀ], [D, 0]]`` with D at u = 0; M is eq. (33).
+
+    Parameters
+    ----------
+    body : Body
+        A body.
+    name : str
+        Put before the names of ports and parts, with a dot.
+
+    Returns
+    -------
+    LinearPHDAE
+        Small motions without gravity.
     """
     if body.unshifted is not None:
         return unshifted(linear_body(body.unshifted, name), {name: body})

@@ -61,8 +61,32 @@ def reduce_body(
     pairs of its new vectors, work on no stress that was kept: shortening by bending and stiffening are then lost. It
     also warns where the kept part of the centrifugal stress lets the body, held at P, diverge at less than half the
     spin at which it would with all of that stress (:func:`flexph.bodies.quadratic_strain.diverging_spins`).
-    Raises ValueError for what is not a body, a basis of another size, with NaN or of deficient rank, beside other
-    choices, or without any choice, and where :func:`body_basis` does.
+
+    Parameters
+    ----------
+    body : Body
+        A flexible body.
+    modes : int, optional
+        Number of vibration modes.
+    derivatives : int
+        Number of modal derivatives.
+    static : sequence of str
+        Ports and load ports whose static responses are kept.
+    inertia : bool
+        Keep the static responses to inertia forces, too.
+    basis : array_like, optional
+        T (n, k), in place of the other choices.
+
+    Returns
+    -------
+    Body
+        A body of the same kind, of k coordinates.
+
+    Raises
+    ------
+    ValueError
+        For what is not a body, a basis of another size, with NaN or of deficient rank, beside other choices, or without
+        any choice, and where :func:`body_basis` does.
     """
     refuse_others(body)
     vectors = _chosen(body, modes, basis, derivatives=derivatives, static=static, inertia=inertia)

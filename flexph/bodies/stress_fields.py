@@ -16,7 +16,20 @@ _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 
 @checked
 def tensors(rows: Any, sigma: Array) -> Array:
-    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`TensorField`."""
+    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`TensorField`.
+
+    Parameters
+    ----------
+    rows : matrix
+        (k·6, m), of a :class:`TensorField`.
+    sigma : array
+        Stress coordinates (..., m), as ``solution["body.stress"]``.
+
+    Returns
+    -------
+    array
+        (..., k, 6) [Pa].
+    """
     flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
     return (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
 
@@ -30,13 +43,35 @@ def _six(stress: Array) -> Array:
 
 @checked
 def principal_stresses(stress: Array) -> Array:
-    """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa]."""
+    """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa].
+
+    Parameters
+    ----------
+    stress : array
+        Tensors (..., 6) [Pa]: xx, yy, zz, xy, yz, xz.
+
+    Returns
+    -------
+    array
+        (..., 3) [Pa].
+    """
     return np.linalg.eigvalsh(_six(stress)[..., _MATRIX])[..., ::-1]
 
 
 @checked
 def von_mises(stress: Array) -> Array:
-    """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa]."""
+    """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa].
+
+    Parameters
+    ----------
+    stress : array
+        Tensors (..., 6) [Pa]: xx, yy, zz, xy, yz, xz.
+
+    Returns
+    -------
+    array
+        (...) [Pa].
+    """
     stress = _six(stress)
     normal, shear = stress[..., :3], stress[..., 3:]
     apart = (normal - normal[..., [1, 2, 0]]) ** 2
@@ -47,8 +82,20 @@ def von_mises(stress: Array) -> Array:
 def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Array:
     """Tensors at the n nodes of each of the c drawn cells, (..., c, n, 6) [Pa].
 
-    They are those of the polynomial through the values at the stress points of the cell, discontinuous from cell to
-    cell; ``smoothed``: those of the smooth field of :func:`stress_error`, continuous within each material.
+    Parameters
+    ----------
+    field : TensorField
+        Stress tensors of a body at points of its cells.
+    sigma : array
+        Stress coordinates (..., m), as ``solution["body.stress"]``.
+    smoothed : bool
+        Tensors of the smooth field of :func:`stress_error`, continuous within each material, in place of those of the
+        polynomial through the values at the stress points of the cell, discontinuous from cell to cell.
+
+    Returns
+    -------
+    array
+        (..., c, n, 6) [Pa].
     """
     values = tensors(field.nodal if smoothed else field.at, sigma)
     fields = []
@@ -68,6 +115,18 @@ def stress_error(field: TensorField, sigma: Array) -> Array:
 
     σ* is the smooth field of the same stresses (means at the corners, interpolated): O. C. Zienkiewicz, J. Z. Zhu, Int.
     J. Numer. Meth. Engng 24 (1987). Over the energy norm √(∫σ:Sσ) it tells the relative error of the stresses.
+
+    Parameters
+    ----------
+    field : TensorField
+        Stress tensors of a body at points of its cells.
+    sigma : array
+        Stress coordinates (..., m), as ``solution["body.stress"]``.
+
+    Returns
+    -------
+    array
+        (..., cells) [√J].
     """
     smooth = np.moveaxis(tensors(field.nodal, sigma), -2, 0)
     spread = np.moveaxis((field.spread @ smooth.reshape(len(smooth), -1)).reshape(-1, *smooth.shape[1:]), 0, -2)
@@ -76,13 +135,39 @@ def stress_error(field: TensorField, sigma: Array) -> Array:
 
 @checked
 def energy_norm(field: TensorField, sigma: Array) -> Array:
-    """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy."""
+    """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy.
+
+    Parameters
+    ----------
+    field : TensorField
+        Stress tensors of a body at points of its cells.
+    sigma : array
+        Stress coordinates (..., m), as ``solution["body.stress"]``.
+
+    Returns
+    -------
+    array
+        (...) [√J].
+    """
     return np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
 
 
 @checked
 def peak_von_mises(field: TensorField, sigma: Array) -> Array:
-    """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells)."""
+    """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells).
+
+    Parameters
+    ----------
+    field : TensorField
+        Stress tensors of a body at points of its cells.
+    sigma : array
+        Stress coordinates (..., m), as ``solution["body.stress"]``.
+
+    Returns
+    -------
+    array
+        (..., cells) [Pa].
+    """
     values = von_mises(tensors(field.at, sigma))
     return np.maximum.reduceat(values, first_points(field), axis=-1)
 

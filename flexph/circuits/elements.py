@@ -81,7 +81,18 @@ class Energy(Remade):
 
 @checked
 def linear_energy(capacity: float) -> Energy:
-    """``H = s²/(2 capacity)``."""
+    """``H = s²/(2 capacity)``.
+
+    Parameters
+    ----------
+    capacity : float
+        C [F] of a charge s, L [H] of a flux.
+
+    Returns
+    -------
+    Energy
+        The energy, its derivative and its mean slope.
+    """
     c = capacity
     return Energy(lambda s: 0.5 * s * s / c, lambda s: s / c, lambda s: 1.0 / c, scale=c, capacity=c)
 
@@ -169,13 +180,43 @@ def branches(element: Element) -> tuple[Branch, ...]:
 
 @checked
 def capacitor(plus: str, minus: str, law: float | Energy) -> Storage:
-    """A capacitor by its capacitance C > 0 [F], H = Q²/(2C), or by its energy H(Q) [J]."""
+    """A capacitor by its capacitance C > 0 [F], H = Q²/(2C), or by its energy H(Q) [J].
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+    law : float or Energy
+        Capacitance [F], or the energy H(Q) [J] of the charge [C].
+
+    Returns
+    -------
+    Storage
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return Storage("capacitor", _branch(plus, minus), _energy("capacitance", law, "F"))
 
 
 @checked
 def inductor(plus: str, minus: str, law: float | Energy) -> Storage:
-    """An inductor by its inductance L > 0 [H], H = φ²/(2L), or by its energy H(φ) [J]."""
+    """An inductor by its inductance L > 0 [H], H = φ²/(2L), or by its energy H(φ) [J].
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+    law : float or Energy
+        Inductance [H], or the energy H(φ) [J] of the flux [V s].
+
+    Returns
+    -------
+    Storage
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return Storage("inductor", _branch(plus, minus), _energy("inductance", law, "H"))
 
 
@@ -186,6 +227,22 @@ def resistor(
     """A resistor by its resistance R > 0 [Ω], or by a relation (:func:`flexph.systems.resistive`, …) and its control.
 
     ``control="voltage"``: i = ρ(v); ``"current"``: v = ρ(i). Either way v i ≥ 0.
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+    law : float or Relation
+        Resistance [Ω], or a relation.
+    control : {"voltage", "current"}, optional
+        Which of both the relation is a function of.
+
+    Returns
+    -------
+    Resistor
+        The element, for :func:`flexph.circuits.circuit`.
     """
     if not isinstance(law, Relation):
         if control is not None:
@@ -199,25 +256,83 @@ def resistor(
 
 @checked
 def voltage_source(plus: str, minus: str, value: Input | None = None) -> Source:
-    """A port with u = e_plus − e_minus [V]; y [A] is the current that it delivers out of plus."""
+    """A port with u = e_plus − e_minus [V]; y [A] is the current that it delivers out of plus.
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+    value : float or callable, optional
+        Voltage [V], or a function of time; by default it is given to the run as an input.
+
+    Returns
+    -------
+    Source
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return Source("voltage source", _branch(plus, minus), value)
 
 
 @checked
 def current_source(plus: str, minus: str, value: Input | None = None) -> Source:
-    """A port with u the current [A] that it delivers out of plus; y = e_plus − e_minus [V]."""
+    """A port with u the current [A] that it delivers out of plus; y = e_plus − e_minus [V].
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+    value : float or callable, optional
+        Current [A], or a function of time; by default it is given to the run as an input.
+
+    Returns
+    -------
+    Source
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return Source("current source", _branch(plus, minus), value)
 
 
 @checked
 def terminals(plus: str, minus: str) -> Source:
-    """Open terminals as a port: u the current fed into plus [A] (zero if open), y = e_plus − e_minus [V]."""
+    """Open terminals as a port: u the current fed into plus [A] (zero if open), y = e_plus − e_minus [V].
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+
+    Returns
+    -------
+    Source
+        The port, for :func:`flexph.circuits.circuit`.
+    """
     return Source("current source", _branch(plus, minus))
 
 
 @checked
 def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
-    """An ideal switch; ``closed`` is a :class:`Pulse`, None for one that stays or whose positions are given."""
+    """An ideal switch; ``closed`` is a :class:`Pulse`, None for one that stays or whose positions are given.
+
+    Parameters
+    ----------
+    plus : str
+        Node of the positive end.
+    minus : str
+        Node of the negative end.
+    closed : Pulse, optional
+        When it is closed; by default it stays as it is, or its positions are given to the run.
+
+    Returns
+    -------
+    Switch
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     if closed is not None and not isinstance(closed, Pulse):
         raise ValueError(f"closed must be a Pulse(period, duty) or None, got {closed!r}")
     return Switch("switch", _branch(plus, minus), closed)
@@ -225,19 +340,62 @@ def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
 
 @checked
 def diode(anode: str, cathode: str) -> Switch:
-    """An ideal diode: v i = 0, v ≤ 0, i ≥ 0 with v from anode to cathode ([survey] example 5.1)."""
+    """An ideal diode: v i = 0, v ≤ 0, i ≥ 0 with v from anode to cathode ([survey] example 5.1).
+
+    Parameters
+    ----------
+    anode : str
+        Node from which it conducts.
+    cathode : str
+        Node to which it conducts.
+
+    Returns
+    -------
+    Switch
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return Switch("diode", _branch(anode, cathode))
 
 
 @checked
 def transformer(first: Branch, second: Branch, ratio: float) -> TwoPort:
-    """An ideal transformer between two pairs of nodes: v₁ = n v₂, i₂ = −n i₁, n ≠ 0 the ratio of turns."""
+    """An ideal transformer between two pairs of nodes: v₁ = n v₂, i₂ = −n i₁, n ≠ 0 the ratio of turns.
+
+    Parameters
+    ----------
+    first : Branch
+        Nodes (plus, minus) of the first pair.
+    second : Branch
+        Nodes (plus, minus) of the second pair.
+    ratio : float
+        n.
+
+    Returns
+    -------
+    TwoPort
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return _two_port("transformer", first, second, ratio)
 
 
 @checked
 def gyrator(first: Branch, second: Branch, resistance: float) -> TwoPort:
-    """An ideal gyrator between two pairs of nodes: v₁ = −r i₂, v₂ = r i₁, r ≠ 0 [Ω]."""
+    """An ideal gyrator between two pairs of nodes: v₁ = −r i₂, v₂ = r i₁, r ≠ 0 [Ω].
+
+    Parameters
+    ----------
+    first : Branch
+        Nodes (plus, minus) of the first pair.
+    second : Branch
+        Nodes (plus, minus) of the second pair.
+    resistance : float
+        r [Ω].
+
+    Returns
+    -------
+    TwoPort
+        The element, for :func:`flexph.circuits.circuit`.
+    """
     return _two_port("gyrator", first, second, resistance)
 
 

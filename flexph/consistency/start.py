@@ -28,8 +28,28 @@ def inconsistency(
     """Which algebraic equations a state (n,) violates, and by how much, at a time [s] under inputs by port.
 
     Equations that the system does not contain (positions behind constraints on velocities) are not looked at. Inputs
-    that stand in algebraic equations are differentiated. Raises ValueError where E differentiates other states from
-    place to place.
+    that stand in algebraic equations are differentiated.
+
+    Parameters
+    ----------
+    system : PHDAE or LinearPHDAE
+        The system.
+    state : array_like
+        State (n,).
+    time : float
+        Time [s].
+    inputs : mapping, optional
+        Inputs by port: values or functions of time; zero unless given.
+
+    Returns
+    -------
+    Inconsistency
+        Defects by equation; false where the state is consistent.
+
+    Raises
+    ------
+    ValueError
+        Where E differentiates other states from place to place.
     """
     conditions, x = _conditions(system, state, time, inputs)
     return conditions.report(x)
@@ -48,8 +68,32 @@ def consistent(
 
     Algebraic states are free. Differential ones move least in the norm ``Σ ((x − x₀)/size)²`` (Gauss-Newton), where the
     size of a state that carries energy is what has the energy |H| (velocities then move least in kinetic energy), and
-    of others the largest entry of their part; parts in ``keep`` do not move. Raises ValueError for an unknown part,
-    ArithmeticError where no consistent state is found, and for an index above 2.
+    of others the largest entry of their part.
+
+    Parameters
+    ----------
+    system : PHDAE or LinearPHDAE
+        The system.
+    state : array_like
+        State (n,).
+    time : float
+        Time [s].
+    inputs : mapping, optional
+        Inputs by port: values or functions of time; zero unless given.
+    keep : sequence of str
+        Parts that do not move.
+
+    Returns
+    -------
+    array
+        The state (n,).
+
+    Raises
+    ------
+    ValueError
+        For an unknown part.
+    ArithmeticError
+        Where no consistent state is found, and for an index above 2.
     """
     conditions, x = _conditions(system, state, time, inputs)
     parts = conditions.equations.system.parts

@@ -22,9 +22,26 @@ from ..systems.linear import LinearPHDAE, linear_system
 def inject_damping(system: LinearPHDAE, port: str, gain: Numbers) -> LinearPHDAE:
     """``u = −K y + u_ext`` at a port: ``R + B K Bᵀ`` in place of R, K = Kᵀ ⪰ 0; the port stays.
 
-    ``gain`` is K: a number, for every component alike, or a matrix (m, m), in the unit of input over output [N s/m or
-    N m s]. Then dH/dt = yᵀu_ext − xᵀR x − yᵀK y: no gain makes the system unstable. Raises ValueError for K that is
-    not symmetric positive semi-definite.
+    Then dH/dt = yᵀu_ext − xᵀR x − yᵀK y: no gain makes the system unstable.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system.
+    port : str
+        Its port, which stays.
+    gain : array_like
+        K, a number for every component alike, or a matrix (m, m), in the unit of input over output [N s/m or N m s].
+
+    Returns
+    -------
+    LinearPHDAE
+        The system with more dissipation.
+
+    Raises
+    ------
+    ValueError
+        For K that is not symmetric positive semi-definite.
     """
     b = linear_system(system).inputs(port)
     fed = b @ _gain(gain, b.shape[1], system.is_sparse) @ b.T
@@ -37,8 +54,28 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
 
     ``J = [[J_p, −B_p B_cᵀ], [B_c B_pᵀ, J_c]]`` with R, E and G block-diagonal: the connection neither takes nor gives
     power, dH/dt = yᵀu_ext − xᵀR x with H = H_p + H_c, so that two passive systems give a passive one, whatever their
-    parameters. The port of the plant stays, that of the controller is used up; the controller comes dense or sparse
-    and is brought to the plant's kind. Raises ValueError for ports of different width and names that both have.
+    parameters.
+
+    Parameters
+    ----------
+    plant : LinearPHDAE
+        The system that is controlled.
+    controller : LinearPHDAE
+        Another system; dense or sparse, it is brought to the plant's kind.
+    port : str
+        Port of the plant, which stays.
+    controller_port : str
+        Port of the controller, which is used up.
+
+    Returns
+    -------
+    LinearPHDAE
+        Both as one system.
+
+    Raises
+    ------
+    ValueError
+        For ports of different width and names that both have.
     """
     b = linear_system(plant, "plant").inputs(port)
     c = linear_system(controller, "controller").inputs(controller_port)
@@ -75,8 +112,21 @@ def passive_observer(system: LinearPHDAE, port: str, gain: Numbers, *, name: str
     model of it or one with wrong parameters. With the plant itself the error e = x − x̂ obeys
     ``E ė = (J − R − BKBᵀ)e + Bu_ext``: it decays where damping at the port would make the plant decay.
 
-    ``gain`` as of :func:`inject_damping`. The result has one port, ``name``, and the parts of the system under
-    ``name.part``.
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A model of the plant.
+    port : str
+        The port that is measured and driven.
+    gain : array_like
+        K, as of :func:`inject_damping`.
+    name : str
+        Name of its one port; its parts are those of the system under ``name.part``.
+
+    Returns
+    -------
+    LinearPHDAE
+        The compensator, for :func:`feedback`.
     """
     b = linear_system(system).inputs(port)
     k = _gain(gain, b.shape[1], system.is_sparse)
@@ -99,8 +149,23 @@ def port_spring(
     """``σ̇ = K u, y = σ + D u``: a spring and a damper in parallel, or a PI controller of a velocity, K ≻ 0, D ⪰ 0.
 
     ``K⁻¹σ̇ = u`` with H = ½σᵀK⁻¹σ [J]; D = LLᵀ through algebraic states, 0 = −w + Lᵀu, y = σ + Lw. In
-    :func:`feedback` at a velocity port it holds the port at its place. ``stiffness`` [N/m or N m] and ``damping``
-    [N s/m or N m s] are numbers, for each of ``width`` components, or matrices. The port and the part are ``name``.
+    :func:`feedback` at a velocity port it holds the port at its place.
+
+    Parameters
+    ----------
+    stiffness : array_like
+        K [N/m or N m], a number for each of ``width`` components, or a matrix.
+    damping : array_like, optional
+        D [N s/m or N m s], in the same way; none by default.
+    width : int
+        Number of components.
+    name : str
+        Name of its port and of its part.
+
+    Returns
+    -------
+    LinearPHDAE
+        The controller, for :func:`feedback`.
     """
     check.count("width", width)
     given = [np.shape(a)[0] for a in (stiffness, damping) if a is not None and np.ndim(a) == 2]

@@ -18,7 +18,23 @@ from .structure import DiracStructure
 
 @checked
 def product(*structures: DiracStructure) -> DiracStructure:
-    """Structures side by side, not connected; raises ValueError where two ports have one name."""
+    """Structures side by side, not connected; raises ValueError where two ports have one name.
+
+    Parameters
+    ----------
+    *structures : DiracStructure
+        Structures whose ports have different names.
+
+    Returns
+    -------
+    DiracStructure
+        All ports of all structures.
+
+    Raises
+    ------
+    ValueError
+        Where two ports have one name.
+    """
     ports: dict[str, slice] = {}
     at = 0
     for D in structures:

@@ -42,6 +42,18 @@ def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Se
     """The dimensions of flows and efforts of D(x) at states (k, n).
 
     Ranks are those of principal pivots of the skew form of D(x), over its largest entry.
+
+    Parameters
+    ----------
+    structure : callable
+        D(x).
+    points : array_like
+        States (k, n).
+
+    Returns
+    -------
+    Regularity
+        The dimensions, and whether they are the same at all states.
     """
     states = check.array("points", points, (None, None))
     ranks = [dimensions(structure(x)) for x in states]

@@ -21,6 +21,18 @@ def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
 
     Between external ports (f, e) = (u, y) of two systems, at which u = −f of what is connected, this is
     ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.interconnection.gyrator`.
+
+    Parameters
+    ----------
+    ports : pair of str
+        Names of both ports.
+    coupling : array_like
+        C (m₁, m₂); its shape is that of the ports.
+
+    Returns
+    -------
+    DiracStructure
+        Of two ports.
     """
     c, names = _two(ports, coupling)
     zero = np.zeros
@@ -34,6 +46,18 @@ def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
 
     Between external ports (f, e) = (u, y) this is ``u₁ = −C u₂, y₂ = Cᵀ y₁``, as of
     :func:`flexph.interconnection.transformer`.
+
+    Parameters
+    ----------
+    ports : pair of str
+        Names of both ports.
+    coupling : array_like
+        C (m₁, m₂); its shape is that of the ports.
+
+    Returns
+    -------
+    DiracStructure
+        Of two ports.
     """
     c, names = _two(ports, coupling)
     zero = np.zeros
@@ -43,25 +67,77 @@ def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
 
 @checked
 def feedback_structure(ports: Names, size: int = 1) -> DiracStructure:
-    """Negative feedback ``u₁ = −y₂, u₂ = y₁`` ([survey] eq. (6.11)): the gyrator with C = 1."""
+    """Negative feedback ``u₁ = −y₂, u₂ = y₁`` ([survey] eq. (6.11)): the gyrator with C = 1.
+
+    Parameters
+    ----------
+    ports : pair of str
+        Names of the ports (u, y) of both systems.
+    size : int
+        Components of each port.
+
+    Returns
+    -------
+    DiracStructure
+        Of two ports.
+    """
     return gyrator_structure(ports, np.eye(check.count("size", size)))
 
 
 @checked
 def symplectic_gyrator(ports: Names, size: int = 1) -> DiracStructure:
-    """``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)): composing with it is the gyrative interconnection."""
+    """``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)): composing with it is the gyrative interconnection.
+
+    Parameters
+    ----------
+    ports : pair of str
+        Names of both ports.
+    size : int
+        Components of each port.
+
+    Returns
+    -------
+    DiracStructure
+        Of two ports.
+    """
     return gyrator_structure(ports, -np.eye(check.count("size", size)))
 
 
 @checked
 def common_effort(ports: Sequence[str], size: int = 1) -> DiracStructure:
-    """Equal efforts, flows that add up to zero: elements in parallel, a node of a circuit."""
+    """Equal efforts, flows that add up to zero: elements in parallel, a node of a circuit.
+
+    Parameters
+    ----------
+    ports : sequence of str
+        Names of the ports.
+    size : int
+        Components of each port.
+
+    Returns
+    -------
+    DiracStructure
+        Of as many ports as there are names.
+    """
     return _junction(ports, size, flows=False)
 
 
 @checked
 def common_flow(ports: Sequence[str], size: int = 1) -> DiracStructure:
-    """Equal flows, efforts that add up to zero: elements in series, a loop of a circuit."""
+    """Equal flows, efforts that add up to zero: elements in series, a loop of a circuit.
+
+    Parameters
+    ----------
+    ports : sequence of str
+        Names of the ports.
+    size : int
+        Components of each port.
+
+    Returns
+    -------
+    DiracStructure
+        Of as many ports as there are names.
+    """
     return _junction(ports, size, flows=True)
 
 
@@ -71,6 +147,18 @@ def kirchhoff(incidence: Any, names: Sequence[str] = ()) -> DiracStructure:
 
     B (nodes, edges) has −1 where an edge leaves a node and 1 where it enters one. Flows are the currents I, efforts the
     voltages V; a port for every edge, by name.
+
+    Parameters
+    ----------
+    incidence : array_like
+        B (nodes, edges).
+    names : sequence of str
+        Names of the edges; numbered by default.
+
+    Returns
+    -------
+    DiracStructure
+        A port for every edge.
     """
     b = check.array("incidence", incidence, (None, None))
     ports = _edges(names or [f"edge {i}" for i in range(b.shape[1])], b.shape[1])

@@ -23,15 +23,30 @@ def holonomic_coordinates(
 ) -> CanonicalCoordinates:
     """Canonical coordinates of ``q̇ = ∂H/∂p, ṗ = −∂H/∂q + c'(q)ᵀλ, 0 = c'(q) ∂H/∂p``, x = (q, p) ([survey] (2.38)).
 
-    ``constraints`` c(q) (k,) and their ``jacobian`` c' (k, n) of rank k at the ``sample`` q (n,); ``hessian(q, s)`` is
-    Σ sᵢ∇²cᵢ (n, n), by differences where it is not given. With q_I those n − k positions that move freely at the sample
-    and Ψ(q) = (q_I, c(q)), momenta go along by ``(p_I, s) = Ψ'(q)⁻ᵀ p``, and
+    With q_I those n − k positions that move freely at the sample and Ψ(q) = (q_I, c(q)), momenta go along by
+    ``(p_I, s) = Ψ'(q)⁻ᵀ p``, and
 
         (q, p, r, s) = (q_I, p_I, c(q), s)
 
     are canonical as long as Ψ' is invertible: the constraints are the Casimirs r ([survey] example 4.3), their
     conjugate momenta s move as λ says. The inverse of Ψ is found by iteration from the sample; it raises
     ArithmeticError where it finds none.
+
+    Parameters
+    ----------
+    constraints : callable
+        c(q) (k,).
+    jacobian : callable
+        c'(q) (k, n), of rank k at the sample.
+    sample : array
+        q (n,).
+    hessian : callable, optional
+        Σ sᵢ∇²cᵢ (n, n) as a function of q and s; by differences by default.
+
+    Returns
+    -------
+    CanonicalCoordinates
+        The map between both kinds of coordinates.
     """
     q0 = check.array("sample", sample, (None,))
     k = len(check.array("jacobian", jacobian(q0), (None, q0.size)))

@@ -159,9 +159,24 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
     """The input-state-output form of a system with linear resistances f = −R(x) e ([survey] eq. (2.43)-(2.45)).
 
     With f_S, e_R, y as functions of ∇H, f_R, u (a hybrid form) and f_R eliminated, f_S and y are W (∇H, u); the
-    symmetric part of W is Z, the skew one [[−J, −g], [gᵀ, M]]. Raises ValueError where the storage is constrained:
-    eliminate the algebraic constraints before, or use :meth:`PortHamiltonian.constrained_form`; and for a Lagrangian
-    storage, whose efforts are no function of the energy variables.
+    symmetric part of W is Z, the skew one [[−J, −g], [gᵀ, M]].
+
+    Parameters
+    ----------
+    system : PortHamiltonian
+        With linear resistances.
+
+    Returns
+    -------
+    InputStateOutput
+        J, R, g, P, M and S as functions of the state.
+
+    Raises
+    ------
+    ValueError
+        Where the storage is constrained: eliminate the algebraic constraints before, or use
+        :meth:`PortHamiltonian.constrained_form`; and for a Lagrangian storage, whose efforts are no function of the
+        energy variables.
     """
     if system.lagrangian is not None:
         raise ValueError("an input-state-output form needs efforts ∇H(x): give H and gradient in place of lagrangian")

@@ -27,6 +27,22 @@ def interconnect(
 
     Connected are external ports by ``u₁ = −u₂, y₁ = y₂``, or gyrative by ``u₁ = y₂, u₂ = −y₁``; names as in
     :func:`flexph.dirac.compose`, where elements can be composed with one of the structures before.
+
+    Parameters
+    ----------
+    first : PortHamiltonian
+        A system.
+    second : PortHamiltonian
+        Another one.
+    ports : mapping, optional
+        External ports of the second system by those of the first; by default those of equal names.
+    gyrative : bool
+        Whether ``u₁ = y₂, u₂ = −y₁`` connects them.
+
+    Returns
+    -------
+    PortHamiltonian
+        Both as one system; its external ports are those that are left.
     """
     n = first.size
     inner = {*first.storage, *first.resistive} | {*second.storage, *second.resistive}

@@ -97,9 +97,22 @@ def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) 
     """``⟨L_{Y_i}β_j | Y_k⟩ + ⟨L_{Y_j}β_k | Y_i⟩ + ⟨L_{Y_k}β_i | Y_j⟩ = 0`` at a state ([survey] eq. (7.12)).
 
     Y_i and β_i are the rows of E and F of the storage's own structure, all other ports at zero flow, with the same
-    inputs v around x. ``slopes(x)`` gives ∂J/∂x (n, n, n) of ``w = J v`` for these, see
-    :meth:`DiracStructure.hybrid`; differences otherwise. At a regular point (P_D and G_D of constant dimension nearby)
-    an integrable structure is constant in some coordinates.
+    inputs v around x. At a regular point (P_D and G_D of constant dimension nearby) an integrable structure is constant
+    in some coordinates.
+
+    Parameters
+    ----------
+    structure : ModulatedDirac
+        A Dirac structure that depends on the state.
+    x : array
+        State (n,).
+    slopes : callable or "complex", optional
+        ∂J/∂x (n, n, n) of ``w = J v``, see :meth:`DiracStructure.hybrid`; by differences by default.
+
+    Returns
+    -------
+    Integrability
+        The largest defect, and over which terms.
     """
     x = check.array("x", x, (structure.sample.size,))
     flows = structure.of_storage(x).graph.flow_inputs
@@ -125,7 +138,20 @@ def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) 
 def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
     """``Σ_l J_lj ∂_l J_ik + J_li ∂_l J_kj + J_lk ∂_l J_ji = 0`` of the graph of J(x) ([survey] eq. (7.1)).
 
-    ``slopes(x)`` gives ∂J/∂x (n, n, n); ``"complex"`` takes complex steps, for functions that work on complex numbers.
+    Parameters
+    ----------
+    J : callable
+        J(x) (n, n), skew-symmetric.
+    x : array
+        State (n,).
+    slopes : callable or "complex", optional
+        ∂J/∂x (n, n, n) of the state; ``"complex"`` takes complex steps, for functions that work on complex numbers; by
+        differences by default.
+
+    Returns
+    -------
+    Integrability
+        The largest defect, and over which terms.
     """
     here, dJ, accuracy = _of_graph("J", J, x, slopes)
     one = np.einsum("lj,ikl->ijk", here, dJ)
@@ -136,7 +162,22 @@ def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None
 
 @checked
 def closedness(omega: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
-    """``∂_k ω_ij + ∂_j ω_ki + ∂_i ω_jk = 0`` of the graph of ω(x) ([survey] eq. (7.6)); ``slopes`` as for J."""
+    """``∂_k ω_ij + ∂_j ω_ki + ∂_i ω_jk = 0`` of the graph of ω(x) ([survey] eq. (7.6)); ``slopes`` as for J.
+
+    Parameters
+    ----------
+    omega : callable
+        ω(x) (n, n), skew-symmetric.
+    x : array
+        State (n,).
+    slopes : callable or "complex", optional
+        ∂ω/∂x (n, n, n) of the state; ``"complex"`` takes complex steps; by differences by default.
+
+    Returns
+    -------
+    Integrability
+        The largest defect, and over which terms.
+    """
     here, dw, accuracy = _of_graph("omega", omega, x, slopes)
     return _judged(dw + dw.transpose(1, 2, 0) + dw.transpose(2, 0, 1), np.abs(dw), accuracy, len(here))
 

@@ -36,7 +36,22 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
     ([dg] remark 15). In place of a method, a discrete gradient of H, a function of (x₀, x₁) such as those of
     :mod:`flexph.discrete_gradients` make, is checked near the sample and gives ``z̄₁ = Ē₁₁⁻ᵀ∇̄H`` ([dg] eq. (20)).
 
-    Raises ValueError for a method that is no pair, or whose E it refuses, and what is no discrete gradient of H.
+    Parameters
+    ----------
+    system : PHDAE
+        A system.
+    method : str or callable
+        Name of a method, or a discrete gradient of H.
+
+    Returns
+    -------
+    PHDAE
+        The same equations, with means.
+
+    Raises
+    ------
+    ValueError
+        For a method that is no pair, or whose E it refuses, and what is no discrete gradient of H.
     """
     if callable(method):
         _check_gradient(system, method)

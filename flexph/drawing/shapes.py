@@ -52,7 +52,20 @@ class Shape:
 
 @checked
 def box_shape(size: Sequence[float], *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
-    """A box with edges (l_x, l_y, l_z) [m] along the axes."""
+    """A box with edges (l_x, l_y, l_z) [m] along the axes.
+
+    Parameters
+    ----------
+    size : array_like
+        Edges [m].
+    centre : array_like
+        Position of the centre [m].
+
+    Returns
+    -------
+    Shape
+        A surface, to be given to bodies as ``shape=``.
+    """
     edges = check.array("size", size, (3,))
     corners = np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
     faces = [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
@@ -70,7 +83,26 @@ def cylinder_shape(
     axis: Sequence[float] = (1.0, 0.0, 0.0),
     centre: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Shape:
-    """A cylinder or a tube about an axis; lengths in [m], ``centre`` in the middle of the axis."""
+    """A cylinder or a tube about an axis; lengths in [m], ``centre`` in the middle of the axis.
+
+    Parameters
+    ----------
+    length : float
+        Length [m].
+    radius : float
+        Outer radius [m].
+    inner_radius : float
+        Inner radius [m]; zero for a full cylinder.
+    axis : array_like
+        Direction of the axis.
+    centre : array_like
+        Middle of the axis [m].
+
+    Returns
+    -------
+    Shape
+        A surface, to be given to bodies as ``shape=``.
+    """
     points, triangles = _tube(length, radius, inner_radius)
     middle = points - [0.5 * length, 0.0, 0.0]
     return Shape(middle, triangles).moved(check.array("centre", centre, (3,)), axes_along(axis))
@@ -78,14 +110,38 @@ def cylinder_shape(
 
 @checked
 def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
-    """A sphere [m]."""
+    """A sphere [m].
+
+    Parameters
+    ----------
+    radius : float
+        Radius [m].
+    centre : array_like
+        Position of the centre [m].
+
+    Returns
+    -------
+    Shape
+        A surface, to be given to bodies as ``shape=``.
+    """
     points, triangles = _octasphere(LEVELS)
     return Shape(check.positive("radius", radius, "m") * points + check.array("centre", centre, (3,)), triangles)
 
 
 @checked
 def joined_shapes(shapes: Sequence[Shape]) -> Shape:
-    """Several shapes as one."""
+    """Several shapes as one.
+
+    Parameters
+    ----------
+    shapes : sequence of Shape
+        Shapes in the same axes.
+
+    Returns
+    -------
+    Shape
+        One surface.
+    """
     starts = np.cumsum([0, *(len(shape.points) for shape in shapes)])
     triangles = [shape.triangles + start for shape, start in zip(shapes, starts, strict=False)]
     return Shape(np.vstack([shape.points for shape in shapes]), np.vstack(triangles))

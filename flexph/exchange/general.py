@@ -24,15 +24,44 @@ def from_general(
 ) -> LinearPHDAE:
     """``E ẋ = (J − R) Q x + (B − P) u, y = (B + P)ᵀQ x + (S − N) u`` with [[R, P], [Pᵀ, S]] ⪰ 0, N = −Nᵀ.
 
-    Q = 1 and P = S = N = 0 by default (Mehrmann and Unger, Acta Numerica 32, 2023). Equations are multiplied by Qᵀ, so
-    that the energy is ½xᵀ(QᵀE)x and x keeps its meaning. Feedthrough goes into algebraic states w = u and their
-    multipliers λ = y, part ``feedthrough``, exactly:
+    Equations are multiplied by Qᵀ, so that the energy is ½xᵀ(QᵀE)x and x keeps its meaning (Mehrmann and Unger, Acta
+    Numerica 32, 2023). Feedthrough goes into algebraic states w = u and their multipliers λ = y, part ``feedthrough``,
+    exactly:
 
         E ẋ = (J − R) x + (B − P) w,   0 = −(B + P)ᵀx − (S − N) w + λ,   0 = −w + u,   y = λ,
 
-    or, where P = 0 and N = 0, into as many as S has rank: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ. ``names`` are
-    further arguments of :class:`LinearPHDAE` (ports, parts, G with its constraints …). Raises ValueError where the
-    conditions fail, with the measured defect, and where Q is singular.
+    or, where P = 0 and N = 0, into as many as S has rank: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ.
+
+    Parameters
+    ----------
+    E : matrix
+        (n, n), dense or sparse.
+    J : matrix
+        (n, n), skew-symmetric.
+    R : matrix
+        (n, n).
+    B : matrix
+        (n, m).
+    Q : matrix, optional
+        (n, n), regular, with QᵀE symmetric; 1 by default.
+    P : matrix, optional
+        (n, m); zero by default.
+    S : matrix, optional
+        (m, m); zero by default.
+    N : matrix, optional
+        (m, m), skew-symmetric; zero by default.
+    **names
+        Further arguments of :class:`LinearPHDAE`: ports, parts, G with its constraints, …
+
+    Returns
+    -------
+    LinearPHDAE
+        In the same states, followed by those of the feedthrough.
+
+    Raises
+    ------
+    ValueError
+        Where the conditions fail, with the measured defect, and where Q is singular.
     """
     for name, matrix in (("E", E), ("J", J), ("B", B), ("Q", E if Q is None else Q)):
         check.two_dimensional(name, matrix)

@@ -32,10 +32,23 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     """Fields E, J, R, Q, B, P, S, N of ``E ẋ = (J − R) Q x + (B − P) u + Gᵀλ, y = (B + P)ᵀQ x + (S − N) u, 0 = G x``.
 
     The convention of the benchmark collection of port-Hamiltonian systems (Schwerdtner et al., 2021), here with Q = 1
-    and P = S = N = 0; the constraints G are a field of ours. ``multipliers=True`` writes (x, λ) as states instead,
-    E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]: a system for every reader of the convention, without G. Sparse matrices
-    stay sparse. ``names`` is a JSON text with ports, parts, constraints and velocities (counted from zero). Returns the
-    path, which must end in ``.mat``, in a folder that exists.
+    and P = S = N = 0; the constraints G are a field of ours. Sparse matrices stay sparse. ``names`` is a JSON text with
+    ports, parts, constraints and velocities (counted from zero).
+
+    Parameters
+    ----------
+    path : path
+        A path that ends in ``.mat``, in a folder that exists.
+    system : LinearPHDAE
+        The system.
+    multipliers : bool
+        Write (x, λ) as states instead, E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]: a system for every reader of the
+        convention, without G.
+
+    Returns
+    -------
+    Path
+        The path.
     """
     if Path(path).suffix != ".mat":
         raise ValueError(f"path must end in .mat, got {str(path)!r}")
@@ -64,8 +77,24 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     """The system of a file in that convention; what :func:`write_mat` wrote comes back to the bit.
 
     Q defaults to 1, P, S, N to zero; others than these go through :func:`flexph.exchange.from_general`. A file
-    without B whose G has as many rows as E has states is one of those in which G is the input matrix. ``ports`` names
-    slices of the inputs where the file does not. Raises ValueError for a file that is not there or lacks fields.
+    without B whose G has as many rows as E has states is one of those in which G is the input matrix.
+
+    Parameters
+    ----------
+    path : path
+        A file of Matlab, ``.mat``.
+    ports : mapping, optional
+        Slices of the inputs by name, where the file does not say them.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system.
+
+    Raises
+    ------
+    ValueError
+        For a file that is not there or lacks fields.
     """
     if not Path(path).is_file():
         raise ValueError(f"path must be a .mat file, there is no file {str(path)!r}")

@@ -30,8 +30,19 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     """``E.mtx, J.mtx, R.mtx, B.mtx``, where there are any ``G.mtx`` and ``lift.mtx``, and the names in ``system.json``.
 
     ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx``. Sparse matrices are written as coordinates, dense ones as arrays,
-    with 17 digits: :func:`read_matrix_market` gives the same bits. The folder is made where it does not exist; files
-    of a system written there before are replaced. Returns the folder.
+    with 17 digits: :func:`read_matrix_market` gives the same bits.
+
+    Parameters
+    ----------
+    folder : path
+        Is made where it does not exist; files of a system written there before are replaced.
+    system : LinearPHDAE
+        The system.
+
+    Returns
+    -------
+    Path
+        The folder.
     """
     where, system = Path(folder), linear_system(system)
     where.mkdir(parents=True, exist_ok=True)
@@ -55,7 +66,23 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
 
 @checked
 def read_matrix_market(folder: str | Path) -> LinearPHDAE:
-    """The system that :func:`write_matrix_market` wrote; ValueError for a folder that holds none, or a damaged one."""
+    """The system that :func:`write_matrix_market` wrote; ValueError for a folder that holds none, or a damaged one.
+
+    Parameters
+    ----------
+    folder : path
+        A folder that :func:`write_matrix_market` wrote.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system, to the bit.
+
+    Raises
+    ------
+    ValueError
+        For a folder that holds none, or a damaged one.
+    """
     where = Path(folder)
     with reading("linear system", where / NAMES):
         told = json.loads(file_bytes(where / NAMES))

@@ -26,7 +26,22 @@ def to_pymor(system: LinearPHDAE) -> Any:
 
     Constraints are eliminated; E, J, R, G = B stay as they are otherwise, sparse or dense, P = S = N = 0. Where E is
     singular the algebraic states are eliminated too (:func:`flexph.linear.state_space.state_space`) and leave P, S and
-    N. pyMOR keeps no names: inputs are the columns of B. Raises ImportError without pyMOR (extra ``pymor``).
+    N. pyMOR keeps no names: inputs are the columns of B.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system.
+
+    Returns
+    -------
+    PHLTIModel
+        The model.
+
+    Raises
+    ------
+    ImportError
+        Without pyMOR (extra ``pymor``).
     """
     model, free = _model(), eliminate(system)
     if np.all(free.E.diagonal() > 0.0):
@@ -44,7 +59,22 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
     """A ``PHLTIModel``, reduced or full, as a :class:`LinearPHDAE`; Q, P, S and N as of
     :func:`flexph.exchange.from_general`. ``ports`` names slices of the inputs, ``u`` by default.
 
-    Raises ValueError for a model of another kind, in discrete time or with parameters.
+    Parameters
+    ----------
+    model : PHLTIModel
+        In continuous time, without parameters.
+    ports : mapping, optional
+        Slices of the inputs by name, ``u`` by default.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system.
+
+    Raises
+    ------
+    ValueError
+        For a model of another kind, in discrete time or with parameters.
     """
     kind = _model()
     from pymor.algorithms.to_matrix import to_matrix

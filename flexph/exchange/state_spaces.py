@@ -28,8 +28,22 @@ def to_scipy(system: LinearPHDAE) -> Any:
     """``ξ̇ = A ξ + B u, y = C ξ + D u`` as a :class:`scipy.signal.StateSpace`, in energy coordinates: H = ½ξᵀξ.
 
     Constraints and algebraic states are eliminated (:func:`flexph.linear.state_space.state_space`); where E is regular
-    A = J − R, C = Bᵀ, D = 0. Dense. scipy keeps no names: inputs are the columns of B. Raises ValueError where the
-    transfer function grows with the frequency.
+    A = J − R, C = Bᵀ, D = 0. Dense. scipy keeps no names: inputs are the columns of B.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system.
+
+    Returns
+    -------
+    scipy.signal.StateSpace
+        Dense.
+
+    Raises
+    ------
+    ValueError
+        Where the transfer function grows with the frequency.
     """
     from scipy.signal import StateSpace as Scipy
 
@@ -42,13 +56,29 @@ def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | N
 
     ``J = ½(QA − AᵀQ), R = −½(QA + AᵀQ), B = ½(QB + Cᵀ), P = ½(Cᵀ − QB), S − N = D`` in the form of
     :func:`flexph.exchange.from_general`, conditioned on ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``.
-    ``energy`` is Q = Qᵀ ≻ 0 (n, n); without it Q = 1 is tried, then one is found
-    (:func:`flexph.exchange.energy.find_energy`) and checked. ``ports`` names slices of the inputs, ``u`` by
-    default.
 
-    Raises ValueError for a discrete-time model, another number of outputs than inputs, a Q that fails (with the
-    defect), and a system that is not passive, naming the frequency where the Hermitian part of H(iω) is negative;
-    ArithmeticError where no energy was found although nothing was found against the system.
+    Parameters
+    ----------
+    model : scipy.signal.StateSpace
+        In continuous time, with as many outputs as inputs.
+    energy : array_like, optional
+        Q = Qᵀ ≻ 0 (n, n); without it Q = 1 is tried, then one is found (:func:`flexph.exchange.energy.find_energy`) and
+        checked.
+    ports : mapping, optional
+        Slices of the inputs by name, ``u`` by default.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system in the states of the model.
+
+    Raises
+    ------
+    ValueError
+        For a discrete-time model, another number of outputs than inputs, a Q that fails (with the defect), and a system
+        that is not passive, naming the frequency where the Hermitian part of H(iω) is negative.
+    ArithmeticError
+        Where no energy was found although nothing was found against the system.
     """
     if getattr(model, "dt", None):
         raise ValueError(f"model must be continuous in time, got a sampling time of {model.dt} s")
@@ -63,8 +93,24 @@ def to_control(system: LinearPHDAE) -> Any:
     """A ``control.StateSpace`` in energy coordinates, as of :func:`to_scipy`, inputs and outputs named as the ports.
 
     python-control keeps dots for itself: ``force b.tip`` becomes ``force b·tip``, and :func:`from_control` turns it
-    back. Raises ValueError for a port that has the raised dot itself, ImportError without python-control (extra
-    ``control``).
+    back.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system.
+
+    Returns
+    -------
+    StateSpace
+        Inputs and outputs bear the names of the ports.
+
+    Raises
+    ------
+    ValueError
+        For a port that has the raised dot itself.
+    ImportError
+        Without python-control (extra ``control``).
     """
     control, names = _control(), list(channel_columns(linear_system(system)))
     for name in names:
@@ -78,7 +124,20 @@ def to_control(system: LinearPHDAE) -> Any:
 def from_control(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
     """A passive ``control.StateSpace`` (or transfer function) as a port-Hamiltonian system; see :func:`from_scipy`.
 
-    Ports are grouped from input labels ``port[i]`` unless ``ports`` names them; a raised dot in them becomes a dot.
+    Parameters
+    ----------
+    model : StateSpace or TransferFunction
+        A passive model of python-control.
+    energy : array_like, optional
+        Q, as of :func:`from_scipy`.
+    ports : mapping, optional
+        Slices of the inputs by name; by default they are grouped from input labels ``port[i]``, in which a raised dot
+        becomes a dot.
+
+    Returns
+    -------
+    LinearPHDAE
+        The system in the states of the model.
     """
     try:
         given = _control().ss(model)

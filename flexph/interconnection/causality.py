@@ -21,6 +21,18 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
 
     The former input becomes the multiplier and the new output; the former output is prescribed by the new input,
     which enters an algebraic row: the system is improper until it is interconnected, unless it feeds through there.
+
+    Parameters
+    ----------
+    system : PHDAE
+        The system.
+    port : str
+        The port.
+
+    Returns
+    -------
+    PHDAE
+        With one multiplier more for each component of the port.
     """
     system = without_feedthrough(system)
     n, m = system.inputs(system.sample, port).shape

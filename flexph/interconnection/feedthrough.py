@@ -25,6 +25,16 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
 
     J and R get the blocks ``[[J, B, 0], [−Bᵀ, N, 1], [0, −1, 0]]`` and [[R, P], [Pᵀ, S]]; means go along. Discrete
     gradient pairs and Gauss methods take the same steps of it. Interconnections and the analysis work on this form.
+
+    Parameters
+    ----------
+    system : PHDAE
+        The system.
+
+    Returns
+    -------
+    PHDAE
+        Without P, S and N.
     """
     if not system.has_feedthrough:
         return system

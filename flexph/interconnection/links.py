@@ -62,10 +62,24 @@ def tie(first: str, *others: str, components: Sequence[int] | None = None, turn:
     """Ports ("block.port") of one causality with equal velocities and forces that add to zero ([flex] eq. (41), (45)).
 
     Ports that take forces: u₁ = λ, u₂ = −Tᵀλ with the multiplier of a constraint for each component,
-    ``0 = y₁ − T y₂``. Ports that take velocities: u₁ = T λ, u₂ = λ, ``0 = Tᵀy₁ + y₂`` (the forces). ``turn`` T
-    (m₁, m₂) maps the velocities of the second port to those of the first where their axes differ; the identity without.
-    ``components`` selects those of each port that are tied, (0, 1) of (x, y, rotation) for a hinge; the others stay.
-    More than two ports are tied to the first.
+    ``0 = y₁ − T y₂``. Ports that take velocities: u₁ = T λ, u₂ = λ, ``0 = Tᵀy₁ + y₂`` (the forces).
+
+    Parameters
+    ----------
+    first : str
+        Port ``block.port``.
+    *others : str
+        Ports of other blocks, each tied to the first.
+    components : sequence of int, optional
+        Those of each port that are tied, (0, 1) of (x, y, rotation) for a hinge; the others stay. All by default.
+    turn : array_like, optional
+        T (m₁, m₂), which maps the velocities of the second port to those of the first where their axes differ; the
+        identity by default.
+
+    Returns
+    -------
+    Tie
+        The connection, for :func:`substructure`.
     """
     if not others or len({first, *others}) != 1 + len(others):
         raise ValueError(f"a tie needs two or more different ports, got {', '.join(map(repr, (first, *others)))}")
@@ -76,7 +90,20 @@ def tie(first: str, *others: str, components: Sequence[int] | None = None, turn:
 
 @checked
 def clamp(port: str, *, components: Sequence[int] | None = None) -> Clamp:
-    """A port whose velocity is zero: ``0 = y`` with a multiplier, or the input u = 0 where it takes a velocity."""
+    """A port whose velocity is zero: ``0 = y`` with a multiplier, or the input u = 0 where it takes a velocity.
+
+    Parameters
+    ----------
+    port : str
+        Port ``block.port``.
+    components : sequence of int, optional
+        Those that are clamped; all by default.
+
+    Returns
+    -------
+    Clamp
+        The connection, for :func:`substructure`.
+    """
     return Clamp(port, _places(components))
 
 
@@ -91,10 +118,26 @@ def couple(
 ) -> Couple:
     """``u_f = −C y_v, u_v = Cᵀ y_f``: a port f that takes forces and a port v that takes velocities, joined directly.
 
-    The gyrator of [flex] sec. 5.1, without a multiplier. Both move with one velocity where C is the identity, as it is
-    without ``gain``; ``gain`` has the shape (m₁, m₂) of the ports as they are given, in either order (C or Cᵀ).
-    Between two ports of one causality this is a gyroscopic force, ``u₁ = −C y₂, u₂ = Cᵀ y₁``, proportional to the
-    velocities, and needs ``gyroscopic=True``.
+    The gyrator of [flex] sec. 5.1, without a multiplier. Both move with one velocity where C is the identity. Between
+    two ports of one causality this is a gyroscopic force, ``u₁ = −C y₂, u₂ = Cᵀ y₁``, proportional to the velocities.
+
+    Parameters
+    ----------
+    first : str
+        Port ``block.port``.
+    second : str
+        Port of another block.
+    gain : array_like, optional
+        C or Cᵀ (m₁, m₂), of the ports as they are given; the identity by default.
+    components : sequence of int, optional
+        Those of each port that are coupled; all by default.
+    gyroscopic : bool
+        Allow ports of one causality.
+
+    Returns
+    -------
+    Couple
+        The connection, for :func:`substructure`.
     """
     if first == second:
         raise ValueError(f"a couple needs two different ports, got {first!r} twice")

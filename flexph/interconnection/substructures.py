@@ -26,16 +26,32 @@ def substructure(
 ) -> LinearPHDAE:
     """Blocks joined at their ports: ``E = diag(Eᵢ), J = diag(Jᵢ) + B K Bᵀ, G = [diag(Gᵢ); S Bᵀ]``, K = −Kᵀ.
 
-    [flex] eq. (39), (45). ``connections`` are made by :func:`tie` (rows of S), :func:`clamp` (rows of S) and
-    :func:`couple` (K). Ports and parts become ``block.port`` and ``block.part``; a block without parts is the part
-    ``block``. One block may be used under several names. Inputs that no connection uses stay, and so do all of the
-    ports in ``keep``, where loads act beside the connections. Blocks may have been eliminated or reduced before. The
-    result is sparse where a block is or where there are more than 500 states; the rows of G are those of the blocks
-    and those of the ties: see :func:`flexph.eliminate`.
+    [flex] eq. (39), (45). Ports and parts become ``block.port`` and ``block.part``; a block without parts is the part
+    ``block``. Blocks may have been eliminated or reduced before. The result is sparse where a block is or where there
+    are more than 500 states; the rows of G are those of the blocks and those of the ties: see :func:`flexph.eliminate`.
 
-    Raises ValueError, with the names: an unknown block or port; widths that do not match; a component connected twice;
-    ports of conflicting causality; parts or ports that would share a name; blocks that nothing connects to the others
-    (``disconnected=True`` allows them).
+    Parameters
+    ----------
+    blocks : mapping
+        Systems by name; one may be used under several names.
+    connections : sequence of Link
+        Made by :func:`tie` (rows of S), :func:`clamp` (rows of S) and :func:`couple` (K).
+    keep : sequence of str
+        Ports that stay although connections use them, where loads act beside these. Inputs that no connection uses stay
+        anyway.
+    disconnected : bool
+        Allow blocks that nothing connects to the others.
+
+    Returns
+    -------
+    LinearPHDAE
+        The blocks as one system.
+
+    Raises
+    ------
+    ValueError
+        With the names: an unknown block or port; widths that do not match; a component connected twice; ports of
+        conflicting causality; parts or ports that would share a name; blocks that nothing connects to the others.
     """
     _check_blocks(blocks)
     lean = any(b.is_sparse for b in blocks.values()) or sum(b.size for b in blocks.values()) > DENSE_LIMIT

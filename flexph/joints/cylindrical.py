@@ -21,11 +21,29 @@ def cylindrical(
 ) -> Connection:
     """A joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
-    ``axis`` in the first port's section, ``second_axis`` in the second's (world axes for GROUND), the same components
-    if it is not given. Leaves two relative freedoms. The constraint force lies across the mean axes of the second
-    section over a step: exchanging the ports changes the motion by the square of the step. ``turning_friction`` is the
-    torque [N m] against the relative spin [rad/s], ``sliding_friction`` the force [N] against the velocity [m/s] along
-    the axis (:class:`flexph.systems.Relation`).
+    Leaves two relative freedoms. The constraint force lies across the mean axes of the second section over a step:
+    exchanging the ports changes the motion by the square of the step.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    axis : array_like
+        Direction in the axes of the section at the first port.
+    second_axis : array_like, optional
+        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        default.
+    turning_friction : Relation, optional
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
+    sliding_friction : Relation, optional
+        Force [N] against the velocity [m/s] along the axis.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
 
     given = unit_axes(axis, second_axis)

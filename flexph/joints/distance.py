@@ -12,7 +12,19 @@ from .rows.vectors import Ground, PortName, Product, between
 def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:
     """A rod that holds both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
 
-    ``length`` [m]; None keeps that of the assembled pose. The ground must be placed: ``GROUND.at(x, y)``.
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(x, y)``, which must be given.
+    length : float, optional
+        Distance [m]; by default that of the assembled pose.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError("a distance to the ground needs a position: GROUND.at(x, y)")

@@ -14,8 +14,23 @@ def planar(
 ) -> Connection:
     """The first section glides on a plane of the second: ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
 
-    ``normal`` n₁ in the first port's section, ``second_normal`` n₂ in the second's (world axes for GROUND), the same
-    components if it is not given. Leaves three relative freedoms.
+    Leaves three relative freedoms.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    normal : array_like
+        n₁ in the axes of the section at the first port.
+    second_normal : array_like, optional
+        n₂ in the section at the second port, of ``GROUND`` in world axes; the same components by default.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
 
     given = unit_axes(normal, second_normal, "normal")

@@ -13,8 +13,23 @@ from .slider import slider
 def prismatic(port: str, rail: PortName, *, direction: Sequence[float], friction: Relation | None = None) -> Connection:
     """The port moves on a line through the rail port without turning; one relative freedom.
 
-    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction, which is fixed in the rail's section (world axes for
-    GROUND); the relative rotation stays as assembled. The same as ``slider(..., turning=False)``, with its
-    ``friction``.
+    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; the relative rotation stays as assembled. The same as
+    ``slider(..., turning=False)``.
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+    rail : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+    direction : array_like
+        Direction of the line in the section at the rail port, of ``GROUND`` in world axes.
+    friction : Relation, optional
+        Force [N] against the sliding velocity [m/s] along the direction.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
     return replace(slider(port, rail, direction=direction, friction=friction), kind="prismatic")

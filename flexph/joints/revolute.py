@@ -20,8 +20,36 @@ def revolute(
 ) -> Connection:
     """A joint with one point and one axis in common: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
 
-    ``axis`` in the first port's section, ``second_axis`` in the second's (world axes for GROUND), the same components
-    if it is not given; x₂, y₂ are perpendicular to it. ``friction`` is the torque [N m] against the relative
-    spin [rad/s].
+    The directions x₂, y₂ are perpendicular to the axis.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    axis : array_like
+        Direction in the axes of the section at the first port.
+    second_axis : array_like, optional
+        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        default.
+    friction : Relation, optional
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
+
+    Examples
+    --------
+    A bar that turns about the vertical has one freedom:
+
+    >>> import rigid
+    >>> from flexph import GROUND, connect, revolute
+    >>> door = rigid.box((0.8, 0.04, 2.0), density=600.0, ports={"hinge": (-0.4, 0.0, 0.0)})
+    >>> mechanism = connect({"door": door}, [revolute("door.hinge", GROUND, axis=(0.0, 0.0, 1.0))])
+    >>> "freedoms 1" in mechanism.describe()
+    True
     """
     return replace(hinge(first, second, axis=axis, second_axis=second_axis, friction=friction), kind="revolute")

@@ -29,10 +29,26 @@ def slider(
 ) -> Connection:
     """The port moves on a line through the rail port, along a direction fixed in the rail's section or in the world.
 
-    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; unless ``turning``, the relative rotation stays as
-    assembled (a prismatic joint, one relative freedom). ``turning=True`` is a pin in a slot, two freedoms in the plane
-    and four in space, and what a point mass needs. In space the direction has three components. ``friction`` is the
-    force [N] against the sliding velocity [m/s] along the direction (:class:`flexph.systems.Relation`).
+    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction.
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+    rail : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+    direction : array_like
+        d in the section at the rail port, of ``GROUND`` in world axes; in space three components.
+    turning : bool
+        False keeps the relative rotation as assembled (a prismatic joint, one relative freedom); True is a pin in a
+        slot, two freedoms in the plane and four in space, and what a point mass needs.
+    friction : Relation, optional
+        Force [N] against the sliding velocity [m/s] along the direction.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
 
     along, resists = unit("direction", direction), friction_of("friction", friction)

@@ -7,7 +7,20 @@ from .rows.signs import Solid
 
 @checked
 def spherical(first: str, second: PortName) -> Connection:
-    """A joint at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms."""
+    """A joint at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
+    """
 
     def make(dim: int) -> Form:
         if dim == 2:

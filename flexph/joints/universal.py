@@ -14,8 +14,23 @@ from .rows.vectors import Product, along
 def universal(first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float]) -> Connection:
     """A joint of both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
 
-    ``axis`` a₁ is fixed in the first port's section, ``second_axis`` a₂ in the second's (world axes for GROUND). Leaves
-    two relative freedoms, the turns about both axes.
+    Leaves two relative freedoms, the turns about both axes.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    axis : array_like
+        a₁ in the axes of the section at the first port.
+    second_axis : array_like
+        a₂ in the section at the second port, of ``GROUND`` in world axes.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
 
     a1, a2 = unit("axis", axis), unit("second_axis", second_axis)

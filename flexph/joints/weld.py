@@ -14,9 +14,31 @@ from .rows.signs import Solid
 def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:
     """A rigid connection: both ports at one point and at a fixed relative rotation.
 
-    In the plane ``angle`` of the first section relative to the second [rad]; in space ``rotation`` of the first
-    section relative to the second, R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``. None keeps
-    that of the assembled pose.
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    angle : float, optional
+        Angle of the first section from the second in the plane [rad]; by default that of the assembled pose.
+    rotation : array_like or Rotation, optional
+        In space R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; by default that of the assembled
+        pose.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
+
+    Examples
+    --------
+    >>> import fem
+    >>> from flexph import GROUND, connect, weld
+    >>> steel, strip = fem.Material(young=2.1e11, density=7850.0), fem.Section(width=0.02, height=0.002)
+    >>> cantilever = connect({"beam": fem.beam(0.5, steel, strip, elements=4)}, [weld("beam.root", GROUND)])
+    >>> cantilever.constraint_names
+    ('weld beam.root–GROUND: x', 'weld beam.root–GROUND: y', 'weld beam.root–GROUND: angle')
     """
     value = None if angle is None else check.number("angle", angle)
     relative = None if rotation is None else rotation_matrix("rotation", rotation).T

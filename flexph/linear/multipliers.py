@@ -19,15 +19,30 @@ from .elimination import analysed
 def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
     """λ of ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G ẋ``: ``(G E⁻¹Gᵀ) λ = −G E⁻¹((J − R) x + B u)``.
 
-    ``system`` is the one with constraints, x (n,) its states with G x = 0, u (m,) its inputs, zero without; or many of
-    them, (n, k) and (m, k). Of a solution x̂ of the eliminated system, x = ``eliminate(system).expand(x̂)`` where the
-    system itself was not projected before. λ (g,) or (g, k); of least norm where constraints are redundant, Nᵀλ = 0
-    with range N = null Gᵀ. Solved as ``[[E, −Gᵀ, 0], [G, 0, N], [0, Nᵀ, 0]]``, sparse, without an inverse of E.
+    Solved as ``[[E, −Gᵀ, 0], [G, 0, N], [0, Nᵀ, 0]]``, sparse, without an inverse of E; of least norm where constraints
+    are redundant, Nᵀλ = 0 with range N = null Gᵀ. In time integration by the midpoint rule the multipliers of a step
+    belong to ½(x₀ + x₁) and the u of that step.
 
-    In time integration by the midpoint rule the multipliers of a step belong to ½(x₀ + x₁) and the u of that step.
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system with its constraints.
+    x : array_like
+        States (n,) with G x = 0, or many of them (n, k). Of a solution x̂ of the eliminated system,
+        ``eliminate(system).expand(x̂)`` where the system itself was not projected before.
+    u : array_like, optional
+        Inputs (m,) or (m, k); zero by default.
 
-    Raises ValueError where shapes do not match or x breaks the constraints by more than 1e-6, and where E is singular
-    on motions that the constraints leave: multipliers then do not follow from x and u.
+    Returns
+    -------
+    array
+        λ (g,) or (g, k).
+
+    Raises
+    ------
+    ValueError
+        Where shapes do not match or x breaks the constraints by more than 1e-6, and where E is singular on motions that
+        the constraints leave: multipliers then do not follow from x and u.
     """
     n, m, g = system.size, system.B.shape[1], system.G.shape[0]
     x = check.numbers("x", x)

@@ -285,9 +285,35 @@ def connect(
 ) -> Mechanism:
     """Join bodies at their ports: a :class:`Mechanism`.
 
-    bodies by name; a body may be used under several names. ``gravity`` is the acceleration vector [m/s²].
-    Raises ValueError for an unknown port (naming those that exist), a connection given twice, bodies of different
-    dimension, or a name with a dot.
+    Parameters
+    ----------
+    bodies : mapping
+        Bodies by name, of one dimension; a body may be used under several names.
+    connections : sequence of Connection
+        Joints and force elements between ports ``body.port``, or ``GROUND``.
+    gravity : array_like, optional
+        Acceleration (d,) [m/s²]; none by default.
+
+    Returns
+    -------
+    Mechanism
+        The bodies with their joints; it assembles poses, finds equilibria, frequencies and starts of runs.
+
+    Raises
+    ------
+    ValueError
+        For an unknown port (naming those that exist), a connection given twice, bodies of different dimension, or a
+        name with a dot.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge
+    >>> pins = [hinge("upper.root", GROUND.at(0.0, 0.0)), hinge("upper.tip", "lower.root")]
+    >>> pendulum = connect({"upper": rigid.bar(1.0, 2.0), "lower": rigid.bar(0.5, 1.0)}, pins, gravity=(0.0, -9.81))
+    >>> pose = pendulum.assemble({"upper": 0.0, "lower": 1.0})
+    >>> pendulum.position(pendulum.consistent_state(pose), "lower.tip").round(3)
+    array([1.27 , 0.421])
     """
     if not isinstance(bodies, Mapping):
         raise ValueError(f"bodies must be a mapping of names to bodies, got {bodies!r}")

@@ -35,9 +35,25 @@ FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "
 def to_model(mechanism: Mechanism, *, folder: Path | None = None) -> dict[str, Any]:
     """A mechanism as the data of a model file: bodies, materials, sections, connections and gravity, in SI units.
 
-    Written are the public calls that made it, with values, files and formulas. Raises ValueError, with the path and
-    the reason, for what a file cannot hold: functions that have no import path, meshes and matrices in memory, bodies
-    and mechanisms that were changed after they were made. Paths are those from ``folder``, or as they were given.
+    Written are the public calls that made it, with values, files and formulas.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    folder : Path, optional
+        Folder from which paths of files are written; by default they are as they were given.
+
+    Returns
+    -------
+    dict[str, Any]
+        Plain values, as a model file holds them.
+
+    Raises
+    ------
+    ValueError
+        With the path and the reason, for what a file cannot hold: functions that have no import path, meshes and
+        matrices in memory, bodies and mechanisms that were changed after they were made.
     """
     call = mechanism.__dict__.get("_call")
     if call is None:
@@ -52,7 +68,15 @@ def to_model(mechanism: Mechanism, *, folder: Path | None = None) -> dict[str, A
 
 @checked
 def write_model(path: Path, mechanism: Mechanism) -> None:
-    """Write a mechanism as a model file, see :func:`to_model`."""
+    """Write a mechanism as a model file, see :func:`to_model`.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file comes to.
+    mechanism : Mechanism
+        The mechanism.
+    """
     text, yaml = StringIO(), YAML(typ="safe", pure=True)
     yaml.default_flow_style, yaml.sort_base_mapping_type_on_output = None, False  # type: ignore[assignment]
     yaml.width = 120

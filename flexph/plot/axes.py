@@ -120,6 +120,11 @@ def save(ax: Any, path: str | Path) -> Path:
         What a function of :mod:`flexph.plot` returned.
     path : str or Path
         The file.
+
+    Returns
+    -------
+    Path
+        The path.
     """
     from matplotlib import pyplot
 

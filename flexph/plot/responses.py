@@ -79,7 +79,25 @@ def nyquist(
     """H(iω) in the complex plane, for ω ≥ 0, of one response or of several by name; mirrored for ω < 0.
 
     Between force and velocity of one port the curve of a passive system stays in the right half plane, the shaded half
-    is out of reach. Arguments are those of :func:`bode`, with one Axes in and out.
+    is out of reach.
+
+    Parameters
+    ----------
+    responses : FrequencyResponse or mapping
+        One, or several by name.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    output : str, optional
+        Output that is shown, if not the only one.
+    input : str, optional
+        Input that is shown, if not the only one.
+    unit : str
+        Unit of H.
+
+    Returns
+    -------
+    Axes
+        What was drawn into.
     """
     named = _all_of("responses", responses, FrequencyResponse)
     (axes,) = axes_of(ax, 1, size=(6.4, 5.6))
@@ -111,7 +129,23 @@ def poles_and_zeros(
 ) -> Any:
     """Poles (×) and transmission zeros (○) of one system or of several by name, with |s| ≤ ``limit`` [rad/s].
 
-    One Axes in and out; zeros are those from ``input`` to ``output``, all of them by default.
+    Parameters
+    ----------
+    systems : LinearPHDAE or mapping
+        One, or several by name.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    output : str, optional
+        Zeros are those to this output; to all by default.
+    input : str, optional
+        Zeros are those from this input; from all by default.
+    limit : float, optional
+        Largest |s| that is shown [rad/s].
+
+    Returns
+    -------
+    Axes
+        What was drawn into.
     """
     named = _all_of("systems", systems, LinearPHDAE)
     (axes,) = axes_of(ax, 1, size=(6.4, 5.6))

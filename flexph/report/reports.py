@@ -38,6 +38,11 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
     title : str, optional
         The heading.
 
+    Returns
+    -------
+    Path
+        The path.
+
     Raises
     ------
     ValueError

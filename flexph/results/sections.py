@@ -53,11 +53,32 @@ def section_forces(
     mean of both sides, of the order of the stresses: h of linear cells (h² where both sides are alike), h² of quadratic
     ones. Plates have none.
 
-    The lever is that of the undeformed body, x̄ the centroid of the surface, or ``about``, a point in body axes: exact
-    to first order in u, as linear strain is. A reduced body has the stresses of its vectors: loads that they hold
-    statically (``static`` ports) have their exact resultant. Plates of von Kármán strain have N·∇w in their force.
+    The lever is that of the undeformed body: exact to first order in u, as linear strain is. A reduced body has the
+    stresses of its vectors: loads that they hold statically (``static`` ports) have their exact resultant. Plates of
+    von Kármán strain have N·∇w in their force.
 
-    Raises ValueError for a body or section that is not there.
+    Parameters
+    ----------
+    solution : Solution
+        A run.
+    section : str
+        ``body.name`` of a section.
+    route : {"nodal", "traction"}
+        Which of both integrals.
+    frame : {"body", "world"}
+        Axes of the result.
+    about : array_like, optional
+        A point in body axes [m], in place of x̄, the centroid of the surface.
+
+    Returns
+    -------
+    SectionForces
+        Forces [N] and moments [N m] at the saved times.
+
+    Raises
+    ------
+    ValueError
+        For a body or section that is not there.
     """
     check.choice("route", route, ("nodal", "traction"))
     check.choice("frame", frame, ("body", "world"))

@@ -24,7 +24,23 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
     of the deformation. The ledger has the energies; of joint forces there is ``mechanism.reaction(state, joint)``.
 
     Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model.
-    Raises ValueError for what is no state of this mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    state : State
+        A state of it, as :meth:`Mechanism.equilibrium` returns.
+
+    Returns
+    -------
+    Solution
+        With one saved time.
+
+    Raises
+    ------
+    ValueError
+        For what is no state of this mechanism.
     """
     if not isinstance(state, State):
         raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")

@@ -42,6 +42,22 @@ def joint_angle(
 
     Sections of flexible bodies turn with them. In space the angle is about ``axis``, which a joint must hold. Within a
     run full turns are counted.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+    axis : array_like, optional
+        Axis in the section at the first port, in space.
+    second_axis : array_like, optional
+        The same axis in the section at the second port; the same components by default.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
     """
     axes = unit_axes(axis, second_axis)
 
@@ -59,26 +75,84 @@ def joint_rate(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
 ) -> Quantity:
-    """The rate [rad/s] of :func:`joint_angle`."""
+    """The rate [rad/s] of :func:`joint_angle`.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+    axis : array_like, optional
+        Axis in the section at the first port, in space.
+    second_axis : array_like, optional
+        The same axis in the section at the second port; the same components by default.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     return _rate(joint_angle(first, second, axis=axis, second_axis=second_axis))
 
 
 @checked
 def distance(first: str, second: PortName) -> Quantity:
-    """The distance [m] of two ports, or of a port from a position of the ground."""
+    """The distance [m] of two ports, or of a port from a position of the ground.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     gap = between(first, second)
     return Quantity("distance", (first, second), "m", lambda dim: (_measured("length", (Product(gap, gap),)),))
 
 
 @checked
 def distance_rate(first: str, second: PortName) -> Quantity:
-    """The rate [m/s] of :func:`distance`."""
+    """The rate [m/s] of :func:`distance`.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     return _rate(distance(first, second))
 
 
 @checked
 def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
-    """How far a port is from another along a direction of the section at the second one [m]: where a slider stands."""
+    """How far a port is from another along a direction of the section at the second one [m]: where a slider stands.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+    direction : array_like
+        Direction in the axes of the section at the second port.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     to = unit("direction", direction)
 
     def make(dim: int) -> tuple[Measure, ...]:
@@ -90,13 +164,41 @@ def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity
 
 @checked
 def offset_rate(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
-    """The rate [m/s] of :func:`offset`."""
+    """The rate [m/s] of :func:`offset`.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)``.
+    direction : array_like
+        Direction in the axes of the section at the second port.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     return _rate(offset(first, second, direction))
 
 
 @checked
 def position(port: str, origin: Ground = GROUND) -> Quantity:
-    """The place (d,) [m] of a port in world axes, from a position of the ground where one is given."""
+    """The place (d,) [m] of a port in world axes, from a position of the ground where one is given.
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+    origin : Ground
+        ``GROUND.at(...)``, from which it counts; the origin of the world by default.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     gap = between(port, origin)
 
     def make(dim: int) -> tuple[Measure, ...]:
@@ -108,7 +210,18 @@ def position(port: str, origin: Ground = GROUND) -> Quantity:
 
 @checked
 def velocity(port: str) -> Quantity:
-    """The velocity (d,) [m/s] of a port in world axes."""
+    """The velocity (d,) [m/s] of a port in world axes.
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
     return _rate(position(port))
 
 

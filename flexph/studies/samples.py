@@ -63,13 +63,35 @@ class Samples:
 
 @checked
 def grid(values: Mapping[str, Sequence[Any]]) -> Samples:
-    """All combinations of values by parameter: the parameters are dimensions of the results, in this order."""
+    """All combinations of values by parameter: the parameters are dimensions of the results, in this order.
+
+    Parameters
+    ----------
+    values : mapping
+        Values by parameter.
+
+    Returns
+    -------
+    Samples
+        For :func:`flexph.study`.
+    """
     return Samples(values, is_grid=True)
 
 
 @checked
 def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
-    """Samples that are listed, each a dict of values by parameter; all have the same parameters."""
+    """Samples that are listed, each a dict of values by parameter; all have the same parameters.
+
+    Parameters
+    ----------
+    rows : Sequence[mapping
+        Values by parameter, for each sample.
+
+    Returns
+    -------
+    Samples
+        For :func:`flexph.study`.
+    """
     if not len(rows):
         raise ValueError("rows must have a sample at least")
     for k, row in enumerate(rows):
@@ -80,7 +102,22 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
 
 @checked
 def latin_hypercube(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 0) -> Samples:
-    """Random points of a box, one in each of ``count`` slices of every parameter (scipy.stats.qmc.LatinHypercube)."""
+    """Random points of a box, one in each of ``count`` slices of every parameter (scipy.stats.qmc.LatinHypercube).
+
+    Parameters
+    ----------
+    count : int
+        Number of samples.
+    bounds : mapping
+        Least and largest value by parameter.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Samples
+        For :func:`flexph.study`.
+    """
     from scipy.stats import qmc
 
     points = qmc.LatinHypercube(len(bounds), rng=check.count("seed", seed, 0))
@@ -89,7 +126,22 @@ def latin_hypercube(count: int, bounds: Mapping[str, tuple[float, float]], *, se
 
 @checked
 def sobol(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 0) -> Samples:
-    """Points of a scrambled Sobol sequence in a box (scipy.stats.qmc.Sobol); ``count`` is a power of two."""
+    """Points of a scrambled Sobol sequence in a box (scipy.stats.qmc.Sobol); ``count`` is a power of two.
+
+    Parameters
+    ----------
+    count : int
+        Number of samples, a power of two.
+    bounds : mapping
+        Least and largest value by parameter.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Samples
+        For :func:`flexph.study`.
+    """
     from scipy.stats import qmc
 
     if check.count("count", count) & (count - 1):

@@ -13,7 +13,18 @@ from .nonlinear import PHDAE
 
 @checked
 def from_linear(system: LinearPHDAE) -> PHDAE:
-    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``)."""
+    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``).
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A linear system, with or without constraints.
+
+    Returns
+    -------
+    PHDAE
+        The same equations as functions of the state.
+    """
     whole = with_multipliers(system)
     parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
     identity = np.eye(whole.size)
@@ -33,7 +44,18 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
 
 @checked
 def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
-    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]."""
+    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]].
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        A linear system with constraints ``0 = G x``.
+
+    Returns
+    -------
+    LinearPHDAE
+        A system without constraints, of n + k states.
+    """
     rows = system.G.shape[0]
     if not rows:
         return system

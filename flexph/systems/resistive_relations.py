@@ -135,13 +135,35 @@ def _asked(function: Callable[[float], float], rate: float) -> float:
 
 @checked
 def viscous(coefficient: float) -> Relation:
-    """``ρ(s) = c s``, c ≥ 0 [N s/m or N m s/rad]."""
+    """``ρ(s) = c s``, c ≥ 0 [N s/m or N m s/rad].
+
+    Parameters
+    ----------
+    coefficient : float
+        c [N s/m or N m s/rad].
+
+    Returns
+    -------
+    Relation
+        For ``friction=``, ``damping=`` and relations of systems.
+    """
     return Relation("viscous", (check.not_negative("coefficient", coefficient),))
 
 
 @checked
 def quadratic(coefficient: float) -> Relation:
-    """``ρ(s) = c |s| s``, c ≥ 0 [N s²/m² or N m s²/rad²]: drag of a fluid."""
+    """``ρ(s) = c |s| s``, c ≥ 0 [N s²/m² or N m s²/rad²]: drag of a fluid.
+
+    Parameters
+    ----------
+    coefficient : float
+        c [N s²/m² or N m s²/rad²].
+
+    Returns
+    -------
+    Relation
+        For ``friction=``, ``damping=`` and relations of systems.
+    """
     return Relation("quadratic", (check.not_negative("coefficient", coefficient),))
 
 
@@ -156,10 +178,26 @@ def coulomb(
 ) -> Relation:
     """Dry friction made smooth: ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
 
-    ``force`` F ≥ 0 when sliding [N or N m], ``speed`` v > 0 [m/s or rad/s] below which it sticks by creeping: the
-    smaller, the nearer to dry friction and the stiffer (docs/guide/friction.md says which steps resolve it). ``static``
-    F₀ ≥ 0 (F if None) near rest, which falls to F beyond the Stribeck speed v_s (10 v if None); ``viscous`` c ≥ 0 is
-    added.
+    The smaller the speed v, the nearer to dry friction and the stiffer: docs/guide/friction.md says which steps resolve
+    it.
+
+    Parameters
+    ----------
+    force : float
+        F ≥ 0 when sliding [N or N m].
+    speed : float
+        v > 0 [m/s or rad/s], below which it sticks by creeping.
+    static : float, optional
+        F₀ ≥ 0 near rest [N or N m], F by default.
+    stribeck : float, optional
+        v_s [m/s or rad/s], the speed beyond which the force falls from F₀ to F; 10 v by default.
+    viscous : float
+        c ≥ 0 [N s/m or N m s/rad], added.
+
+    Returns
+    -------
+    Relation
+        For ``friction=`` of joints, ``damping=`` of force elements and relations of systems.
     """
     sliding, width = check.not_negative("force", force), check.positive("speed", speed)
     at_rest = sliding if static is None else check.not_negative("static", static)
@@ -171,8 +209,23 @@ def coulomb(
 def resistive(function: Callable[[float], float], derivative: Callable[[float], float] | None = None) -> Relation:
     """Any function ρ of the rate with ``s ρ(s) ≥ 0``; its derivative spares the iterations differences.
 
-    Raises ValueError, naming a rate, where it generates energy at one of 83 rates up to 100 of both signs, or pushes
-    at rest; runs check it at the rates they meet.
+    Parameters
+    ----------
+    function : callable
+        ρ(s) [N or N m] of the rate s [m/s or rad/s].
+    derivative : callable, optional
+        dρ/ds; by default by differences.
+
+    Returns
+    -------
+    Relation
+        For ``friction=``, ``damping=`` and relations of systems.
+
+    Raises
+    ------
+    ValueError
+        Naming a rate, where it generates energy at one of 83 rates up to 100 of both signs, or pushes at rest; runs
+        check it at the rates they meet.
     """
     if not callable(function) or not (derivative is None or callable(derivative)):
         wrong = derivative if callable(function) else function

@@ -187,6 +187,26 @@ def transform(
     are those of the original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates
     ([dg] example 10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and
     those parts whose states are combinations of the new states in the same places are carried too.
+
+    Parameters
+    ----------
+    system : PHDAE
+        The system in x (n,).
+    phi : callable
+        φ, x of x̃.
+    jacobian : callable or array
+        Dφ (n, n) of x̃, or a constant matrix; invertible.
+    frame : callable or array
+        U (n, n) of x̃, or a constant matrix; invertible.
+    sample : array
+        A state x̃ (n,) for the check.
+    parts : mapping, optional
+        Names of the new states.
+
+    Returns
+    -------
+    PHDAE
+        The system in x̃.
     """
     shape = (system.size, system.size)
     D, U = (

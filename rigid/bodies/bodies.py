@@ -127,7 +127,22 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
 def point(mass: float, dim: int = 2) -> Body:
     """A point mass [kg] of the plane (dim = 2) or of space (3) with the one port ``point``; it has no rotation.
 
-    Raises ValueError for a mass that is not positive or another dimension.
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    dim : int
+        2 or 3.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a mass that is not positive or another dimension.
     """
     mass, s = check.positive("mass", mass, "kg"), spins(dim)
     integrals = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))

@@ -19,8 +19,26 @@ from .bodies import Point, no_shape, seen, spatial
 def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
     """A homogeneous box with edges (l_x, l_y, l_z) [m] along the body axes, its centre at the origin.
 
-    ``m = ρ l_x l_y l_z`` with the density ρ [kg/m³], ``J_x = m (l_y² + l_z²)/12`` and so on. Ports: ``centre`` and the
-    given ones, points (3,) [m]. Raises ValueError for an edge or a density that is not positive.
+    ``m = ρ l_x l_y l_z``, ``J_x = m (l_y² + l_z²)/12`` and so on.
+
+    Parameters
+    ----------
+    size : array_like
+        Edges (l_x, l_y, l_z) [m].
+    density : float
+        ρ [kg/m³].
+    ports : mapping, optional
+        Points (3,) [m] by name, beside ``centre``.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For an edge or a density that is not positive.
     """
     edges = check.array("size", size, (3,))
     for axis, length in zip("xyz", edges, strict=True):
@@ -44,10 +62,31 @@ def cylinder(
 ) -> Body:
     """A homogeneous circular cylinder along the body x axis, a tube where ``inner_radius`` is positive.
 
-    ``m = ρπ(R² − r²)L``, ``J_x = m (R² + r²)/2``, ``J_y = J_z = m (3(R² + r²) + L²)/12`` about the centre; lengths in
-    [m], density in [kg/m³]. Ports on the axis: ``root`` (the origin), ``middle`` and ``tip`` (L, 0, 0); and the given
-    ones, points (3,) [m]. Raises ValueError for a length, a radius or a density that is not positive, and for an inner
-    radius that is negative or not below the radius.
+    ``m = ρπ(R² − r²)L``, ``J_x = m (R² + r²)/2``, ``J_y = J_z = m (3(R² + r²) + L²)/12`` about the centre.
+
+    Parameters
+    ----------
+    length : float
+        L [m].
+    radius : float
+        R [m].
+    density : float
+        ρ [kg/m³].
+    inner_radius : float
+        r [m].
+    ports : mapping, optional
+        Points (3,) [m] by name, beside those on the axis: ``root`` (the origin), ``middle`` and ``tip`` (L, 0, 0).
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a length, a radius or a density that is not positive, and for an inner radius that is negative or not below
+        the radius.
     """
     length, radius = check.positive("length", length, "m"), check.positive("radius", radius, "m")
     density = check.positive("density", density, "kg/m³")
@@ -67,8 +106,24 @@ def cylinder(
 def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
     """A homogeneous sphere about the origin of the body axes: ``m = 4/3 ρπr³``, ``J = 2/5 m r²`` about every axis.
 
-    Radius in [m], density in [kg/m³]. Ports: ``centre`` and the given ones, points (3,) [m]. Raises ValueError for a
-    radius or a density that is not positive.
+    Parameters
+    ----------
+    radius : float
+        r [m].
+    density : float
+        ρ [kg/m³].
+    ports : mapping, optional
+        Points (3,) [m] by name, beside ``centre``.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a radius or a density that is not positive.
     """
     radius, density = check.positive("radius", radius, "m"), check.positive("density", density, "kg/m³")
     mass = density * 4.0 / 3.0 * np.pi * radius**3

@@ -22,17 +22,34 @@ from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
 def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
     """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
 
-    ``mesh`` is a ``meshio.Mesh`` or the path of a file that meshio reads. Its volume cells (tetra, hexahedron, wedge,
-    pyramid) are taken, points, lines and surfaces beside them left out. Without any, its surface cells (triangle, quad)
-    are taken; these must be closed and consistently oriented: every edge belongs to two faces that run along it in
-    opposite directions, where points at the same place are one. All normals may point in or out; those of a cavity
-    point into it. Cells of higher order are taken by their corners, with a warning: curved edges become straight.
+    Volume cells of the mesh (tetra, hexahedron, wedge, pyramid) are taken, points, lines and surfaces beside them left
+    out. Without any, its surface cells (triangle, quad) are taken; these must be closed and consistently oriented:
+    every edge belongs to two faces that run along it in opposite directions, where points at the same place are one.
+    All normals may point in or out; those of a cavity point into it. Cells of higher order are taken by their corners,
+    with a warning: curved edges become straight.
 
     Mass, centre and ∫ρXXᵀ are exact integrals over signed tetrahedra (the divergence theorem for a surface); a warped
-    quadrilateral is four triangles around its mean. density ρ [kg/m³]; ports: points (3,) in the axes of the mesh.
+    quadrilateral is four triangles around its mean.
 
-    Raises ValueError for a file that cannot be read, a mesh without such cells or with others, a surface that is open
-    or not consistently oriented, volume cells that are turned inside out or occur twice, and a mesh without volume.
+    Parameters
+    ----------
+    mesh : meshio.Mesh or path
+        A mesh, or a file that meshio reads.
+    density : float
+        ρ [kg/m³].
+    ports : mapping
+        Points (3,) [m] by name, in the axes of the mesh.
+
+    Returns
+    -------
+    Body
+        A body without flexible coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a file that cannot be read, a mesh without such cells or with others, a surface that is open or not
+        consistently oriented, volume cells that are turned inside out or occur twice, and a mesh without volume.
     """
     density = check.positive("density", density, "kg/m³")
     points, cells = chosen(read(mesh))

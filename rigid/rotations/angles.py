@@ -129,6 +129,19 @@ def angles(sequence: str = "xyz") -> Angles:
     same rotation, ``"ZXZ"`` are Euler's angles. Limit: gimbal lock, where the rates have a pole, at cos β = 0, of
     proper Euler angles at sin β = 0. Runs near it warn.
 
-    Raises ValueError for anything but three axes, neighbours different, of one case.
+    Parameters
+    ----------
+    sequence : str
+        Three axes, as of scipy.
+
+    Returns
+    -------
+    Angles
+        The orientation, for bodies of :class:`MultibodySystem`.
+
+    Raises
+    ------
+    ValueError
+        For anything but three axes, neighbours different, of one case.
     """
     return Angles(sequence)

@@ -233,6 +233,11 @@ def rotation_matrix() -> RotationMatrix:
 
     The steps of :meth:`MultibodySystem.phdae` then keep the momentum of a free body and the angular momentum of one
     that turns about a fixed point; the angular momentum of a free body to second order.
+
+    Returns
+    -------
+    RotationMatrix
+        The orientation, for bodies in space.
     """
     return RotationMatrix()
 
@@ -242,17 +247,34 @@ def quaternion() -> Quaternion:
     """Orientation by a unit quaternion (x, y, z, w), SCALAR LAST as ``scipy.spatial.transform.Rotation`` has it.
 
     Without limits; ζ and −ζ are the same rotation.
+
+    Returns
+    -------
+    Quaternion
+        The orientation, for bodies in space.
     """
     return Quaternion()
 
 
 @checked
 def angle() -> Angle:
-    """Orientation in the plane by the angle φ [rad] from world to body axes: counts turns, no redundancy."""
+    """Orientation in the plane by the angle φ [rad] from world to body axes: counts turns, no redundancy.
+
+    Returns
+    -------
+    Angle
+        The orientation, for bodies of the plane.
+    """
     return Angle()
 
 
 @checked
 def planar_matrix() -> PlanarMatrix:
-    """Orientation in the plane by (c, s) = (cos φ, sin φ): linear in ζ."""
+    """Orientation in the plane by (c, s) = (cos φ, sin φ): linear in ζ.
+
+    Returns
+    -------
+    PlanarMatrix
+        The orientation, for bodies of the plane.
+    """
     return PlanarMatrix()

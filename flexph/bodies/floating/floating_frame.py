@@ -56,8 +56,30 @@ def floating_body(
 
     A body with ``momenta="constant"`` has M(0), its momenta, and no coupling of v_P and ω with u̇ in J (sec. 4.3).
     With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can be interconnected.
-    Raises ValueError for a body that does not turn, gravity of another dimension, an unknown form, a load port that is
-    not there, named twice, or has the name of a port.
+
+    Parameters
+    ----------
+    body : Body
+        A body that turns.
+    gravity : array_like, optional
+        g (d,) [m/s²] in world axes; none by default.
+    form : {"paper", "canonical"}
+        Which J.
+    loads : sequence of str
+        Load ports whose densities are inputs, too.
+    name : str
+        Put before the names of ports and parts, with a dot.
+
+    Returns
+    -------
+    PHDAE
+        The equations of the body alone.
+
+    Raises
+    ------
+    ValueError
+        For a body that does not turn, gravity of another dimension, an unknown form, a load port that is not there,
+        named twice, or has the name of a port.
     """
     check.choice("form", form, ("paper", "canonical"))
     d = body.dim

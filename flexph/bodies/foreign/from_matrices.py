@@ -52,36 +52,70 @@ def body_from_matrices(
 
         M̂ = ΦᵀMΦ,  ΦᵀKΦ = LC⁻¹Lᵀ,  Cσ̇ = Lᵀu̇,  L unit lower triangular
 
-    ``nodes`` X (N, d) [m], positions by node number, or those nodes of a meshio.Mesh, or of a file, that cells have, in
-    their order; ``mass`` [kg] and ``stiffness`` [N/m] (N·d, N·d) node by node (x, y[, z]): arrays, scipy sparse
-    matrices, or paths of files, which are read by what they hold: Matrix Market, Harwell-Boeing, .npy, .npz, and the
-    texts of Abaqus and Ansys (:func:`flexph.bodies.foreign.matrix_text.text_matrix`), of which one triangle is enough.
-    Entries by node and degree of freedom are brought to the order of the nodes, whose ``numbers`` (N,) are those of the
-    mesh, or 1 to N. ``mapping`` says the rows of a matrix without labels: node and degree of freedom (rows, 2), node
-    numbers of the blocks of d rows (N,), or a file of these, such as the .mapping file of HBMAT. The mass must be the
-    same in all directions, M = m ⊗ 1, as that of elements whose nodes have translations only, consistent or lumped. All
-    mass integrals then follow from m (N, N), exactly where positions are interpolated as displacements are
-    (isoparametric elements):
+    Matrices are arrays, scipy sparse ones, or paths of files, which are read by what they hold: Matrix Market,
+    Harwell-Boeing, .npy, .npz, and the texts of Abaqus and Ansys
+    (:func:`flexph.bodies.foreign.matrix_text.text_matrix`), of which one triangle is enough. The mass must be the same
+    in all directions, M = m ⊗ 1, as that of elements whose nodes have translations only, consistent or lumped. All mass
+    integrals then follow from m (N, N), exactly where positions are interpolated as displacements are (isoparametric
+    elements):
 
         ∫ρ = 1ᵀm1,  ∫ρX = Xᵀm1,  ∫ρXXᵀ = XᵀmX,  ∫ρφ_i = 1ᵀmΦ_i,  ∫ρφ_iX_j = X_jᵀmΦ_i,  ∫ρφ_iφ_j = Φ_iᵀmΦ_j
 
-    ``shapes`` Φ (N·d, k), from another program, as they are: modes and static responses with P held, without rigid
-    motions. If None they are computed: the ``modes`` lowest ones and the responses to unit forces and torques at the
-    ports named in ``static``, with the nodes ``fixed`` held or, without any, free (mean axes: RᵀMΦ = 0, inertia
+    Shapes that are not given are computed: the ``modes`` lowest ones and the responses to unit forces and torques at
+    the ports named in ``static``, with the nodes ``fixed`` held or, without any, free (mean axes: RᵀMΦ = 0, inertia
     relief); brought to ΦᵀMΦ = mass, u are then lengths. Without shapes the body is rigid.
 
-    ``ports`` by name: a node, which has no rotation, or several, with their mean displacement and the rotation of the
-    rigid motion that fits them best (RBE3), weighted by area where they are facets of the cells of the mesh or of
-    ``cells``. Nodes count from 0; a mesh has also names of regions, of nodes and of facets. ``damping`` [N s/m]
-    (N·d, N·d) and α, β of :class:`flexph.bodies.Elasticity`. ``cells``: a meshio cell type and the nodes of its
-    cells, for export; ``stresses`` by name: a unit and rows (cells, N·d) that give a stress of each cell from nodal
-    displacements, or tensors (xx, yy, zz, xy, yz, xz) of the ``shapes`` as they are exported, (nodes, 6, k) or
-    (cells, 6, k), axes in any order, or two-dimensional with six rows for each place.
+    A port of one node has no rotation. One of several has their mean displacement and the rotation of the rigid motion
+    that fits them best (RBE3), weighted by area where they are facets of the cells of the mesh or of ``cells``.
 
-    Raises ValueError, with the measured defect, for matrices that are not symmetric, a mass that couples directions
-    (rotational degrees of freedom), a stiffness that resists rigid motions or is not positive on the shapes, shapes
-    that contain or follow from rigid motions or each other, and ports whose nodes show no rotation. Defects up to 1e-6,
-    as printed digits leave them, are averaged away.
+    Parameters
+    ----------
+    mass : matrix or path
+        M (N·d, N·d) [kg], node by node (x, y[, z]).
+    stiffness : matrix or path
+        K (N·d, N·d) [N/m], in the same order.
+    nodes : array_like, meshio.Mesh or path
+        Positions X (N, d) [m] by node number, or those nodes of a mesh that cells have, in their order.
+    ports : mapping
+        By name a node, several nodes, or the name of a region of the mesh; nodes count from 0.
+    numbers : sequence of int, optional
+        Node numbers (N,) of the labels in matrix files; those of the mesh, or 1 to N, by default.
+    mapping : array_like or path, optional
+        What the rows of a matrix without labels are: node and degree of freedom (rows, 2), node numbers of the blocks
+        of d rows (N,), or a file of these, such as the .mapping file of HBMAT.
+    shapes : array_like, optional
+        Φ (N·d, k) from another program, as they are: modes and static responses with P held, without rigid motions.
+    modes : int
+        Number of modes that are computed.
+    static : sequence of str
+        Ports whose static responses are computed.
+    fixed : sequence of int or str
+        Nodes that are held in both, by number or by the name of a region.
+    damping : matrix or path, optional
+        Viscous damping (N·d, N·d) [N s/m].
+    mass_damping : float
+        α [1/s] of :class:`flexph.bodies.Elasticity`.
+    stiffness_damping : float
+        β [s].
+    cells : tuple[str, Any], optional
+        A meshio cell type and the nodes of its cells, for export.
+    stresses : mapping, optional
+        By name a unit and rows (cells, N·d) that give a stress of each cell from nodal displacements, or tensors (xx,
+        yy, zz, xy, yz, xz) of the ``shapes`` as they are exported, (nodes, 6, k) or (cells, 6, k), axes in any order,
+        or two-dimensional with six rows for each place.
+
+    Returns
+    -------
+    Body
+        In the axes of the nodes.
+
+    Raises
+    ------
+    ValueError
+        With the measured defect, for matrices that are not symmetric, a mass that couples directions (rotational
+        degrees of freedom), a stiffness that resists rigid motions or is not positive on the shapes, shapes that
+        contain or follow from rigid motions or each other, and ports whose nodes show no rotation. Defects up to 1e-6,
+        as printed digits leave them, are averaged away.
     """
     held = foreign_nodes(nodes, numbers, cells)
     X = held.points
@@ -126,16 +160,42 @@ def body_from_modes(
 ) -> Body:
     """A floating body of modes alone: shapes Φ (N·d, k), frequencies ω (k,) [rad/s] and lumped masses (N,) [kg].
 
-    Masses at the nodes (N, d) [m] give all mass integrals, M̂ = Φᵀ(m ⊗ 1)Φ. The modes keep their frequencies and have
-    the damping ratios ζ (k,), or one for all:
+    Masses at the nodes give all mass integrals, M̂ = Φᵀ(m ⊗ 1)Φ. The modes keep their frequencies and damping ratios:
 
         K̂ = M̂^½ diag(ω²) M̂^½,  R̂ = M̂^½ diag(2ζω) M̂^½,
 
-    which are diag(ω²) and diag(2ζω) where the modes are mass-normalised. ``shapes`` may be a path (.mtx, .npy, .npz).
-    Modes of a free body, or with P held; rigid motions left out. The rest is as for :func:`body_from_matrices`.
+    which are diag(ω²) and diag(2ζω) where the modes are mass-normalised.
 
-    Raises ValueError as that does, for a frequency that is not positive or a ratio not in [0, 1), and where the masses
-    couple two modes by more than a tenth of their own: modes are orthogonal in the mass matrix they belong to.
+    Parameters
+    ----------
+    shapes : array_like or path
+        Φ (N·d, k): modes of a free body, or with P held; rigid motions left out.
+    frequencies : array_like
+        ω (k,) [rad/s].
+    nodes : array_like, meshio.Mesh or path
+        Positions (N, d) [m], as for :func:`body_from_matrices`.
+    masses : array_like
+        Lumped masses (N,) [kg].
+    ports : mapping
+        By name a node, several nodes, or the name of a region.
+    ratios : array_like or float
+        ζ (k,), or one for all.
+    cells : tuple[str, Any], optional
+        A meshio cell type and the nodes of its cells, for export.
+    stresses : mapping, optional
+        As for :func:`body_from_matrices`.
+
+    Returns
+    -------
+    Body
+        In the axes of the nodes.
+
+    Raises
+    ------
+    ValueError
+        As :func:`body_from_matrices`, for a frequency that is not positive or a ratio not in [0, 1), and where the
+        masses couple two modes by more than a tenth of their own: modes are orthogonal in the mass matrix they belong
+        to.
     """
     held = foreign_nodes(nodes, None, cells)
     X = held.points

@@ -35,12 +35,25 @@ Fields = Literal["none", "shape", "stresses"]
 def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> None:
     """Write a reduced body (:func:`reduce_body`) as HDF5: mass integrals, elasticity, damping, ports, loads, sections.
 
-    ``fields`` says what is kept for export, in single precision: ``none``, the ``shape`` with its displacements, or all
-    ``stresses`` too, which take most of the file: six numbers for each vector, at each point of each cell. What is not
-    kept is asked of the body that is read in vain, in words. Runs are those of the body, to round-off.
+    What is not kept is asked of the body that is read in vain, in words. Runs are those of the body, to round-off. The
+    file appears whole or not at all.
 
-    The file appears whole or not at all. Raises ValueError for a body that is not reduced: more than 5000 coordinates,
-    or the local stresses of a mesh; OSError where it cannot be written.
+    Parameters
+    ----------
+    body : Body
+        A body of :func:`reduce_body`.
+    path : path
+        Where the file comes to.
+    fields : {"none", "shape", "stresses"}
+        What is kept for export, in single precision: ``none``, the ``shape`` with its displacements, or all
+        ``stresses`` too, which take most of the file: six numbers for each vector, at each point of each cell.
+
+    Raises
+    ------
+    ValueError
+        For a body that is not reduced: more than 5000 coordinates, or the local stresses of a mesh.
+    OSError
+        Where the file cannot be written.
     """
     check.choice("fields", fields, ("none", "shape", "stresses"))
     elastic = body.elasticity
@@ -65,7 +78,21 @@ def load_reduced(path: str | Path) -> Body:
     """Read a body that :func:`save_reduced` wrote; it needs neither its mesh nor the package that made it.
 
     What the file says is judged before it is believed: format, checksums, sizes, shapes, and that numbers are numbers.
-    Raises ValueError for a file that is missing, damaged, or of another format.
+
+    Parameters
+    ----------
+    path : path
+        An HDF5 file.
+
+    Returns
+    -------
+    Body
+        The body, as it was reduced.
+
+    Raises
+    ------
+    ValueError
+        For a file that is missing, damaged, or of another format.
     """
     if not Path(path).is_file():
         raise ValueError(f"a reduced body cannot be read from {str(path)!r}: there is no such file")

@@ -24,10 +24,31 @@ def bushing(
 ) -> Connection:
     """Springs and dampers along and about the axes of the second port's section, without force as assembled.
 
-    Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)`` [N/m, N s/m]; torques −κ_i α_i − γ_i α̇_i with α_i the angle
-    of the first section about axis i, seen along that axis [N m/rad, N m s/rad]: small rotations are their vector. One
-    number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in space. A
-    :class:`flexph.systems.Relation` may stand for a damping number: ρ(ḋ_i), ρ(α̇_i).
+    Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)``; torques −κ_i α_i − γ_i α̇_i with α_i the angle of the first
+    section about axis i, seen along that axis: small rotations are their vector. One number for all axes or one for
+    each: (x, y) and a single torsional one in the plane, (x, y, z) in space.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    stiffness : float or array_like
+        k [N/m].
+    damping : float, Relation or a sequence of both
+        c [N s/m], or a :class:`flexph.systems.Relation` ρ(ḋ_i).
+    torsional_stiffness : float or array_like
+        κ [N m/rad].
+    torsional_damping : float, Relation or a sequence of both
+        γ [N m s/rad], or relations ρ(α̇_i).
+    name : str, optional
+        Name of the element; by default its kind and its ports.
+
+    Returns
+    -------
+    Connection
+        The force element, for :func:`flexph.connect`.
     """
     body_port(first)
 

@@ -32,14 +32,37 @@ def cartesian_spring_damper(
         f = −Σ (k_i (d_i − d₀_i) + c_i ḋ_i) e_i,  d_i = e_i·(p₁ − p₂),  V = ½ Σ k_i (d_i − d₀_i)²
 
     acts on the first point and −f on the second one: products of two world vectors, so that the energy balance is exact
-    at any step. ``stiffness`` k [N/m] and ``damping`` c [N s/m], or relations ρ(ḋ_i): one for all directions or one for
-    each. ``offset`` d₀ [m], components along the e_i; None is that of the assembled pose. ``axes``: the rotation whose
-    columns are the e_i, a matrix (3, 3) or a scipy Rotation, in the plane an angle [rad]; None is the world axes. Along
-    axes that turn with a body see :func:`flexph.bushing`.
+    at any step. Along axes that turn with a body see :func:`flexph.bushing`.
 
     Forces that do not point along p₁ − p₂ take up angular momentum: those of dampers, of unequal k and of an offset.
 
-    Raises ValueError where neither a stiffness nor a damping is positive, and for an offset from the bare GROUND.
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    stiffness : float or array_like
+        k [N/m], one for all directions or one for each.
+    damping : float, Relation or a sequence of both
+        c [N s/m] in the same way, or relations ρ(ḋ_i).
+    offset : array_like, optional
+        d₀ [m], components along the e_i; by default those of the assembled pose.
+    axes : array_like or Rotation, optional
+        The rotation whose columns are the e_i, a matrix (3, 3) or a scipy Rotation, in the plane an angle [rad]; by
+        default the world axes.
+    name : str, optional
+        Name of the element; by default its kind and its ports.
+
+    Returns
+    -------
+    Connection
+        The force element, for :func:`flexph.connect`.
+
+    Raises
+    ------
+    ValueError
+        Where neither a stiffness nor a damping is positive, and for an offset from the bare GROUND.
     """
     body_port(first)
     if offset is not None and isinstance(second, Ground) and second.position is None:

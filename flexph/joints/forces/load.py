@@ -13,7 +13,33 @@ Axes = Literal["world", "section"]
 def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
     """An external force (d,) [N] at a port; its output is the velocity of the point.
 
-    ``axes="section"``: the force follows, its components are on the axes of the section at the port.
+    Its output is the velocity of the point.
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+    axes : {"world", "section"}
+        ``section``: the force follows, its components are on the axes of the section at the port.
+    name : str, optional
+        Name of the element; by default its kind and its ports.
+
+    Returns
+    -------
+    Connection
+        The external port, for :func:`flexph.connect`; its values (d,) [N] are given to ``integrate(..., inputs=...)``.
+
+    Examples
+    --------
+    A mass of 2 kg is pushed by 6 N for a second:
+
+    >>> import rigid
+    >>> from flexph import connect, force, integrate
+    >>> mechanism = connect({"mass": rigid.point(2.0)}, [force("mass.point")])
+    >>> start = mechanism.consistent_state(mechanism.assemble())
+    >>> run = integrate(mechanism, start, [0.0, 1.0], inputs={"force mass.point": (6.0, 0.0)})
+    >>> print(run["mass.velocity"][-1])
+    [3. 0.]
     """
     follows = check.choice("axes", axes, ("world", "section")) == "section"
     return Connection("force", (port,), input=Input("force", port, follows), label=name)
@@ -23,9 +49,23 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
 def torque(port: str, *, against: str | None = None, axes: Axes = "world", name: str | None = None) -> Connection:
     """An external torque [N m] at a port, (1,) in the plane and (3,) in space; its output is the spin of the section.
 
-    ``against`` is the port of another body, on which the torque acts with the opposite sign, as that of a motor in a
-    joint: the output is then the relative spin. ``axes="section"``: the torque follows, its components are on the axes
-    of the section at the (first) port.
+    Its output is the spin of the section, or the relative spin of both.
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+    against : str, optional
+        Port of another body, on which the torque acts with the opposite sign, as that of a motor in a joint.
+    axes : {"world", "section"}
+        ``section``: the torque follows, its components are on the axes of the section at the (first) port.
+    name : str, optional
+        Name of the element; by default its kind and its ports.
+
+    Returns
+    -------
+    Connection
+        The external port, for :func:`flexph.connect`; its values are (1,) in the plane and (3,) in space [N m].
     """
     follows = check.choice("axes", axes, ("world", "section")) == "section"
     ports = (port,) if against is None else (port, against)
@@ -36,9 +76,24 @@ def torque(port: str, *, against: str | None = None, axes: Axes = "world", name:
 def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", name: str | None = None) -> Connection:
     """A force density on a load port: (k, d), one for each of its k elements, or (d,) for all.
 
-    Per length [N/m] on beams, per area or per volume on solids. Constant on each element, it acts at the element's mean
-    displacement: the exact work of the finite-element field. ``axes="body"``: the load follows, its components are on
-    the axes of the frame of the body; a pressure p is ``-p * body.loads[port].normals``.
+    Constant on each element, it acts at the element's mean displacement: the exact work of the finite-element field. As
+    an input it is (k, d), one density for each of the k elements of the load port, or (d,) for all: per length [N/m] on
+    beams, per area or per volume on solids.
+
+    Parameters
+    ----------
+    port : str
+        Load port ``body.load`` of a flexible body.
+    axes : {"world", "body"}
+        ``body``: the load follows, its components are on the axes of the frame of the body; a pressure p is ``-p *
+        body.loads[port].normals``.
+    name : str, optional
+        Name of the element; by default its kind and its ports.
+
+    Returns
+    -------
+    Connection
+        The external port, for :func:`flexph.connect`; its values are given to ``integrate(..., inputs=...)``.
     """
     follows = check.choice("axes", axes, ("world", "body")) == "body"
     return Connection("load", (port,), input=Input("load", port, follows), label=name)

@@ -81,11 +81,33 @@ def torsion_spring(
 ) -> Connection:
     """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
 
-    stiffness k [N m/rad], damping c [N m s/rad] or a :class:`flexph.systems.Relation` ρ(α̇) in its place, free angle α₀
-    [rad] (None: the angle at the assembled pose). A function of time as angle moves the reference: a position
-    controller of a joint, torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger books under its name.
-    In space the angle is about ``axis`` (see :func:`flexph.hinge`),
-    which a joint must hold.
+    In space the angle is about ``axis`` (see :func:`flexph.hinge`), which a joint must hold.
+
+    Parameters
+    ----------
+    first : str
+        Port ``body.port`` of a body.
+    second : str or Ground
+        Port of another body, or a place ``GROUND.at(...)`` of the world.
+    stiffness : float
+        k [N m/rad].
+    damping : float or Relation
+        c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
+    angle : float or callable, optional
+        Free angle α₀ [rad], by default that of the assembled pose. A function of time moves the reference: a position
+        controller of a joint, torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger books under its name.
+    axis : array_like, optional
+        Direction in the axes of the section at the first port.
+    second_axis : array_like, optional
+        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        default.
+    name : str, optional
+        Name of the element; by default its kind and its ports.
+
+    Returns
+    -------
+    Connection
+        The force element, for :func:`flexph.connect`.
     """
     free = angle if callable(angle) or angle is None else check.number("angle", angle)
     rates = check_rates(stiffness, damping)

@@ -16,9 +16,22 @@ from .ground_plane import on_ground
 def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0)) -> Connection:
     """The port does not move along a direction fixed in its section: ``0 = (R a)·ṗ``, a nonholonomic constraint.
 
-    ``axis`` a is across the edge, in the axes of the section; in space it has three components, and the edge forbids
-    one direction only (a skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean of both ends: the force
-    along the mean axis does no work. The multiplier is the force across the edge [N].
+    In space the edge forbids one direction only (a skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean
+    of both ends: the force along the mean axis does no work. The multiplier is the force across the edge [N].
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+    ground : str or Ground
+        The plane that it stands on.
+    axis : array_like
+        a, the direction across the edge in the axes of the section; in space it has three components.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
     across, floor = unit("axis", axis), on_ground("knife_edge", port, ground)
 

@@ -23,7 +23,6 @@ def rolling_disc(
 ) -> Connection:
     """A thin disc of a radius [m] rolls without slip on the ground; the port is its centre.
 
-    The ground is the plane through its position with the unit ``normal`` n (y in the plane, z in space, if not given).
     In space, e = R ``axis`` the axis of the disc in the world and s = |n × e|, the disc touches at ``−r u``,
     ``u = (n − (n·e) e)/s``, with the height ``n·p = r s``; for both tangents t the contact does not slip,
 
@@ -32,7 +31,24 @@ def rolling_disc(
     polynomials whose increments are exact; the multipliers times s are the forces of the ground [N]. The height does
     not drift. Where the disc lies flat, s = 0, it has no contact point: a start is refused, a run ends.
     In the plane, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, and ``n·p = r``.
-    The section at the port must not turn against its body.
+
+    Parameters
+    ----------
+    port : str
+        The centre of the disc; the section there must not turn against its body.
+    ground : str or Ground
+        A place of the plane on which it rolls.
+    radius : float
+        r [m].
+    axis : array_like, optional
+        Axis of the disc in the axes of the section; not given in the plane.
+    normal : array_like, optional
+        Unit normal n of the ground; by default y in the plane and z in space.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
     floor, size, upward = (
         on_ground("rolling_disc", port, ground),

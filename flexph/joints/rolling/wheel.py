@@ -24,15 +24,35 @@ def wheel(
 ) -> Connection:
     """An upright wheel that rolls on the ground without slip; the port is its centre, on the body that spins.
 
-    In the plane, seen from above, it does not slip along its axle ``axis`` (in the axes of the port's section, (0, 1)
-    if not given): ``0 = (R a)·ṗ``; its rolling is not part of the motion, so there is no radius to give.
+    In the plane, seen from above, it does not slip along its axle, ``0 = (R a)·ṗ``; its rolling is not part of the
+    motion, so there is no radius to give.
 
-    In space the point below the centre does not slip on the plane through the ground's position with the unit
-    ``normal`` n (z if not given), ``0 = t·(ṗ + Ω × (−r n))`` for both tangents t, and with ``height`` the centre stays
-    at ``n·p = r``. The axle must be held parallel to the plane by other joints (a disc that may tilt is
-    ``rolling_disc``), so no axis is given. Of a vehicle with four wheels one height, and on a common axle one of the
-    sideways rows, follow from the others: leave ``height`` away where the vehicle holds it, or let
-    ``redundant="least_norm"`` share the forces. Multipliers are the forces of the ground on the wheel [N].
+    In space the point below the centre does not slip on the plane through the ground's position with the unit normal n,
+    ``0 = t·(ṗ + Ω × (−r n))`` for both tangents t, and with ``height`` the centre stays at ``n·p = r``. The axle must
+    be held parallel to the plane by other joints (a disc that may tilt is ``rolling_disc``), so no axis is given. Of a
+    vehicle with four wheels one height, and on a common axle one of the sideways rows, follow from the others: leave
+    ``height`` away where the vehicle holds it, or let ``redundant="least_norm"`` share the forces. Multipliers are the
+    forces of the ground on the wheel [N].
+
+    Parameters
+    ----------
+    port : str
+        The centre of the wheel, on the body that spins.
+    ground : str or Ground
+        A place of the plane on which it rolls.
+    radius : float, optional
+        r [m], in space.
+    axis : array_like, optional
+        The axle a in the plane, in the axes of the section; by default (0, 1).
+    normal : array_like, optional
+        Unit normal n of the ground in space; by default z.
+    height : bool
+        Whether the wheel holds the height of its centre.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`.
     """
     floor, upward = on_ground("wheel", port, ground), given_normal(normal)
     across = None if axis is None else unit("axis", axis)

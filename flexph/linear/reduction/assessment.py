@@ -64,9 +64,28 @@ class Assessment:
 def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Numbers | None = None) -> Assessment:
     """Compare a reduced system with the full one at the frequencies ``omega`` [rad/s], ascending.
 
-    The step responses, of a unit step at every input in turn, run over ``times`` [s], evenly spaced, by implicit
-    midpoint from rest; by default over 1000 steps to one period of the lowest frequency.
-    Raises ValueError where the ports differ or ``omega`` is not ascending.
+    The step responses, of a unit step at every input in turn, run by implicit midpoint from rest.
+
+    Parameters
+    ----------
+    full : LinearPHDAE
+        The full system.
+    reduced : LinearPHDAE
+        The reduced one, with the same ports.
+    omega : array_like
+        Frequencies [rad/s], ascending.
+    times : array_like, optional
+        Times of the step responses [s], evenly spaced; by default 1000 steps to one period of the lowest frequency.
+
+    Returns
+    -------
+    Assessment
+        Errors of both responses, and what the reduced system keeps.
+
+    Raises
+    ------
+    ValueError
+        Where the ports differ or ``omega`` is not ascending.
     """
     grid = _ascending("omega", omega)
     for name, system in (("full", full), ("reduced", reduced)):
@@ -92,7 +111,22 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Nu
 
 @computing(unknowns)
 def certify(reduced: LinearPHDAE, omega: Numbers, *, full: LinearPHDAE | None = None) -> Certificate:
-    """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system."""
+    """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system.
+
+    Parameters
+    ----------
+    reduced : LinearPHDAE
+        The reduced system.
+    omega : array_like
+        Frequencies [rad/s].
+    full : LinearPHDAE, optional
+        The full system, where it has constraints.
+
+    Returns
+    -------
+    Certificate
+        Defects of structure, energy, constraints and passivity.
+    """
     responses = frequency_response(reduced, _ascending("omega", omega)).values
     return _certificate(reduced, None if full is None else _constraint_defect(full, reduced), responses)
 

@@ -35,9 +35,25 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
     result is dense, with m + ``modes`` velocities, m the rank of B_i, and as many stresses less the rigid motions.
     Constraints of the system are eliminated first.
 
-    Raises ValueError where the system does not split into velocities and stresses
-    (:func:`flexph.linear.second_order.split`), a port is unknown or takes a velocity, the ports held leave a rigid
-    motion, or there are not so many modes.
+    Parameters
+    ----------
+    system : LinearPHDAE
+        Velocities and stresses, with ports that take forces.
+    ports : sequence of str
+        Interface ports, at which it is tied.
+    modes : int
+        Number of fixed-interface modes.
+
+    Returns
+    -------
+    LinearPHDAE
+        Dense, of m + ``modes`` velocities.
+
+    Raises
+    ------
+    ValueError
+        Where the system does not split into velocities and stresses (:func:`flexph.linear.second_order.split`), a port
+        is unknown or takes a velocity, the ports held leave a rigid motion, or there are not so many modes.
     """
     check.count("modes", modes, 0)
     if not ports or isinstance(ports, str):

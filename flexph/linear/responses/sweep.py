@@ -85,13 +85,36 @@ def sweep(
     Modes are those that are lowest at the first value; then each is followed by the assignment that makes shapes alike,
     ``|aᴴE b|²/(aᴴE a · bᴴE b)`` (MAC in the energy of the later system, each state of the earlier one scaled by √E_ii),
     and poles near; by poles alone where the number of states differs. Reduced systems are compared through the states
-    that they stand for. ``follow=False`` sorts by frequency at every value instead.
+    that they stand for.
 
-    With an ``executor`` of :mod:`concurrent.futures`, or of its kind, its workers compute the values; where they are
-    processes, ``make`` must be a function of a module.
+    Parameters
+    ----------
+    make : callable
+        The system of a value; for workers that are processes a function of a module.
+    values : array_like
+        Values (k,).
+    count : int
+        Number of modes.
+    name : str
+        Name of the value, for pictures.
+    follow : bool
+        False sorts by frequency at every value instead of following modes.
+    failures : {"raise", "keep"}
+        Whether a value that fails ends the sweep, or its message is kept.
+    progress : bool
+        Whether a bar shows in a terminal.
+    executor : Executor, optional
+        One of :mod:`concurrent.futures`, or of its kind, whose workers compute the values.
 
-    A value that fails raises ValueError with the value in its message; ``failures="keep"`` goes on and keeps the
-    messages. Raises ValueError where fewer than ``count`` modes exist.
+    Returns
+    -------
+    Sweep
+        Frequencies and damping ratios (k, count), how alike their modes are, messages.
+
+    Raises
+    ------
+    ValueError
+        With the value in its message, where one fails, and where fewer than ``count`` modes exist.
     """
     check.count("count", count)
     check.choice("failures", failures, ("raise", "keep"))

@@ -158,9 +158,40 @@ def impulse_response(
 ) -> TimeResponse:
     """``y(t) = Bᵀ x(t)`` after ``x(0+) = E⁻¹(B eⱼ + Gᵀμ), 0 = G x(0+)``: the answer to a unit impulse at t = 0.
 
-    Arguments as of :func:`step_response`. A direct feedthrough D (algebraic states) would add D δ(t), which no sample
-    shows. An impulse moves the fastest modes of the mesh as much as any: on large systems give ``through``. Raises
-    ValueError also where E is singular and the midpoint rule is taken.
+    A direct feedthrough D (algebraic states) would add D δ(t), which no sample shows. An impulse moves the fastest
+    modes of the mesh as much as any: on large systems give ``through``. The other arguments are as of
+    :func:`step_response`.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system.
+    times : array_like
+        Times t ≥ 0 [s], ascending.
+    inputs : str or sequence of str
+        Ports, or components of ports as ``port[i]``, that are pushed; all by default.
+    outputs : str or sequence of str
+        Those that are looked at; all by default.
+    through : LinearPHDAE, optional
+        A reduced system with the same ports, which answers in place of the full one.
+    method : str
+        ``auto``, ``exact`` or ``midpoint``.
+    tolerance : float
+        Of the midpoint rule: largest change of a response by half the steps, over its largest value.
+    substeps : int, optional
+        Only with ``method="midpoint"``: so many equal steps in each interval; nothing is checked then.
+    progress : bool
+        Whether long runs show a bar.
+
+    Returns
+    -------
+    TimeResponse
+        y(t) by input and output.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`step_response`, and where E is singular and the midpoint rule is taken.
     """
     how = _How("impulse", method, tolerance, substeps, progress)
     return _respond(system, times, inputs, outputs, through=through, how=how)

@@ -66,6 +66,12 @@ def document_type() -> type[Document]:
 
 
 def model_schema() -> dict[str, Any]:
-    """The JSON schema of model files, for editors and other programs."""
+    """The JSON schema of model files, for editors and other programs.
+
+    Returns
+    -------
+    dict[str, Any]
+        A JSON schema, as plain values.
+    """
     model: type[BaseModel] = document_type()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
