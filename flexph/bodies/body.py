@@ -126,7 +126,22 @@ class Body(Described, Memo):
 
     @checked
     def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> Body:
-        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port ([flex] eq. (48))."""
+        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port ([flex] eq. (48)).
+
+        Parameters
+        ----------
+        port : str
+            Name of a port.
+        mass : float
+            Mass [kg].
+        inertia : float
+            Rotary inertia [kg m²].
+
+        Returns
+        -------
+        Body
+            A body of the same ports.
+        """
         at: Port = check.lookup("port", port, self.ports)
         changed = self.inertia
         if check.not_negative("mass", mass, "kg"):

@@ -75,8 +75,23 @@ class Circuit(Model):
 
         ``tree``: algebraic states are v or i of resistors, named ``v(R1)`` or ``i(R1)``, and the multipliers of
         constraints. ``nodal``: potentials ``e(a)`` and the currents of all but inductors and voltage-controlled
-        resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name. Raises ValueError for
-        loops of closed switches and cutsets of open ones in the nodal form, where their currents and voltages are open.
+        resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name.
+
+        Parameters
+        ----------
+        form : {"tree", "nodal"}
+            Which equations.
+
+        Returns
+        -------
+        PHDAE
+            The equations.
+
+        Raises
+        ------
+        ValueError
+            For loops of closed switches and cutsets of open ones in the nodal form, where their currents and voltages
+            are open.
         """
         check.choice("form", form, ("tree", "nodal"))
         if form == "nodal":
@@ -107,9 +122,30 @@ class Circuit(Model):
     ) -> Array:
         """The consistent state of :meth:`phdae` from voltages of capacitors and currents of inductors.
 
-        Those not given are zero unless constraints ask for more, and then as small as they can be. ``inputs`` at the
-        time, besides those that sources were given. Raises ValueError for given values that a constraint excludes,
-        ArithmeticError where algebraic states are not determined.
+        Those not given are zero unless constraints ask for more, and then as small as they can be.
+
+        Parameters
+        ----------
+        voltages : mapping, optional
+            Voltages of capacitors [V] by name.
+        currents : mapping, optional
+            Currents of inductors [A] by name.
+        time : float
+            Time [s].
+        inputs : mapping, optional
+            Inputs by source at this time, besides those that sources were given.
+
+        Returns
+        -------
+        array
+            State (n,).
+
+        Raises
+        ------
+        ValueError
+            For given values that a constraint excludes.
+        ArithmeticError
+            Where algebraic states are not determined.
         """
         given = {**self.inputs, **(inputs or {})}
         return start(self.assembly, self.phdae(), (voltages or {}, currents or {}), time=time, inputs=given)
@@ -125,6 +161,20 @@ class Circuit(Model):
 
         Algebraic states are zero: runs of switching systems find them, :func:`flexph.consistency.consistent` those of
         others.
+
+        Parameters
+        ----------
+        system : PHDAE or SwitchingPHDAE
+            A system that this circuit made.
+        voltages : mapping, optional
+            Voltages of capacitors [V] by name.
+        currents : mapping, optional
+            Currents of inductors [A] by name.
+
+        Returns
+        -------
+        array
+            State (n,).
         """
         return stored(self.elements, system, (voltages or {}, currents or {}))
 
@@ -135,29 +185,92 @@ class Circuit(Model):
         """All modes of the switches and diodes that have no position yet, as one system ([survey] example 5.1).
 
         A mode is named by :attr:`at_text`: ``"S closed, D open"``. Those in which a voltage source is shorted or a
-        current source has no way are left out; ``positions`` keeps to some. Switches follow their schedules, those at
-        one instant together; ideal diodes end modes, with i ≥ 0 where they are closed and v ≤ 0 where open. These
-        depend on the inputs: give the ``inputs`` of the run here too, besides those that sources were given.
+        current source has no way are left out. Switches follow their schedules, those at one instant together; ideal
+        diodes end modes, with i ≥ 0 where they are closed and v ≤ 0 where open.
+
+        Parameters
+        ----------
+        inputs : mapping, optional
+            Inputs of the run by source, on which diodes depend, besides those that sources were given.
+        positions : Sequence[mapping, optional
+            The modes that are kept, by positions of switches (closed is True); all by default.
+
+        Returns
+        -------
+        SwitchingPHDAE
+            A switching system.
         """
         return switching(self, {**self.inputs, **(inputs or {})}, positions)
 
     def over(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
-        """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`."""
+        """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`.
+
+        Parameters
+        ----------
+        trajectory : SwitchingTrajectory
+            A run of :meth:`switching`.
+        inputs : mapping, optional
+            Inputs of the run by source.
+
+        Returns
+        -------
+        list[dict[str, Any]]
+            For each instant voltages [V] and currents [A] by element, (k + 1,) each.
+        """
         return over(self, trajectory, {**self.inputs, **(inputs or {})})
 
     @checked
     def voltages(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """v of each element (of two-ports (..., 2)) at states (..., n), with inputs by source (zero if left out)."""
+        """v of each element (of two-ports (..., 2)) at states (..., n), with inputs by source (zero if left out).
+
+        Parameters
+        ----------
+        states
+            States (..., n).
+        inputs : mapping, optional
+            Inputs by source; zero unless given.
+
+        Returns
+        -------
+        dict[str, array]
+            By element (...) [V], of two-ports (..., 2).
+        """
         return self._by_element(self.readings.voltages, states, inputs)
 
     @checked
     def currents(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """i of each element from plus to minus, as :meth:`voltages`."""
+        """i of each element from plus to minus, as :meth:`voltages`.
+
+        Parameters
+        ----------
+        states
+            States (..., n).
+        inputs : mapping, optional
+            Inputs by source; zero unless given.
+
+        Returns
+        -------
+        dict[str, array]
+            By element (...) [A], of two-ports (..., 2).
+        """
         return self._by_element(self.readings.currents, states, inputs)
 
     @checked
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """e of each node against ground (behind transformers against the first node there)."""
+        """e of each node against ground (behind transformers against the first node there).
+
+        Parameters
+        ----------
+        states
+            States (..., n).
+        inputs : mapping, optional
+            Inputs by source; zero unless given.
+
+        Returns
+        -------
+        dict[str, array]
+            By node (...) [V].
+        """
         values = self._read(self.readings.potentials, states, inputs)
         potentials = {node: np.zeros(values.shape[:-1]) for node in self.nodes}
         return potentials | {node: values[..., k] for k, node in enumerate(self.nodal_names)}

@@ -127,7 +127,17 @@ class Simulator:
     def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:
         """Take a step of h > 0 [s] under inputs by external port, the same over the step; those not named are zero.
 
-        Raises ArithmeticError where the step cannot be solved, and stays where it was.
+        Parameters
+        ----------
+        h : float
+            Length of the step [s].
+        inputs : mapping, optional
+            Values by external port, the same over the step; those not named are zero.
+
+        Raises
+        ------
+        ArithmeticError
+            Where the step cannot be solved, and stays where it was.
         """
         self._advance(check.positive("h", h, "s"), inputs)
 

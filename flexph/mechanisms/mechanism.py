@@ -68,12 +68,37 @@ class Mechanism(Model):
     ) -> Pose:
         """The undeformed pose that closes all joints, nearest to a guess.
 
-        In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a
-        rotation (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both,
-        (position, rotation). Those in ``fixed`` are taken as they are (a rotation alone leaves the position free), but
-        for what nine printed digits leave open; those in ``guess`` (at the origin without rotation where missing) may
-        move. Drives stand where they are at
-        ``time``. Raises ValueError, saying how far each joint is open, if the loops cannot close.
+        In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a rotation
+        (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both, (position,
+        rotation).
+
+        Parameters
+        ----------
+        fixed : mapping, optional
+            Bodies that are taken as they are (a rotation alone leaves the position free), but for what nine printed
+            digits leave open.
+        guess : mapping, optional
+            Bodies that may move from there; those that are not named start at the origin without rotation.
+        time : float
+            Time [s], at which drives stand.
+
+        Returns
+        -------
+        Pose
+            Centres of mass, rotations, and what joints keep as assembled.
+
+        Raises
+        ------
+        ValueError
+            Saying how far each joint is open, if the loops cannot close.
+
+        Examples
+        --------
+        >>> import rigid
+        >>> from flexph import GROUND, connect, hinge
+        >>> arm = connect({"rod": rigid.bar(1.0, 2.0)}, [hinge("rod.root", GROUND.at(0.0, 0.0))])
+        >>> arm.assemble({"rod": 0.5}).centres.round(3)
+        array([[0.439, 0.24 ]])
         """
         return assemble(self, fixed or {}, guess or {}, time)
 
@@ -87,7 +112,25 @@ class Mechanism(Model):
     ) -> Poses:
         """Many poses as by :meth:`assemble`, closed together; every body is given one place for each of them.
 
-        Angles in the plane are a list or an array; a tuple of numbers, which could be (x, y, angle), raises ValueError.
+        Parameters
+        ----------
+        fixed : mapping, optional
+            Bodies that are taken as they are, a list of k places each. Angles in the plane are a list or an array; a
+            tuple of numbers, which could be (x, y, angle), is refused.
+        guess : mapping, optional
+            Bodies that may move from there, in the same way.
+        time : float
+            Time [s], at which drives stand.
+
+        Returns
+        -------
+        Poses
+            k poses, a sequence.
+
+        Raises
+        ------
+        ValueError
+            Where a loop cannot close, and for a tuple of numbers.
 
         Examples
         --------
@@ -111,13 +154,27 @@ class Mechanism(Model):
     ) -> State:
         """A state that satisfies all constraints and their rates at ``time``.
 
-        ``velocities`` by body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,)
-        or a pair (velocity of P, spin), both in world axes; of a point mass its velocity alone. They are kept where
-        the joints and drives allow all of them; the others follow with the least kinetic energy, without deformation
-        rates where that is possible. Where they contradict the joints, each other or the drives, the state has the
-        admissible velocities nearest to all of them in kinetic energy. ``elastic="quasi_static"`` starts with the
-        deformation that balances the inertia forces of the rigid motion, instead of undeformed, and warns where that
-        leaves the range of a body's model.
+        Velocities are kept where the joints and drives allow all of them; the others follow with the least kinetic
+        energy, without deformation rates where that is possible. Where they contradict the joints, each other or the
+        drives, the state has the admissible velocities nearest to all of them in kinetic energy.
+
+        Parameters
+        ----------
+        pose : Pose
+            An assembled pose.
+        velocities : mapping, optional
+            By body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,) or a pair
+            (velocity of P, spin), both in world axes; of a point mass its velocity alone.
+        elastic : {"undeformed", "quasi_static"}
+            ``quasi_static`` starts with the deformation that balances the inertia forces of the rigid motion, and warns
+            where that leaves the range of a body's model.
+        time : float
+            Time [s], at which drives stand.
+
+        Returns
+        -------
+        State
+            The start of a run.
         """
         return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
 
@@ -134,16 +191,40 @@ class Mechanism(Model):
     ) -> State:
         """The state at rest in which all forces balance, found from a pose near it; its multipliers are the reactions.
 
-        Weight, springs, drives where they stand at ``time``, and ``inputs`` by external port (as for ``integrate``).
-        With a ``spin`` [rad/s] (a number in the plane, a world vector in space) the whole mechanism turns steadily
-        about the point ``about`` (the origin), and its inertia forces balance too. Newton's method, held back by the
-        inertia while forces are large: from afar it goes towards a minimum of the energy, from a pose beside an
-        unstable equilibrium it may find that. Nonholonomic joints hold by their forces wherever they stand: of
-        their many equilibria it is one that is reached from the pose without slip; a ``spin`` is refused.
+        Newton's method, held back by the inertia while forces are large: from afar it goes towards a minimum of the
+        energy, from a pose beside an unstable equilibrium it may find that. Nonholonomic joints hold by their forces
+        wherever they stand: of their many equilibria it is one that is reached from the pose without slip; a ``spin``
+        is refused.
 
-        Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model. Raises ArithmeticError where
-        none is found, and ValueError for redundant constraints, whose forces are not
-        unique, unless ``redundant="least_norm"``.
+        Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model.
+
+        Parameters
+        ----------
+        pose : Pose
+            A pose near it.
+        inputs : mapping, optional
+            Values or functions of time by external port, as for :func:`flexph.integrate`; zero unless given.
+        spin : float or array_like, optional
+            The whole mechanism turns steadily [rad/s], a number in the plane, a world vector in space, and its inertia
+            forces balance too.
+        about : array_like, optional
+            Point (d,) [m] about which it turns; the origin by default.
+        time : float
+            Time [s], at which drives stand.
+        redundant : {"refuse", "least_norm"}
+            Whether redundant constraints are refused, or their forces are those of least norm.
+
+        Returns
+        -------
+        State
+            At rest, with the joint forces as its multipliers.
+
+        Raises
+        ------
+        ArithmeticError
+            Where none is found.
+        ValueError
+            For redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``.
         """
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
 
@@ -156,9 +237,25 @@ class Mechanism(Model):
         """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
 
         At a pose, states are the body-frame velocities at P and the stresses, joints are constraints. At a state from
-        :meth:`equilibrium` (with the ``inputs`` it was found with), the stiffness of stresses, joint forces and loads
-        takes part, constraints are eliminated, and :meth:`LinearPHDAE.part` gives the same named parts.
-        Raises ValueError for an unstable equilibrium and for a steady rotation: see :meth:`spectrum`.
+        :meth:`equilibrium`, the stiffness of stresses, joint forces and loads takes part, constraints are eliminated,
+        and :meth:`LinearPHDAE.part` gives the same named parts.
+
+        Parameters
+        ----------
+        about : Pose or State
+            Where it rests.
+        inputs : mapping, optional
+            Those that the equilibrium was found with.
+
+        Returns
+        -------
+        LinearPHDAE
+            ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x``.
+
+        Raises
+        ------
+        ValueError
+            For an unstable equilibrium and for a steady rotation: see :meth:`spectrum`.
         """
         if isinstance(about, Pose):
             return linearize(self, about)
@@ -169,8 +266,24 @@ class Mechanism(Model):
         """The lowest ``count`` frequencies ω > 0 at rest at k unloaded poses, (k, count) [rad/s], ascending.
 
         Those of ``eigenfrequencies(mechanism.linearize(pose), count)``, drives locked. For small undamped mechanisms
-        without springs all that does not depend on the pose is computed once. Raises ValueError where a pose is loaded,
-        and for a mechanism that dissipates or has fewer frequencies.
+        without springs all that does not depend on the pose is computed once.
+
+        Parameters
+        ----------
+        poses : sequence of Pose
+            k poses.
+        count : int
+            Number of frequencies.
+
+        Returns
+        -------
+        array
+            (k, count) [rad/s].
+
+        Raises
+        ------
+        ValueError
+            Where a pose is loaded, and for a mechanism that dissipates or has fewer frequencies.
         """
         return eigenfrequencies_at(self, poses, count)
 
@@ -188,6 +301,24 @@ class Mechanism(Model):
 
         As :func:`flexph.linear.sweep` of the linearized mechanism, by one stack of small matrices where
         :meth:`eigenfrequencies` has one.
+
+        Parameters
+        ----------
+        poses : sequence of Pose
+            k poses.
+        values : array_like
+            What they are numbered by, (k,), as a crank angle.
+        count : int
+            Number of frequencies.
+        name : str
+            Name of the values, for pictures.
+        follow : bool
+            False sorts by frequency at every value instead of following modes.
+
+        Returns
+        -------
+        Sweep
+            Frequencies (k, count) [rad/s] with what is known of their modes.
         """
         return sweep_over(self, poses, np.asarray(values), count=count, name=name, follow=follow)
 
@@ -195,10 +326,22 @@ class Mechanism(Model):
     def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
 
-        ``state`` and ``inputs`` as for :meth:`linearize`. ``Spectrum.message`` says which of the two it is and whether
-        a motion grows, as decided by the signs of the stiffness (:mod:`flexph.numerics.factors.signature`); about a
-        steady rotation all is seen in the frame that turns. Displacements that nonholonomic joints forbid lead to other
-        equilibria and are not counted. A rotor on a support that stands still is not supported.
+        ``Spectrum.message`` says which of the two it is and whether a motion grows, as decided by the signs of the
+        stiffness (:mod:`flexph.numerics.factors.signature`); about a steady rotation all is seen in the frame that
+        turns. Displacements that nonholonomic joints forbid lead to other equilibria and are not counted. A rotor on a
+        support that stands still is not supported.
+
+        Parameters
+        ----------
+        state : State
+            A state that :meth:`equilibrium` found.
+        inputs : mapping, optional
+            Those it was found with.
+
+        Returns
+        -------
+        Spectrum
+            Exponents [1/s] and their shapes.
         """
         return spectrum(self, state, inputs or {})
 
@@ -206,10 +349,27 @@ class Mechanism(Model):
     def buckling(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Buckling:
         """The factor of the loads (weight and ``inputs``) at which a stable equilibrium stops being one.
 
-        From ``state``, found by :meth:`equilibrium` with these ``inputs``, the loads grow together, with all that
-        bends before, until the stiffness of small motions loses its rank: at a branch, or at a limit point beyond
-        which no equilibrium is near. Springs and drives stand. Raises ValueError for a state that is not a stable
-        equilibrium, and ArithmeticError where nothing buckles.
+        The loads grow together, with all that bends before, until the stiffness of small motions loses its rank: at a
+        branch, or at a limit point beyond which no equilibrium is near. Springs and drives stand.
+
+        Parameters
+        ----------
+        state : State
+            A stable state that :meth:`equilibrium` found.
+        inputs : mapping, optional
+            Those it was found with.
+
+        Returns
+        -------
+        Buckling
+            The factor, and the shape in which it buckles.
+
+        Raises
+        ------
+        ValueError
+            For a state that is not a stable equilibrium.
+        ArithmeticError
+            Where nothing buckles.
         """
         return buckling(self, state, inputs or {})
 
@@ -220,7 +380,20 @@ class Mechanism(Model):
 
     @checked
     def position(self, state: State, port: str) -> Array:
-        """World position of a port at a state, (d,) [m]."""
+        """World position of a port at a state, (d,) [m].
+
+        Parameters
+        ----------
+        state : State
+            A state of this mechanism.
+        port : str
+            Port ``body.port``.
+
+        Returns
+        -------
+        array
+            (d,) [m].
+        """
         return position_of(self, state, port)
 
     @checked
@@ -232,7 +405,24 @@ class Mechanism(Model):
         on: Literal["first", "second"] = "first",
         frame: Literal["world", "first", "second"] = "world",
     ) -> Reaction:
-        """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`)."""
+        """Force and torque of a joint on one of its bodies, from the multipliers of a state (see :class:`Reaction`).
+
+        Parameters
+        ----------
+        state : State
+            With multipliers, as of :meth:`equilibrium`, :meth:`consistent_multipliers` or a run.
+        joint : str
+            Name of a joint, as in ``connections``.
+        on : {"first", "second"}
+            On which of its bodies it acts.
+        frame : {"world", "first", "second"}
+            Axes of the result: of the world, or of the section at a port.
+
+        Returns
+        -------
+        Reaction
+            Force (1, d) [N] and torque (1, s) [N m].
+        """
         moving = np.any(self.gravity) or np.any(state.x[self.layout.parts_of_motion])
         if moving and not np.any(state.multipliers):
             raise ValueError(
@@ -245,9 +435,24 @@ class Mechanism(Model):
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
         """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.
 
-        They follow from the accelerations (index reduction), under ``inputs`` by external port and drives as they move
-        at the time of the state; :meth:`consistent_state` leaves them zero. Raises ValueError for an inconsistent
-        state and redundant constraints.
+        They follow from the accelerations (index reduction); :meth:`consistent_state` leaves them zero.
+
+        Parameters
+        ----------
+        state : State
+            A consistent state; drives move as they do at its time.
+        inputs : mapping, optional
+            Values or functions of time by external port, as for :func:`flexph.integrate`; zero unless given.
+
+        Returns
+        -------
+        State
+            The same motion, with multipliers.
+
+        Raises
+        ------
+        ValueError
+            For an inconsistent state and redundant constraints.
         """
         return consistent_multipliers(self, state, inputs or {})
 
@@ -256,6 +461,16 @@ class Mechanism(Model):
         """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
 
         λ of its sample are the multipliers of the state, see :meth:`consistent_multipliers`.
+
+        Parameters
+        ----------
+        state : State
+            The sample of the equations.
+
+        Returns
+        -------
+        PHDAE
+            A general system, for :mod:`flexph.analysis` and general methods.
         """
         return as_phdae(self, state)
 

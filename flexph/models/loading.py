@@ -103,7 +103,25 @@ class ModelFile:
 
     @checked
     def run(self, name: str, *, progress: bool = False) -> RunOfFile:
-        """The results of a run. Raises ModelError, and what runs raise."""
+        """The results of a run. Raises ModelError, and what runs raise.
+
+        Parameters
+        ----------
+        name : str
+            Name of a run.
+        progress : bool
+            Whether a bar shows in a terminal.
+
+        Returns
+        -------
+        RunOfFile
+            Its results, which write themselves.
+
+        Raises
+        ------
+        ModelError
+            For a run that is not there or cannot be made; beside it what runs raise.
+        """
         self.refuse_unknown([name])
         entry, here = self.document.runs[name], self.builder.at("runs", name)
 
@@ -134,7 +152,23 @@ class ModelFile:
 
     @checked
     def with_settings(self, settings: Mapping[str, Any]) -> ModelFile:
-        """The model with other values at some paths, such as ``{"bodies.rod.elements": 8}``. Raises ModelError."""
+        """The model with other values at some paths, such as ``{"bodies.rod.elements": 8}``. Raises ModelError.
+
+        Parameters
+        ----------
+        settings : mapping
+            Values by path, such as ``{"bodies.rod.elements": 8}``.
+
+        Returns
+        -------
+        ModelFile
+            The changed model.
+
+        Raises
+        ------
+        ModelError
+            For a path that is not there, and a value that does not fit.
+        """
         return built(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:

@@ -124,12 +124,36 @@ class Ledger:
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Errors of the balance [J] after so many steps, beyond round-off of positions, over ``scale``."""
+        """Errors of the balance [J] after so many steps, beyond round-off of positions, over ``scale``.
+
+        Parameters
+        ----------
+        error : array
+            Errors of the balance [J].
+        steps : array or float
+            Number of steps over which they came.
+
+        Returns
+        -------
+        array
+            Parts of ``scale``.
+        """
         return relative_error(error, self.scale, steps * self.unresolved)
 
     @checked
     def kind(self, word: str) -> Array:
-        """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J]."""
+        """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J].
+
+        Parameters
+        ----------
+        word : str
+            ``kinetic``, ``elastic``, ``potential`` or ``stored``.
+
+        Returns
+        -------
+        array
+            (k + 1,) [J].
+        """
         check.choice("kind", word, ("kinetic", "elastic", "potential", "stored"))
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)

@@ -82,7 +82,15 @@ class Solution(MotionByName, Result):
     def measured(self, quantity: Quantity) -> Array:
         """What a sensor would have read at the saved times, (k + 1,) or (k + 1, d); angles count full turns.
 
-        Quantities are those of :mod:`flexph.sensors`, such as ``joint_angle("arm.root")``.
+        Parameters
+        ----------
+        quantity : Quantity
+            One of :mod:`flexph.sensors`, such as ``joint_angle("arm.root")``.
+
+        Returns
+        -------
+        array
+            (k + 1,) or (k + 1, d).
         """
         return histories(self.mechanism, {"it": quantity}, self.states)["it"]
 
@@ -126,6 +134,20 @@ class Solution(MotionByName, Result):
         """Force and torque of a joint or drive on one of its bodies at ``multiplier_times`` (see :class:`Reaction`).
 
         Of second order: the multipliers, and the place of the bodies half a step before each saved time.
+
+        Parameters
+        ----------
+        joint : str
+            Name of a joint or drive.
+        on : {"first", "second"}
+            On which of its bodies it acts.
+        frame : {"world", "first", "second"}
+            Axes of the result: of the world, or of the section at a port.
+
+        Returns
+        -------
+        Reaction
+            Force (k, d) [N] and torque (k, s) [N m].
         """
         table = TimeTable(self.mechanism, self.anchors)
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
@@ -148,7 +170,18 @@ class Solution(MotionByName, Result):
         )
 
     def followed_by(self, later: Solution) -> Solution:
-        """Both runs as one; the later one must have started from :attr:`final`."""
+        """Both runs as one; the later one must have started from :attr:`final`.
+
+        Parameters
+        ----------
+        later : Solution
+            A run of the same mechanism.
+
+        Returns
+        -------
+        Solution
+            One run.
+        """
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")
         joined: dict[str, Any] = {"ledger": join_ledgers([self.ledger, later.ledger])}

@@ -94,10 +94,26 @@ class Trajectory(SystemResult):
     def load(cls, path: str | Path, system: PHDAE | LinearPHDAE, *, lazy: bool = False) -> Self:
         """Read a run back. The system is given again, since its equations are not stored; it must fit.
 
-        With ``lazy``, arrays stay in the file (see :meth:`flexph.Solution.load`).
+        The system is given again, since its equations are not stored; it must fit.
 
-        Raises ValueError for a file that is missing, damaged, of another format, or of a system with other states,
-        parts or ports.
+        Parameters
+        ----------
+        path : path
+            A file of :meth:`save`.
+        system : PHDAE or LinearPHDAE
+            The system that ran.
+        lazy : bool
+            Leave arrays in the file (see :meth:`flexph.Solution.load`).
+
+        Returns
+        -------
+        Self
+            The run.
+
+        Raises
+        ------
+        ValueError
+            For a file that is missing, damaged, of another format, or of a system with other states, parts or ports.
         """
         own = from_linear(system) if isinstance(system, LinearPHDAE) else system
         if not isinstance(own, PHDAE):

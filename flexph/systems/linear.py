@@ -119,22 +119,68 @@ class LinearPHDAE:
 
     @checked
     def energy(self, x: Array) -> float:
-        """H = ½ xᵀE x [J]."""
+        """H = ½ xᵀE x [J].
+
+        Parameters
+        ----------
+        x : array
+            State (n,).
+
+        Returns
+        -------
+        float
+            [J].
+        """
         x = check.array("x", x, (self.size,))
         return 0.5 * float(x @ (self.E @ x))
 
     @checked
     def inputs(self, port: str) -> Any:
-        """The columns of B that belong to a port, (n, m_port)."""
+        """The columns of B that belong to a port, (n, m_port).
+
+        Parameters
+        ----------
+        port : str
+            Name of a port.
+
+        Returns
+        -------
+        array or sparse matrix
+            (n, m_port).
+        """
         return self.B[:, check.lookup("port", port, self.ports)]
 
     @checked
     def expand(self, x: Array | ComplexArray) -> Array:
-        """The states that ``parts`` names, from x (n,) or (n, k)."""
+        """The states that ``parts`` names, from x (n,) or (n, k).
+
+        Parameters
+        ----------
+        x : array or ComplexArray
+            States (n,) or (n, k) of this system.
+
+        Returns
+        -------
+        array
+            Those of the system that it was made of, with names.
+        """
         return x if self.lift is None else self.lift @ x
 
     def part(self, name: str, x: Array | ComplexArray) -> Array:
-        """The named part of a state."""
+        """The named part of a state.
+
+        Parameters
+        ----------
+        name : str
+            Name of a part.
+        x : array or ComplexArray
+            State (n,) or (n, k).
+
+        Returns
+        -------
+        array
+            Its rows.
+        """
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 

@@ -59,21 +59,21 @@ class PHDAE(Remade):
 
     For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N
     over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
-    discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair,
-    ``z̄ᵀĒ (x₁ − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which ``DiscreteGradient("pair")`` takes; the
-    other methods make z̄ themselves. :func:`flexph.discretisation.with_pair` turns theirs into means.
-    ``invariants`` give H through quadratic ones (:class:`flexph.systems.Invariants`). ``derivatives`` of the functions
+    discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair, ``z̄ᵀĒ (x₁
+    − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which ``DiscreteGradient("pair")`` takes; the other
+    methods make z̄ themselves. :func:`flexph.discretisation.with_pair` turns theirs into means. ``invariants`` give H
+    through quadratic ones (:class:`flexph.systems.Invariants`). ``derivatives`` of the functions
     (:class:`flexph.systems.Derivatives`), checked at the sample against differences, spare the iterations theirs.
-    ``mean_slope``, a function of (x₀, x₁, u), does so for steps of ``means``: ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n, n)
-    of these very means; nothing checks it, and what replaces them replaces it.
-    ``compiled=True`` promises that all these functions are written in what numba compiles: they take and return float
-    arrays, and refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is
-    installed (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
-    ``ports`` are names of columns of B, ``parts`` names of states. ``cautions`` are functions of x that say where the
-    coordinates or the model are near their limits, or None: runs ask them along the way and warn
-    (:class:`flexph.ValidityWarning`) the first time that each speaks. ``start_defects`` are functions of a start x and
-    of the first step h [s] of a run that say what it does not meet of what the equations do not contain, such as
-    positions behind constraints on velocities, or None: runs raise ValueError with what they say.
+    ``mean_slope``, a function of (x₀, x₁, u), does so for steps of ``means``: ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n,
+    n) of these very means; nothing checks it, and what replaces them replaces it. ``compiled=True`` promises that all
+    these functions are written in what numba compiles: they take and return float arrays, and refer to numbers, arrays,
+    and functions of that kind, which are compiled with them. Where numba is installed (extra ``fast``) whole runs are
+    then compiled; elsewhere the same functions are called as they are. ``ports`` are names of columns of B, ``parts``
+    names of states. ``cautions`` are functions of x that say where the coordinates or the model are near their limits,
+    or None: runs ask them along the way and warn (:class:`flexph.ValidityWarning`) the first time that each speaks.
+    ``start_defects`` are functions of a start x and of the first step h [s] of a run that say what it does not meet of
+    what the equations do not contain, such as positions behind constraints on velocities, or None: runs raise
+    ValueError with what they say.
     """
 
     E: MatrixFunction | Any
@@ -203,6 +203,16 @@ class PHDAE(Remade):
         """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both.
 
         In an equilibrium both are round-off: there it is relative to the gradient at a distance of 1 %.
+
+        Parameters
+        ----------
+        x : array
+            State (n,).
+
+        Returns
+        -------
+        float
+            A relative defect.
         """
         analytic = self.E(x).T @ self.z(x)
         size = np.maximum(np.abs(x), self.floor(x))
@@ -237,7 +247,20 @@ class PHDAE(Remade):
 
     @checked
     def inputs(self, x: Array, port: str) -> Any:
-        """The columns of B(x) that belong to a port."""
+        """The columns of B(x) that belong to a port.
+
+        Parameters
+        ----------
+        x : array
+            State (n,).
+        port : str
+            Name of a port.
+
+        Returns
+        -------
+        array or sparse matrix
+            (n, m_port).
+        """
         return self.B(x)[:, check.lookup("port", port, self.ports)]
 
     def port_matrices(self, x: Array) -> PortMatrices:
@@ -247,13 +270,39 @@ class PHDAE(Remade):
 
     @checked
     def output(self, x: Array, u: Array) -> Array:
-        """``y = (B + P)ᵀz + (S − N) u`` (m,)."""
+        """``y = (B + P)ᵀz + (S − N) u`` (m,).
+
+        Parameters
+        ----------
+        x : array
+            State (n,).
+        u : array
+            Inputs (m,).
+
+        Returns
+        -------
+        array
+            (m,).
+        """
         x, u = check.array("x", x, (self.size,)), check.array("u", u, (self.inputs_size,))
         return self.port_matrices(x).output(self.z(x), u)
 
     @checked
     def power_balance(self, x: Array, u: Array) -> tuple[float, float]:
-        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]: equal for a pHDAE."""
+        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]: equal for a pHDAE.
+
+        Parameters
+        ----------
+        x : array
+            State (n,).
+        u : array
+            Inputs (m,).
+
+        Returns
+        -------
+        tuple[float, float]
+            Both sides [W].
+        """
         x, u = check.array("x", x, (self.size,)), check.array("u", u, (self.inputs_size,))
         z, ports = self.z(x), self.port_matrices(x)
         rate = (self.J(x) - self.R(x)) @ z + ports.flow(u)

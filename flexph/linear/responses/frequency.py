@@ -61,7 +61,20 @@ class FrequencyResponse:
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """H(iω) from one input to one output, (k,); a name may be left out where there is only one."""
+        """H(iω) from one input to one output, (k,); a name may be left out where there is only one.
+
+        Parameters
+        ----------
+        output : str, optional
+            Component of an output; may be left out where there is only one.
+        input : str, optional
+            Component of an input, in the same way.
+
+        Returns
+        -------
+        array
+            (k,), complex.
+        """
         return self.values[:, place("output", output, self.outputs), place("input", input, self.inputs)]
 
     def __repr__(self) -> str:

@@ -50,7 +50,20 @@ class TimeResponse:
         object.__setattr__(self, "values", check.array("values", self.values, shape))
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """The response of one output to one input, (k,); a name may be left out where there is only one."""
+        """The response of one output to one input, (k,); a name may be left out where there is only one.
+
+        Parameters
+        ----------
+        output : str, optional
+            Component of an output; may be left out where there is only one.
+        input : str, optional
+            Component of an input, in the same way.
+
+        Returns
+        -------
+        array
+            (k,).
+        """
         return self.values[:, place("output", output, self.outputs), place("input", input, self.inputs)]
 
     def __repr__(self) -> str:
