@@ -83,6 +83,11 @@ class LagrangianSubmanifold:
 
     It is ``{(x, ∇H(x) + d'(x)ᵀλ) : d(x) = 0}`` with x = (ζ, Γ), H = ½ΓᵀM⁺Γ + V and d = (c, WΓ), im Wᵀ = ker M: M may be
     singular ([rigid] sec. 3 and proposition 5).
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        The system.
     """
 
     system: MultibodySystem
@@ -178,7 +183,13 @@ def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
 
 @dataclass(frozen=True, eq=False)
 class ResistiveRelation(Remade):
-    """``R_ζ = {(τ, ϖ) : τ = τ_d(ζ, ϖ)}`` at positions ζ ([rigid] eq. (8)), resistive: τᵀϖ ≥ 0 (definition 6)."""
+    """``R_ζ = {(τ, ϖ) : τ = τ_d(ζ, ϖ)}`` at positions ζ ([rigid] eq. (8)), resistive: τᵀϖ ≥ 0 (definition 6).
+
+    Parameters
+    ----------
+    force : callable
+        τ_d (n_kin,) of ϖ.
+    """
 
     force: Callable[[Array], Array]
 

@@ -31,6 +31,17 @@ class Rod:
     """A rigid massless rod of a length L [m]: ``0 = ½(|d|²/L − L)``, d from the first end to the second.
 
     Its multiplier is the force along it [N], positive where it pulls its ends together.
+
+    Parameters
+    ----------
+    first : str or array_like
+        Name of a particle, or a point that is fixed [m].
+    second : str or array_like
+        The other end.
+    length : float
+        L [m].
+    name : str, optional
+        Name of its multiplier.
     """
 
     first: End
@@ -45,6 +56,19 @@ class Spring(Remade):
     """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
 
     :meth:`linear` makes the common one.
+
+    Parameters
+    ----------
+    first : str or array_like
+        Name of a particle, or a point that is fixed [m].
+    second : str or array_like
+        The other end.
+    energy : callable
+        V of ℓ [J].
+    force : callable
+        V' of ℓ [N].
+    name : str, optional
+        Name of its part of the energy.
     """
 
     first: End
@@ -64,7 +88,19 @@ class Spring(Remade):
 @checked
 @dataclass(frozen=True, eq=False)
 class Dashpot:
-    """A damper along the line between its ends: the force ρ(ℓ̇) pulls them together ([rigid] eq. (3))."""
+    """A damper along the line between its ends: the force ρ(ℓ̇) pulls them together ([rigid] eq. (3)).
+
+    Parameters
+    ----------
+    first : str or array_like
+        Name of a particle, or a point that is fixed [m].
+    second : str or array_like
+        The other end.
+    relation : Relation
+        ρ, of the rate of its length [m/s].
+    name : str, optional
+        Name of its account in the ledger.
+    """
 
     first: End
     second: End

@@ -24,10 +24,22 @@ class Damping:
 
     The damping force ``−(αM + βDᵀC⁻¹D + Σ 2ζ_iω_i (Mφ_i)(Mφ_i)ᵀ) u̇`` is R of [flex] eq. (45). The modes φ_i,
     φ_iᵀMφ_i = 1, are those of the body in its reference condition (P at rest), each damped by ζ_i + α/(2ω_i) + βω_i/2.
-    Ratios count *all* modes by frequency, axial and torsional ones too; a section with I_y = I_z has each bending mode
-    twice. They fill the damping matrix. Damping acts on the deformation only; rigid motion is not damped.
+    Ratios fill the damping matrix. Damping acts on the deformation only; rigid motion is not damped.
 
-    Raises ValueError where α or β is negative, or a ratio is not in [0, 1).
+    Parameters
+    ----------
+    mass : float
+        α ≥ 0 [1/s].
+    stiffness : float
+        β ≥ 0 [s].
+    ratios : tuple of float
+        ζ_i in [0, 1) of the lowest modes, *all* of them counted by frequency, axial and torsional ones too; a section
+        with I_y = I_z has each bending mode twice.
+
+    Raises
+    ------
+    ValueError
+        Where α or β is negative, or a ratio is not in [0, 1).
     """
 
     mass: float = 0.0

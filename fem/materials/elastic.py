@@ -39,8 +39,24 @@ class Orthotropic:
     """Three planes of symmetry: moduli E_1, E_2, E_3 [Pa], ν_12, ν_13, ν_23, shear moduli G_12, G_13, G_23 [Pa].
 
     ``ε_11 = σ_11/E_1 − ν_12 σ_22/E_1 − ν_13 σ_33/E_1``: ν_ij is the contraction along j under tension along i.
-    density ρ [kg/m³]. ``axes``: rotation (3, 3) whose columns are the axes 1, 2, 3 in body axes. Raises ValueError
-    where a modulus is not positive, or the compliance is not positive definite.
+
+    Parameters
+    ----------
+    young : tuple of float
+        E_1, E_2, E_3 [Pa].
+    poisson : tuple of float
+        ν_12, ν_13, ν_23.
+    shear : tuple of float
+        G_12, G_13, G_23 [Pa].
+    density : float
+        ρ [kg/m³].
+    axes : array_like, optional
+        Rotation (3, 3) whose columns are the axes 1, 2, 3 in body axes, which they are by default.
+
+    Raises
+    ------
+    ValueError
+        Where a modulus is not positive, or the compliance is not positive definite.
     """
 
     young: tuple[float, float, float]
@@ -73,8 +89,20 @@ class Orthotropic:
 class Anisotropic:
     """Any elastic material: stiffness (6, 6) [Pa] of ``σ = C ε``, symmetric and positive definite, in Voigt order.
 
-    Components (xx, yy, zz, yz, xz, xy), shear strains 2ε. density ρ [kg/m³]; ``axes``: rotation (3, 3) whose columns
-    are the axes of the stiffness in body axes. Raises ValueError for another matrix, with its defect.
+    Parameters
+    ----------
+    stiffness : array_like
+        C (6, 6) [Pa] of ``σ = C ε``, symmetric and positive definite; components (xx, yy, zz, yz, xz, xy), shear
+        strains 2ε.
+    density : float
+        ρ [kg/m³].
+    axes : array_like, optional
+        Rotation (3, 3) whose columns are the axes of the stiffness in body axes, which they are by default.
+
+    Raises
+    ------
+    ValueError
+        For another matrix, with its defect.
     """
 
     stiffness: Any

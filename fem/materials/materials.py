@@ -20,8 +20,23 @@ from .elastic import isotropic_compliance
 class Material:
     """A linear elastic, isotropic material: Young's modulus E [Pa], density ρ [kg/m³].
 
-    Bodies in space also need either Poisson's ratio ``poisson`` ν, −1 < ν ≤ ½, or the shear modulus ``shear`` G [Pa].
-    Raises ValueError where a value is out of its range or both of them are given.
+    Bodies in space also need either Poisson's ratio or the shear modulus.
+
+    Parameters
+    ----------
+    young : float
+        Young's modulus E [Pa].
+    density : float
+        ρ [kg/m³].
+    poisson : float, optional
+        Poisson's ratio ν, −1 < ν ≤ ½.
+    shear : float, optional
+        Shear modulus G [Pa].
+
+    Raises
+    ------
+    ValueError
+        Where a value is out of its range or both of them are given.
     """
 
     young: float
@@ -63,15 +78,39 @@ class Material:
 class Section:
     """A cross section with its principal axes along y and z, given in one of three ways.
 
-    - ``diameter``: a solid circle; with ``inner_diameter`` a hollow one;
-    - ``width`` b along z and ``height`` h along y: a rectangle;
-    - its constants: ``area`` A [m²] and ``second_moment`` I_z [m⁴] of bending in the x-y plane; in space also
-      ``second_moment_y`` I_y [m⁴] of bending in the x-z plane and the St. Venant ``torsion_constant`` J [m⁴].
-      ``polar_moment`` I_p [m⁴] is that of the rotary inertia, I_y + I_z unless given. Stresses at the outer fibres need
-      their distances from the axis ``fibre`` (along y) and ``fibre_z`` [m].
+    A circle or a ring (``diameter``, ``inner_diameter``), a rectangle (``width``, ``height``), or its constants. All
+    constants are then attributes: circles I = π(d⁴ − d_i⁴)/64, J = 2I; rectangles I_z = bh³/12, I_y = hb³/12 and J by
+    :func:`rectangle_torsion`.
 
-    All constants are then attributes: circles I = π(d⁴ − d_i⁴)/64, J = 2I; rectangles I_z = bh³/12, I_y = hb³/12 and J
-    by :func:`rectangle_torsion`. Raises ValueError where a value is not positive or shapes are mixed.
+    Parameters
+    ----------
+    diameter : float, optional
+        d [m] of a circle.
+    inner_diameter : float, optional
+        d_i [m], of a hollow one.
+    width : float, optional
+        b [m] along z.
+    height : float, optional
+        h [m] along y.
+    area : float
+        A [m²].
+    second_moment : float
+        I_z [m⁴] of bending in the x-y plane.
+    second_moment_y : float, optional
+        I_y [m⁴] of bending in the x-z plane, for bodies in space.
+    torsion_constant : float, optional
+        J [m⁴] of St. Venant, for bodies in space.
+    polar_moment : float, optional
+        I_p [m⁴] of the rotary inertia; I_y + I_z by default.
+    fibre : float, optional
+        Distance of the outer fibre from the axis along y [m], for stresses.
+    fibre_z : float, optional
+        The same along z [m].
+
+    Raises
+    ------
+    ValueError
+        Where a value is not positive or shapes are mixed.
     """
 
     diameter: float | None = None

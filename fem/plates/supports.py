@@ -24,11 +24,16 @@ Holds = Literal["clamped", "hinged", "simple"]
 class Support:
     """A region of a plate, mostly edges, that is held to the frame of the body.
 
-    ``region``: a name in the mesh, node numbers, or a function of positions x (2, N) that is true on it. ``how``:
-
     - ``clamped``: no displacement and no rotation;
     - ``hinged``: no displacement, and no rotation but about the edge;
     - ``simple``: no deflection w; everything else is free, in the plane too.
+
+    Parameters
+    ----------
+    region : str, callable or sequence of int
+        A name in the mesh, node numbers, or a function of positions x (2, N) that is true on it.
+    how : {"clamped", "hinged", "simple"}
+        How it is held.
     """
 
     region: Where

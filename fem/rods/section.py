@@ -19,8 +19,25 @@ from ..materials.materials import Material, Section
 class RodSection:
     """What a rod is per length, its axis d₁ through the centroids, d₂ and d₃ along the principal axes y and z.
 
-    ``axial`` EA [N]; ``shear`` (GA₂, GA₃) [N], with their factors; ``torsion`` GJ [N m²]; ``bending`` (EI₂, EI₃) [N m²]
-    about d₂ and d₃; ``mass`` ρA [kg/m]; ``inertia`` ρ(I_p, I₂, I₃) [kg m]. Raises ValueError unless all are positive.
+    Parameters
+    ----------
+    axial : float
+        EA [N].
+    shear : tuple of float
+        (GA₂, GA₃) [N], with their factors.
+    torsion : float
+        GJ [N m²].
+    bending : tuple of float
+        (EI₂, EI₃) [N m²] about d₂ and d₃.
+    mass : float
+        ρA [kg/m].
+    inertia : tuple of float
+        ρ(I_p, I₂, I₃) [kg m].
+
+    Raises
+    ------
+    ValueError
+        Unless all are positive.
     """
 
     axial: float

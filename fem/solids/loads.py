@@ -28,9 +28,17 @@ Kind = TypeVar("Kind")
 class Load:
     """A load on a region of a mesh: traction [N/m²] ``on="surface"``, force per volume [N/m³] ``on="volume"``.
 
-    None takes what the region is: facets, or cells. ``uniform``: one density for the whole region, the input (1, d) or
-    (d,); else one for each facet or cell, (k, d). Both do the exact work of the field on their densities. A pressure
-    needs ``uniform=False`` where the normals of the region differ.
+    Densities do the exact work of the field on them.
+
+    Parameters
+    ----------
+    region : str, callable or sequence of int
+        Facets or cells of the mesh, as of :class:`fem.Tie`.
+    on : {"surface", "volume"}, optional
+        Traction [N/m²] or force per volume [N/m³]; by default what the region is.
+    uniform : bool
+        One density for the whole region, the input (1, d) or (d,); else one for each facet or cell, (k, d). A pressure
+        needs that where the normals of the region differ.
     """
 
     region: Where

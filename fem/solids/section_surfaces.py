@@ -30,13 +30,18 @@ PREFERRED = np.array([1.0, 0.999, 0.998])
 class Cut:
     """A surface through a body whose forces are asked for: facets inside the mesh, or on its boundary.
 
-    ``region``: a name of facets in the mesh; a function of positions x (d, N) or node numbers: the facets whose corners
-    all are in it, those inside the body if there are any; or a region of cells, which stands for the facets between it
-    and the rest. In a plane body and a plate facets are edges.
+    Forces are those on the side from which the normal points. By default it points outwards on the boundary and from a
+    region of cells, and else along the axis that it is nearest to, so that a cut across x has the forces on the part of
+    smaller x: tension is positive.
 
-    Forces are those on the side from which the ``normal`` (d,) points. By default it points outwards on the boundary
-    and from a region of cells, and else along the axis that it is nearest to, so that a cut across x has the forces on
-    the part of smaller x: tension is positive.
+    Parameters
+    ----------
+    region : str, callable or sequence of int
+        A name of facets in the mesh; a function of positions x (d, N) or node numbers: the facets whose corners all are
+        in it, those inside the body if there are any; or a region of cells, which stands for the facets between it and
+        the rest. In a plane body and a plate facets are edges.
+    normal : array_like, optional
+        (d,), see above.
     """
 
     region: Where

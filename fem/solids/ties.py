@@ -29,8 +29,6 @@ Where: TypeAlias = str | int | list[int] | Array | Callable[[Array], Array]
 class Tie:
     """How a region of a mesh becomes a port: ``how="rigid"`` or ``"mean"``; None chooses.
 
-    ``region``: a name in the mesh, node numbers, or a function of positions x (d, N) that is true on it.
-
     - ``rigid``: all nodes of the region move as one rigid body, which takes the place of their displacements: the
       region is stiff and has its own inertia, and the body fewer coordinates;
     - ``mean``: the port is the mean motion of the region, which stays as soft as it is: φ the mean displacement, ψ the
@@ -40,6 +38,13 @@ class Tie:
 
     By default a region that spans an area (in the plane a length) is rigid, another one mean. A region with whole cells
     needs the word: ``rigid`` takes the elasticity out of these cells.
+
+    Parameters
+    ----------
+    region : str, callable or sequence of int
+        A name in the mesh, node numbers, or a function of positions x (d, N) that is true on it.
+    how : {"rigid", "mean"}, optional
+        See above.
     """
 
     region: Where

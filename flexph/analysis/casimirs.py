@@ -27,12 +27,24 @@ NESTED = 40
 class CasimirReport:
     """Quantities C with ∇C in the co-distribution ``{α : (f_S, e_S) = (0, α)}``, nothing in what resists, zero inputs.
 
-    ``linear`` (r, k) are the covectors of linear ones, αᵀx₁, ``quadratic`` those of up to 24 states that are quadratic,
-    ``names`` those of the states x₁; ``dimension`` is that of
-    the co-distribution at the state, ``flag`` those of its derived flag down to the part that is integrable: as many
-    Casimirs there are, the linear ones among them. ``same_rank`` says whether the dimension is that of all probes; if
-    not, the state is singular and the flag is that of a state beside it, where the dimension is least. ``complete``
-    says whether the flag was followed to its end: of large systems it is not, and the count is a bound.
+    Attributes
+    ----------
+    linear : array
+        Covectors (r, k) of linear ones, αᵀx₁.
+    names : tuple of str
+        Names of the states x₁.
+    dimension : int
+        That of the co-distribution at the state.
+    flag : tuple of int
+        Dimensions of its derived flag down to the part that is integrable: as many Casimirs there are, the linear ones
+        among them.
+    same_rank : bool
+        Whether the dimension is that of all probes; if not, the state is singular and the flag is that of a state
+        beside it, where the dimension is least.
+    complete : bool
+        Whether the flag was followed to its end: of large systems it is not, and the count is a bound.
+    quadratic : tuple of QuadraticCasimir
+        Those of up to 24 states that are quadratic.
     """
 
     linear: Array

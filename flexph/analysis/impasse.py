@@ -23,8 +23,14 @@ STEEP = 1e-8
 class ImpassePoint:
     """A state beyond which algebraic states cannot follow: ∂g/∂x₂ is singular there.
 
-    ``position`` is where on the path between 0 and 1, ``direction`` (n − r,) that of the algebraic states which is not
-    determined there.
+    Attributes
+    ----------
+    position : float
+        Where on the path, between 0 and 1.
+    state : array
+        (n,).
+    direction : array
+        (n − r,): that of the algebraic states which is not determined there.
     """
 
     position: float

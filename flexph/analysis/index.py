@@ -29,13 +29,29 @@ Function = Callable[[Array], Array]
 class IndexReport:
     """The index at a state, and the constraints that the algebraic equations make.
 
-    ``index`` is the differentiation index with multipliers as unknowns, ``index_eliminated`` that without them, the
-    index of [survey] proposition 4.1. ``constraints`` counts the independent conditions on the differential states by
-    level: the equations themselves, their first derivatives, ...; ``redundant`` those that follow from others;
-    ``undetermined`` algebraic states are left open. ``freedom`` is the dimension of the consistent states, an
-    upper bound where the index is ``exceeded``: higher than this. ``smallest``
-    is the smallest singular value of the matrix of (4.2), or of higher levels, over its largest, rows and columns
-    scaled to one.
+    ``index_eliminated`` is the index without multipliers, that of [survey] proposition 4.1, ``freedom`` the dimension
+    of the consistent states.
+
+    Attributes
+    ----------
+    differential : int
+        Number of differential states.
+    algebraic : int
+        Number of algebraic states.
+    index : int
+        Differentiation index with multipliers as unknowns.
+    constraints : tuple of int
+        Independent conditions on the differential states by level: the equations themselves, their first derivatives,
+        ...
+    redundant : int
+        Those that follow from others.
+    undetermined : int
+        Algebraic states that are left open.
+    smallest : float
+        Smallest singular value of the matrix of (4.2), or of higher levels, over its largest, rows and columns scaled
+        to one.
+    exceeded : bool
+        Whether the index is higher than this; ``freedom`` is then an upper bound.
     """
 
     differential: int

@@ -18,7 +18,20 @@ from ..numerics.subspaces import left_null, rank_of, unit_columns
 class ReducedLinear:
     """``ż₁ = (J − R) Q z₁ + g u, y = gᵀQ z₁``, H = ½ z₁ᵀQ z₁, on the constrained state space ([survey] eq. (4.8)).
 
-    z₁ = ``project`` x, and the consistent state of z₁ is x = ``lift`` z₁.
+    Attributes
+    ----------
+    J : array
+        (n − k, n − k).
+    R : array
+        (n − k, n − k).
+    Q : array
+        (n − k, n − k).
+    g : array
+        (n − k, m).
+    lift : array
+        x = ``lift`` z₁ is the consistent state of z₁.
+    project : array
+        z₁ = ``project`` x.
     """
 
     J: Array

@@ -25,9 +25,29 @@ RANK = 1e-10
 class KinematicSystem:
     """``q̇ = ∂H/∂p, ṗ = −∂H/∂q + A(q) λ + B(q) u, 0 = A(q)ᵀ∂H/∂p, y = B(q)ᵀ∂H/∂p`` ([survey] eq. (2.38)).
 
-    H = ½ pᵀM(q)⁻¹p + V(q). M (n, n), A (n, k), B (n, m) and V's ``gradient`` (n,) are functions of q (n,); where M, A
-    or B are constant, matrices will do. Rates of M by q, (n, n, n) with the last index that of q, and of a basis S
-    (n, n − k) of ker Aᵀ may be given; else they are differences of fourth order, accurate to about 1e-10.
+    H = ½ pᵀM(q)⁻¹p + V(q). Matrices are functions of q (n,), or constant. Rates that are not given are differences of
+    fourth order, accurate to about 1e-10.
+
+    Parameters
+    ----------
+    mass : callable or array
+        M (n, n).
+    constraints : callable or array
+        A (n, k).
+    potential : callable
+        V of q.
+    gradient : callable
+        ∇V (n,) of q.
+    sample : array
+        q (n,), at which the conditions are checked.
+    inputs : callable or array
+        B (n, m); none by default.
+    mass_slopes : callable, optional
+        Rates of M, (n, n, n) with the last index that of q.
+    basis : callable, optional
+        A basis S (n, n − k) of ker Aᵀ.
+    basis_slopes : callable, optional
+        Its rates (n, n − k, n).
     """
 
     mass: MatrixFunction | Any
@@ -102,7 +122,13 @@ class KinematicSystem:
 
 
 class ReducedKinematics:
-    """``(q̇, ṗ̃) = J_c ∇H_c + (0, B_c) u`` with p̃ = S(q)ᵀp ([survey] eq. (4.12)-(4.17)); S, v, p of (q, p̃) at hand."""
+    """``(q̇, ṗ̃) = J_c ∇H_c + (0, B_c) u`` with p̃ = S(q)ᵀp ([survey] eq. (4.12)-(4.17)); S, v, p of (q, p̃) at hand.
+
+    Parameters
+    ----------
+    system : KinematicSystem
+        The constrained system.
+    """
 
     def __init__(self, system: KinematicSystem) -> None:
         self.system, self.n = system, system.sample.size

@@ -23,10 +23,20 @@ FLAT = 1e-9
 class PassivityReport:
     """``dH/dt = yᵀu − zᵀRz ≤ yᵀu``, and H bounded from below.
 
-    ``skew_defect`` is ‖J + Jᵀ‖/‖J‖ and ``lowest_resistance`` the lowest eigenvalue of R over the largest, the worst of
-    the probes. ``bounded`` says whether H is bounded from below on the states, ``bounded_on_constraints`` on those that
-    satisfy the algebraic equations: "yes" and "no" are decided for quadratic H and linear constraints, anything else
-    is "undecided"; ``reason`` says why.
+    Attributes
+    ----------
+    skew_defect : float
+        ‖J + Jᵀ‖/‖J‖, the worst of the probes.
+    lowest_resistance : float
+        Lowest eigenvalue of R over the largest, the worst of the probes.
+    dissipative : bool
+        Whether anything dissipates.
+    bounded : {"yes", "no", "undecided"}
+        Whether H is bounded from below on the states: decided for quadratic H and linear constraints.
+    bounded_on_constraints : {"yes", "no", "undecided"}
+        The same on the states that satisfy the algebraic equations.
+    reason : str
+        Why.
     """
 
     skew_defect: float

@@ -33,10 +33,34 @@ SINGULAR = 1e-6
 class Analysis:
     """The report on a system at a state, and with constant matrices everywhere.
 
-    ``state`` is the consistent state next to the given one at which everything was looked at, or the given one where
-    ``note`` says that none was found; ``given`` says how the given state violates the equations; ``equations`` names
-    the algebraic equations. ``structure`` is that of the storage and the ports, ``whole`` has the algebraic equations
-    as ports, as they are written. ``str()`` makes a text of all this.
+    ``str()`` makes a text of all this.
+
+    Attributes
+    ----------
+    state : array
+        The consistent state next to the given one at which everything was looked at, or the given one.
+    note : str
+        Why no consistent state was found; empty where one was.
+    constant : bool
+        Whether the matrices are constant.
+    equations : tuple of str
+        Names of the algebraic equations.
+    given : Inconsistency, optional
+        How the given state violates the equations.
+    index : IndexReport
+        Index and constraints.
+    casimirs : CasimirReport
+        Conserved quantities.
+    passivity : PassivityReport
+        Whether it is passive.
+    stability : StabilityReport
+        Whether the state is stable.
+    well_posed : str
+        Whether resistive relations determine their algebraic states, in words.
+    structure : DiracStructure
+        Dirac structure of the storage and the ports.
+    whole : DiracStructure
+        The same with the algebraic equations as ports, as they are written.
     """
 
     state: Array

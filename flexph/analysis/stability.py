@@ -35,10 +35,23 @@ SEARCH = Corrections(most=50, settled=1e-13)
 class StabilityReport:
     """A state, and if it is an equilibrium whether it is stable.
 
-    ``rest`` is the largest rate over its terms. ``variation`` are the lowest and the largest eigenvalue (unit diagonal)
-    of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs where the algebraic equations hold, ``distance``
-    how far ∇H is from the span of the ∇Cₖ; ``eigenvalues`` are the finite ones of the
-    linearised system and ``growth`` their largest real part [1/s].
+    Attributes
+    ----------
+    rest : float
+        Largest rate over its terms.
+    variation : tuple of float
+        Lowest and largest eigenvalue (unit diagonal) of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs
+        where the algebraic equations hold.
+    distance : float
+        How far ∇H is from the span of the ∇Cₖ.
+    growth : float
+        Largest real part of an eigenvalue [1/s].
+    asymptotic : bool
+        Whether the linearised system decays on the leaf.
+    dissipative : bool
+        Whether anything dissipates.
+    eigenvalues : tuple of complex
+        Finite eigenvalues of the linearised system [1/s].
     """
 
     rest: float

@@ -26,8 +26,14 @@ Momenta = Literal["full", "constant"]
 class Port:
     """An interface of a body: the section at a material point.
 
-    position X (d,) [m]; shape φ, sparse (d, n): the point moves by φu; rotation ψ, sparse (s, n): the section
-    turns by ψu to first order. ``rotation`` is None where nothing can turn (a point mass).
+    Parameters
+    ----------
+    position : array
+        X (d,) [m].
+    shape : matrix
+        φ, sparse (d, n): the point moves by φu.
+    rotation : matrix, optional
+        ψ, sparse (s, n): the section turns by ψu to first order; None where nothing can turn (a point mass).
     """
 
     position: Array
@@ -39,8 +45,16 @@ class Port:
 class LoadPort:
     """A force density, constant on each of k elements: acts at the element means of the displacement.
 
-    positions (k, d) [m], shapes sparse (k·d, n), measures (k,): the lengths (areas, volumes) of the elements. On
-    surfaces ``normals`` (k, d): the mean outward normals in body axes.
+    Parameters
+    ----------
+    positions : array
+        (k, d) [m].
+    shapes : matrix
+        Sparse (k·d, n).
+    measures : array
+        (k,): the lengths (areas, volumes) of the elements.
+    normals : array, optional
+        On surfaces (k, d): the mean outward normals in body axes.
     """
 
     positions: Array
@@ -53,13 +67,32 @@ class LoadPort:
 class Body(Described, Memo):
     """A floating body: inertia, elastic energy or None, named ports.
 
-    ``momenta="full"`` lets the momenta depend on the deformation ([flex] eq. (9)); ``"constant"`` keeps them at
-    u = 0 about the centre of mass ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
-    ``section_rotation``, sparse (k, n), are rotations that must stay small (range of validity of the frame).
-    ``sections``: named surfaces through the body, see :func:`flexph.results.sections`.
-    ``buckling``: loads at which it would buckle in a way that its strain leaves out.
-    ``unshifted`` is the body before it was brought about mean axes, where that would have filled its matrices
-    (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+    Parameters
+    ----------
+    inertia : Inertia
+        Mass integrals.
+    ports : mapping
+        Interfaces by name.
+    elasticity : ElasticEnergy, optional
+        Elastic energy; rigid bodies have none.
+    loads : mapping
+        Load ports by name.
+    view : View, optional
+        What it looks like.
+    momenta : {"full", "constant"}
+        Whether the momenta depend on the deformation ([flex] eq. (9)), or are kept at u = 0 about the centre of mass
+        ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
+    turns : bool
+        False of a point mass.
+    section_rotation : matrix, optional
+        Sparse (k, n): rotations that must stay small (range of validity of the frame).
+    sections : mapping
+        Surfaces through the body by name, see :func:`flexph.results.section_forces`.
+    buckling : tuple of BucklingLoad
+        Loads at which it would buckle in a way that its strain leaves out.
+    unshifted : Body, optional
+        The body before it was brought about mean axes, where that would have filled its matrices
+        (:func:`flexph.bodies.mean_axes.about_mean_axes`).
     """
 
     inertia: Inertia

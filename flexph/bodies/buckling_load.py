@@ -16,9 +16,24 @@ class BucklingLoad:
 
         load = Σ_i weights_i |f_i|  or, of a compression,  max(0, −Σ_i weights_i f_i),   f = rows σ
 
-    ``load`` and ``mode`` name them in a sentence ("axial compression", "Euler buckling"), ``unit`` is that of f, and
-    ``remedy`` says what a user can do. rows, sparse (k, m), over the stress coordinates; weights (k,) add up to 1;
-    critical > 0.
+    Parameters
+    ----------
+    load : str
+        Its name in a sentence ("axial compression").
+    mode : str
+        What it would do ("Euler buckling").
+    unit : str
+        Unit of f.
+    remedy : str
+        What a user can do.
+    rows : matrix
+        Sparse (k, m), over the stress coordinates.
+    weights : array
+        (k,), which add up to 1.
+    critical : float
+        The load [unit of f], positive.
+    compression : bool
+        Which of both loads.
     """
 
     load: str

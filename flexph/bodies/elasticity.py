@@ -105,7 +105,25 @@ class ElasticEnergy(Memo):
 
 @dataclass(frozen=True)
 class Elasticity(ElasticEnergy):
-    """Elastic energy by its matrices, see :class:`ElasticEnergy`."""
+    """Elastic energy by its matrices, see :class:`ElasticEnergy`.
+
+    Parameters
+    ----------
+    compliance : matrix
+        C (m, m).
+    strain : matrix
+        D₀ (m, n).
+    slopes : matrix
+        s (g, n) of the quadratic strains; (0, n) for linear strain.
+    weights : matrix
+        W (m, g) of the quadratic strains.
+    mass_damping : float
+        α [1/s].
+    stiffness_damping : float
+        β [s].
+    viscous : matrix, optional
+        Damping (n, n) [N s/m].
+    """
 
     compliance: Any
     strain: Any

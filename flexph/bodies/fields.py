@@ -43,7 +43,15 @@ def rows_over(rows: Any, basis: Any) -> Any:
 
 @dataclass(frozen=True)
 class StressField:
-    """A stress quantity as a linear map of the stress coordinates σ, for export: (cells, m)."""
+    """A stress quantity as a linear map of the stress coordinates σ, for export: (cells, m).
+
+    Parameters
+    ----------
+    unit : str
+        Its unit.
+    cells : matrix
+        (cells, m).
+    """
 
     unit: str
     cells: Any
@@ -68,23 +76,35 @@ class NodeValues:
 class TensorField:
     """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
 
-    cells
-        (c·6, m): means over the drawn cells.
-    drawn
-        (c,): the cell of the mesh that each drawn cell is (a part) of.
-    at
-        (p·6, m): values at the p points where the stresses of the state live.
-    positions, weights, cell
-        of these points: (p, d) [m], volumes (p,) [m³], the cell of the mesh of each (p,).
-    nodal, spread
-        (g·6, m): a smooth field at g corners; (p, g): its values at the points.
-    compliances, material
-        (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; that of each point (p,).
-        None (0, 6, 6) where they are not known, and then no energies and no error indicator.
-    nodes
-        groups of the drawn cells, in their order: both fields at the nodes of each cell.
-
     See :mod:`flexph.bodies.stress_fields` for what is made of them.
+
+    Parameters
+    ----------
+    unit : str
+        Its unit.
+    cells : matrix
+        (c·6, m): means over the drawn cells.
+    drawn : array
+        (c,): the cell of the mesh that each drawn cell is (a part) of.
+    at : matrix
+        (p·6, m): values at the p points where the stresses of the state live.
+    positions : array
+        Of these points (p, d) [m].
+    weights : array
+        Their volumes (p,) [m³].
+    cell : array
+        The cell of the mesh of each (p,).
+    nodal : matrix
+        (g·6, m): a smooth field at g corners.
+    spread : matrix
+        (p, g): its values at the points.
+    compliances : array
+        (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; (0, 6, 6) where they are not
+        known, and then no energies and no error indicator.
+    material : array
+        That of each point (p,).
+    nodes : tuple of NodeValues
+        Groups of the drawn cells, in their order: both fields at the nodes of each cell.
     """
 
     unit: str
@@ -112,10 +132,26 @@ class SectionMap:
 
         (F, M) = nodal σ + leverᵀ diag(weightsᵀσ) slopes u,   or   (F, M) = traction σ
 
-    position x (d,) [m]: the centroid; normal (d,): the mean normal n, in body axes; area [m²], of plates the length
-    [m]. F is what the side to which n points exerts on the other one. ``nodal`` (d + s, m): internal forces of the
-    cells along the surface, by virtual power of rigid motions of its nodes; lever (g, d + s), weights (m, g), slopes
-    (g, n): their part that is quadratic (von Kármán strain). ``traction`` (d + s, m): ∫σn, or None (plates).
+    F is what the side to which the normal points exerts on the other one.
+
+    Parameters
+    ----------
+    position : array
+        x (d,) [m]: the centroid.
+    normal : array
+        n (d,): the mean normal, in body axes.
+    area : float
+        [m²], of plates the length [m].
+    nodal : matrix
+        (d + s, m): internal forces of the cells along the surface, by virtual power of rigid motions of its nodes.
+    lever : matrix
+        (g, d + s), of the part that is quadratic (von Kármán strain).
+    weights : matrix
+        (m, g), of the same.
+    slopes : matrix
+        (g, n), of the same.
+    traction : matrix, optional
+        (d + s, m): ∫σn, or None (plates).
     """
 
     position: Array
@@ -149,8 +185,26 @@ class SectionMap:
 class View:
     """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields.
 
-    ``heights`` (p,) [m] of the points over the plane, for shapes of bodies of the plane; (0,) for none. ``sweep``: the
-    section of a body that is drawn as a line. Cells of the type ``vertex`` are masses at a point.
+    Cells of the type ``vertex`` are masses at a point.
+
+    Parameters
+    ----------
+    points : array
+        (p, d) [m].
+    cells : array
+        (c, nodes) of one type.
+    cell_type : str
+        That of meshio.
+    shape : matrix
+        Displacement rows, sparse (p·d, n).
+    stresses : mapping
+        Stress fields by name.
+    tensors : mapping
+        Stress tensors by name.
+    heights : array
+        (p,) [m] of the points over the plane, for shapes of bodies of the plane; (0,) for none.
+    sweep : Sweep, optional
+        Section of a body that is drawn as a line.
     """
 
     points: Array

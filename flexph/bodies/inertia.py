@@ -20,16 +20,29 @@ from ..numerics.rotations import cross, spins
 class Inertia(Memo):
     """Mass integrals of a body about its point P, in body axes; every form of the equations contracts these.
 
-    With d = 2 or 3 dimensions, s = 1 or 3 spins, n flexible coordinates, φ_k the field of coordinate k:
+    With d = 2 or 3 dimensions, s = 1 or 3 spins, n flexible coordinates, φ_k the field of coordinate k. The last three
+    are those of rotating sections or lumped inertias, which add ½ Ωᵀ spin Ω + Ωᵀ spin_shape u̇ + ½ u̇ᵀ spin_pair u̇.
 
-    mass           m = ∫ρ                                 [kg]
-    first          ∫ρ X_i                                 (d,)
-    second         ∫ρ X_i X_j                             (d, d)
-    shape_first    ∫ρ φ_ki                                (d, n)
-    shape_lever    ∫ρ φ_ki X_j                            (d, d, n)
-    shape_pair     ∫ρ φ_ki φ_lj                           d × d sparse (n, n)
-    spin, spin_shape, spin_pair: inertia of rotating sections or lumped inertias that adds
-    ½ Ωᵀ spin Ω + Ωᵀ spin_shape u̇ + ½ u̇ᵀ spin_pair u̇       (s, s), (s, n), (n, n)
+    Parameters
+    ----------
+    mass : float
+        m = ∫ρ [kg].
+    first : array
+        ∫ρ X_i (d,).
+    second : array
+        ∫ρ X_i X_j (d, d).
+    shape_first : array
+        ∫ρ φ_ki (d, n).
+    shape_lever : array
+        ∫ρ φ_ki X_j (d, d, n).
+    shape_pair : d × d matrices
+        ∫ρ φ_ki φ_lj, sparse (n, n) each.
+    spin : array
+        (s, s).
+    spin_shape : array
+        (s, n).
+    spin_pair : matrix
+        (n, n).
     """
 
     mass: float

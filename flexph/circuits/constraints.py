@@ -12,12 +12,27 @@ from ..numerics.memo import read_only
 class Constraint:
     """A loop of capacitors and voltage sources, a cutset of inductors and current sources, or what a gyrator ties.
 
-    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset ties the charges or fluxes of ``elements`` to each other
-    and to the inputs of ``sources``; the state ``state`` is its multiplier, of index 2: the current of the capacitor
-    or the voltage of the inductor that is too many. ``switches`` are closed ones in the loop, open ones in the cutset.
+    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset ties charges or fluxes to each other and to inputs; its
+    multiplier, of index 2, is the current of the capacitor or the voltage of the inductor that is too many. Of the kind
+    "gyrator" it is the sum of algebraic equations in which no algebraic state is left: ``v₁ = −r i₂`` where v₁ is that
+    of a capacitor and i₂ that of an inductor.
 
-    Of the kind "gyrator" it is the sum of algebraic equations with ``weights``, by their states, in which no algebraic
-    state is left: ``v₁ = −r i₂`` where v₁ is that of a capacitor and i₂ that of an inductor; ``gyrators`` are named.
+    Attributes
+    ----------
+    kind : str
+        Which of these.
+    state : str
+        Name of the multiplier.
+    elements : tuple of str
+        Whose charges or fluxes it ties.
+    sources : tuple of str
+        Whose inputs it ties them to.
+    switches : tuple of str
+        Closed ones in the loop, open ones in the cutset.
+    gyrators : tuple of str
+        Those that tie.
+    weights : mapping
+        Of the equations by their states, of the kind "gyrator".
     """
 
     kind: str

@@ -33,8 +33,20 @@ WIDEST = 60
 class Energy(Remade):
     """``H(s)`` of a charge Q [C] or flux φ [V s], its slope ``H′`` (the voltage [V] or the current [A]) and ``H″``.
 
-    ``scale`` > 0 is a typical state, where the system is checked. ``capacity`` is C [F] or L [H] where
-    ``H = s²/(2 capacity)``, else None. H′ must ascend for a voltage or a current to have one state.
+    H′ must ascend for a voltage or a current to have one state.
+
+    Parameters
+    ----------
+    value : callable
+        H of s [J].
+    slope : callable
+        H′ of s, the voltage [V] or the current [A].
+    curvature : callable, optional
+        H″ of s.
+    scale : float
+        A typical state, positive, where the system is checked.
+    capacity : float, optional
+        C [F] or L [H] where ``H = s²/(2 capacity)``.
     """
 
     value: Callable[[float], float]
@@ -99,7 +111,17 @@ def linear_energy(capacity: float) -> Energy:
 
 @dataclass(frozen=True)
 class Storage:
-    """A capacitor, ``Q̇ = i, v = H′(Q)``, or an inductor, ``φ̇ = v, i = H′(φ)`` ([survey] eq. (1.1)-(1.2), (1.9))."""
+    """A capacitor, ``Q̇ = i, v = H′(Q)``, or an inductor, ``φ̇ = v, i = H′(φ)`` ([survey] eq. (1.1)-(1.2), (1.9)).
+
+    Attributes
+    ----------
+    kind : {"capacitor", "inductor"}
+        Its kind.
+    branch : tuple of str
+        Nodes (plus, minus).
+    energy : Energy
+        H.
+    """
 
     kind: Literal["capacitor", "inductor"]
     branch: Branch
@@ -108,7 +130,19 @@ class Storage:
 
 @dataclass(frozen=True)
 class Resistor:
-    """``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are both ("either")."""
+    """``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are both ("either").
+
+    Attributes
+    ----------
+    branch : tuple of str
+        Nodes (plus, minus).
+    relation : Relation
+        ρ.
+    control : {"voltage", "current", "either"}
+        What it is a function of.
+    kind : {"resistor"}
+        Its kind.
+    """
 
     branch: Branch
     relation: Relation
@@ -120,7 +154,14 @@ class Resistor:
 class Source:
     """A port: ``u`` = v with y the current delivered out of plus, or ``u`` = that current with y = v; power in is yu.
 
-    ``value`` is what :attr:`flexph.circuits.Circuit.inputs` gives on; a source without one gets its input with a run.
+    Attributes
+    ----------
+    kind : {"voltage source", "current source"}
+        Its kind.
+    branch : tuple of str
+        Nodes (plus, minus).
+    value : float or callable, optional
+        What :attr:`flexph.circuits.Circuit.inputs` gives on; a source without one gets its input with a run.
     """
 
     kind: Literal["voltage source", "current source"]
@@ -131,7 +172,17 @@ class Source:
 @checked
 @dataclass(frozen=True)
 class Pulse:
-    """Closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s]: pulse width modulation."""
+    """Closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s]: pulse width modulation.
+
+    Parameters
+    ----------
+    period : float
+        [s].
+    duty : float
+        Part of the period, 0 to 1.
+    start : float
+        [s].
+    """
 
     period: float
     duty: float
@@ -152,7 +203,14 @@ class Pulse:
 class Switch:
     """Closed, ``v = 0``, or open, ``i = 0``; a diode is closed while i ≥ 0 and open while v ≤ 0 ([survey] ex. 5.1).
 
-    ``schedule`` says when a switch is closed.
+    Attributes
+    ----------
+    kind : {"switch", "diode"}
+        Its kind.
+    branch : tuple of str
+        Nodes (plus, minus).
+    schedule : Pulse, optional
+        When a switch is closed.
     """
 
     kind: Literal["switch", "diode"]
@@ -162,7 +220,19 @@ class Switch:
 
 @dataclass(frozen=True)
 class TwoPort:
-    """An ideal transformer, ``v₁ = n v₂, i₂ = −n i₁``, or gyrator, ``v₁ = −r i₂, v₂ = r i₁``; n or r is ``ratio``."""
+    """An ideal transformer, ``v₁ = n v₂, i₂ = −n i₁``, or gyrator, ``v₁ = −r i₂, v₂ = r i₁``; n or r is ``ratio``.
+
+    Attributes
+    ----------
+    kind : {"transformer", "gyrator"}
+        Its kind.
+    first : tuple of str
+        Nodes of the first pair.
+    second : tuple of str
+        Nodes of the second pair.
+    ratio : float
+        n, or r [Ω].
+    """
 
     kind: Literal["transformer", "gyrator"]
     first: Branch

@@ -33,7 +33,14 @@ from .systems import to_linear, to_phdae
 class Circuit(Model):
     """Elements by name between named nodes, with Kirchhoff's laws ([survey] example 2.1); made by :func:`circuit`.
 
-    ``positions`` say which switches and diodes are closed; see :meth:`at`. Systems need all of them.
+    Parameters
+    ----------
+    elements : mapping
+        Elements by name.
+    ground : str
+        The node whose potential is zero.
+    positions : mapping
+        Which switches and diodes are closed; see :meth:`at`. Systems need all of them.
     """
 
     @property

@@ -35,10 +35,17 @@ class Undetermined(ArithmeticError):
 class Inconsistency:
     """By how much a state violates the algebraic equations of a system, by equation.
 
-    ``algebraic`` are the defects of ``0 = U₂ᵀ((J − R)z + Bu)``, ``hidden`` those of the time derivatives of the ones
-    that contain no algebraic state: they determine the algebraic states of index 2 (multipliers), and a start whose
-    multipliers are guesses violates them. Equations bear the name of the state in whose row they stand. ``relative`` is
-    the largest defect over the largest terms of its equation.
+    Equations bear the name of the state in whose row they stand. True where the state is not consistent.
+
+    Attributes
+    ----------
+    algebraic : mapping
+        Defects of ``0 = U₂ᵀ((J − R)z + Bu)``.
+    hidden : mapping
+        Those of the time derivatives of the ones that contain no algebraic state: they determine the algebraic states
+        of index 2 (multipliers), and a start whose multipliers are guesses violates them.
+    relative : float
+        Largest defect over the largest terms of its equation.
     """
 
     algebraic: Mapping[str, float]

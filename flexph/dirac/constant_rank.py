@@ -21,8 +21,16 @@ DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
 class Regularity:
     """Dimensions of ``G_D(x) = {f : ∃e, (f, e) ∈ D(x)}`` and ``P_D(x) = {e : ∃f, (f, e) ∈ D(x)}`` at some states.
 
-    ``points`` (k, n), ``flows`` and ``efforts`` (k,) are dim G_D and dim P_D. True where they are the same at all
-    points: near regular points they are constant ([survey] sec. 7).
+    True where both are the same at all points: near regular points they are constant ([survey] sec. 7).
+
+    Attributes
+    ----------
+    points : array
+        (k, n).
+    flows : tuple of int
+        dim G_D at each.
+    efforts : tuple of int
+        dim P_D at each.
     """
 
     points: Array

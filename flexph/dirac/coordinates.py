@@ -41,11 +41,24 @@ class CanonicalCoordinates(Remade):
 
         f_q = −e_p,  f_p = e_q,  f_r = 0,  e_s = 0
 
-    ``map`` is Φ, ``inverse`` Φ⁻¹, ``jacobian`` Φ' (n, n), by differences where it is not given; ``pairs`` is the number
-    of q and of p, ``fixed`` that of r, ``free`` that of s. They are candidates until :meth:`check` says that they are
-    canonical for a structure: an integrable structure has such coordinates near each regular point, but no formula for
-    them. Of constant structures they come from :meth:`linear`, of constraints by functions of positions from
-    :func:`flexph.dirac.holonomic_coordinates`.
+    They are candidates until :meth:`check` says that they are canonical for a structure: an integrable structure has
+    such coordinates near each regular point, but no formula for them. Of constant structures they come from
+    :meth:`linear`, of constraints by functions of positions from :func:`flexph.dirac.holonomic_coordinates`.
+
+    Parameters
+    ----------
+    map : callable
+        Φ (n,) of x.
+    inverse : callable
+        Φ⁻¹ (n,).
+    pairs : int
+        Number of q and of p.
+    fixed : int
+        Number of r.
+    free : int
+        Number of s.
+    jacobian : callable, optional
+        Φ' (n, n) of x; by differences by default.
     """
 
     map: Callable[[Array], Array]

@@ -17,6 +17,15 @@ class KernelForm:
     """``F_S ẋ = E_S ∇H + F_R f_R + E_R e_R + F u + E y`` at a state ([survey] eq. (3.11)).
 
     n + m_R + m rows; u and y are flows and efforts of the external ports.
+
+    Attributes
+    ----------
+    storage : tuple of array
+        (F_S, E_S).
+    resistive : tuple of array
+        (F_R, E_R).
+    external : tuple of array
+        (F, E).
     """
 
     storage: tuple[Array, Array]
@@ -42,7 +51,16 @@ class KernelForm:
 class ConstrainedForm:
     """``ẋ = J ∇H + g_R f_R + g u + b λ``, ``e_R = g_Rᵀ∇H``, ``y = gᵀ∇H``, ``0 = bᵀ∇H`` ([survey] eq. (3.16)).
 
-    J (n, n), g_R (n, m_R), g (n, m), b (n, k) of full rank.
+    Attributes
+    ----------
+    J : array
+        (n, n).
+    resistive : array
+        g_R (n, m_R).
+    inputs : array
+        g (n, m).
+    b : array
+        (n, k), of full rank.
     """
 
     J: Array

@@ -26,12 +26,37 @@ MatrixFunction = Callable[[Array], Any]
 class InputStateOutput:
     """``ẋ = (J − R) ∇H + (g − P) u``, ``y = (g + P)ᵀ∇H + (M + S) u`` ([survey] eq. (2.43)).
 
-    J, R (n, n), g, P (n, m), M, S (m, m), matrices or functions of the state x (n,); R, P, M, S may be left out. With
-    J = −Jᵀ, M = −Mᵀ and
+    Matrices are constant, or functions of the state x (n,). With J = −Jᵀ, M = −Mᵀ and
 
         Z = [[R, P], [Pᵀ, S]] = Zᵀ ⪰ 0                                                            (2.44)
 
-    dH/dt = yᵀu − (∇H, u)ᵀ Z (∇H, u). Conditions are checked at the ``sample`` and raise ValueError with the defect.
+    dH/dt = yᵀu − (∇H, u)ᵀ Z (∇H, u). Conditions are checked at the sample.
+
+    Parameters
+    ----------
+    J : callable or array
+        (n, n).
+    g : callable or array
+        (n, m).
+    H : callable
+        Energy of x [J].
+    gradient : callable
+        ∇H (n,) of x.
+    sample : array
+        A state (n,).
+    R : callable or array
+        (n, n); zero by default, as P, M and S.
+    P : callable or array
+        (n, m).
+    M : callable or array
+        (m, m).
+    S : callable or array
+        (m, m).
+
+    Raises
+    ------
+    ValueError
+        With the defect, where a condition fails.
     """
 
     J: MatrixFunction | Any

@@ -26,9 +26,21 @@ INTEGRABLE = 1e-7
 class ModulatedDirac:
     """``x ↦ D(x)``: at every state x (n,) a Dirac structure of the same ports ([survey] definition 2.2).
 
-    ``storage`` names the ports whose flows are −ẋ and whose efforts are ∇H, in the order of x; the first ports that
-    cover x by default. The others are resistive or external. Raises ValueError where the structure at the ``sample``
-    has no such ports, and, with states and ranks, where D(x) is not continuous there ([rigid] definition 4 (b)).
+    Parameters
+    ----------
+    at : callable
+        D of x.
+    sample : array
+        A state (n,).
+    storage : tuple of str
+        Ports whose flows are −ẋ and whose efforts are ∇H, in the order of x; by default the first ports that cover x.
+        The others are resistive or external.
+
+    Raises
+    ------
+    ValueError
+        Where the structure at the sample has no such ports, and, with states and ranks, where D(x) is not continuous
+        there ([rigid] definition 4 (b)).
     """
 
     at: Callable[[Array], DiracStructure]
@@ -75,8 +87,14 @@ def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tup
 class Integrability:
     """Whether coordinates exist in which a structure is constant ([survey] sec. 7).
 
-    ``defect`` is the largest sum of the condition over the largest sum of the sizes of its terms, ``where`` the indices
-    (i, j, k); ``accuracy`` what its derivatives resolve.
+    Attributes
+    ----------
+    defect : float
+        Largest sum of the condition over the largest sum of the sizes of its terms.
+    where : tuple of int
+        Indices (i, j, k) of it.
+    accuracy : float
+        What its derivatives resolve.
     """
 
     defect: float

@@ -20,7 +20,16 @@ class CanonicalForm:
 
         f_q = −e_p,  f_p = e_q,  f_r = 0,  e_s = 0
 
-    ``basis`` is T (n, n), ``pairs`` the number of entries of q and of p, ``fixed`` that of r, ``free`` that of s.
+    Attributes
+    ----------
+    basis : array
+        T (n, n).
+    pairs : int
+        Number of entries of q and of p.
+    fixed : int
+        Number of entries of r.
+    free : int
+        Number of entries of s.
     """
 
     basis: Array

@@ -25,18 +25,30 @@ from .representations import CanonicalForm, canonical_form
 class DiracStructure(NamedPorts):
     """``D = {(f, e) : F f + E e = 0}``, ``F Eᵀ + E Fᵀ = 0``, ``rank [F E] = n`` ([survey] eq. (3.1)-(3.4)).
 
-    F, E (k, n), k ≥ n (relaxed for k > n), act on flows f and efforts e (n,); fᵀe = 0 for all members, and D is as
-    large as that allows: it is its own orthogonal complement under ⟨f₁, e₂⟩ + ⟨f₂, e₁⟩ ([rigid] definition 3).
-    ``ports`` name the entries of f and e, each of them once. Matrices of one state are a member of a modulated
-    structure ([rigid] definition 4): :class:`flexph.dirac.ModulatedDirac` is the whole family.
+    fᵀe = 0 for all members, and D is as large as that allows: it is its own orthogonal complement under
+    ⟨f₁, e₂⟩ + ⟨f₂, e₁⟩ ([rigid] definition 3). Matrices of one state are a member of a modulated structure ([rigid]
+    definition 4): :class:`flexph.dirac.ModulatedDirac` is the whole family.
 
-    Inside there is one form, ``graph``: the skew matrix J of ``w = J v`` with the flow or the effort of each pair as
-    input v ([survey] eq. (3.6)). F and E are made of it, (n, n) with a unit matrix in the columns of w, whatever rows
-    were given. Other forms come in by :meth:`from_image`, :meth:`from_skew`, :meth:`from_constrained`,
+    Inside there is one form, ``graph``. F and E are made of it, (n, n) with a unit matrix in the columns of w, whatever
+    rows were given. Other forms come in by :meth:`from_image`, :meth:`from_skew`, :meth:`from_constrained`,
     :meth:`from_hybrid` and :meth:`from_canonical`, and go out by :meth:`image`, :meth:`constrained_form`,
     :meth:`hybrid` and :meth:`canonical`.
 
-    Raises ValueError, with the defect, where power is not conserved or the rank is less than n.
+    Parameters
+    ----------
+    F : array_like
+        (k, n), k ≥ n (relaxed for k > n), of the flows (n,).
+    E : array_like
+        (k, n), of the efforts (n,).
+    ports : mapping
+        Entries of f and e by name, each of them once.
+    graph : Graph
+        The skew matrix J of ``w = J v`` with the flow or the effort of each pair as input v ([survey] eq. (3.6)).
+
+    Raises
+    ------
+    ValueError
+        With the defect, where power is not conserved or the rank is less than n.
     """
 
     F: Any

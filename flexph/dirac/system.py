@@ -36,24 +36,38 @@ def _missing(x: Array) -> Any:
 class PortHamiltonian(Remade):
     """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
 
-    ``structure`` is a :class:`DiracStructure` or, modulated, a function of the state x (n,) that returns one: D(x) must
-    be continuous at the sample ([rigid] definition 4).
-
-    ``H`` and ``gradient`` ∇H (n,) are functions of x, ``hessian`` (n, n) may be given. In their place, ``lagrangian``
-    is a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
-    :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; states of the system are then its parameters ξ, and so is ``sample``.
-    ``energy`` is the storage in either case.
-
-    ``storage`` names the ports of the states in their order, by default the first ones that cover x. ``resistive``
-    gives each resistive port its relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and
-    others (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
-    :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these. All other ports are
-    external, with flows u as inputs and efforts y as outputs. Then
+    All ports that are neither of the storage nor resistive are external, with flows u as inputs and efforts y as
+    outputs. Then
 
         dH/dt = e_Rᵀf_R + yᵀu ≤ yᵀu
 
     :meth:`kernel_form` and :meth:`constrained_form` are the equations at a state, :meth:`phdae` makes the
-    :class:`flexph.PHDAE` for runs and analysis.
+    :class:`flexph.PHDAE` for runs and analysis. ``energy`` is the storage, given in either way.
+
+    Parameters
+    ----------
+    structure : DiracStructure or callable
+        A Dirac structure or, modulated, a function of the state x (n,) that returns one: D(x) must be continuous at the
+        sample ([rigid] definition 4).
+    H : callable
+        Energy of x.
+    gradient : callable
+        ∇H (n,) of x.
+    sample : array
+        A state (n,).
+    hessian : callable, optional
+        (n, n) of x.
+    lagrangian : LagrangianSubspace or LagrangianStorage, optional
+        In place of H a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
+        :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; states of the system are then its parameters ξ, and so is ``sample``.
+    storage : tuple of str
+        Ports of the states in their order; by default the first ones that cover x.
+    resistive : mapping
+        For each resistive port its relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and
+        others (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
+        :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these.
+    energy : LagrangianStorage
+        Computed of the above.
     """
 
     structure: DiracStructure | Callable[[Array], DiracStructure]

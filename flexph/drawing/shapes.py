@@ -21,7 +21,17 @@ LEVELS = 2
 class Shape:
     """A surface: points (p, 3) [m], triangles (t, 3) with their corners counterclockwise seen from outside.
 
-    Raises ValueError for points that are no numbers and triangles of points that are not there.
+    Parameters
+    ----------
+    points : array
+        (p, 3) [m].
+    triangles : array
+        (t, 3), with their corners counterclockwise seen from outside.
+
+    Raises
+    ------
+    ValueError
+        For points that are no numbers and triangles of points that are not there.
     """
 
     points: Array

@@ -15,10 +15,15 @@ from ..numerics.arrays import Array
 class Sweep:
     """The section of a body that is drawn as a line along its x axis, and the axial stress over it.
 
-    outline (q, 2): corners (y, z) [m] of the section in turn, z out of the plane for bodies of the plane; rotation,
-    sparse (p·s, n): the sections at the p points of the line turn by ψu to first order; ``stress`` (q,): factors by
-    name of a stress field of the line [1/m², 1/m³], whose sum is the axial stress at the corners [Pa]; empty where the
-    section does not say where its outer fibres are.
+    Parameters
+    ----------
+    outline : array
+        (q, 2): corners (y, z) [m] of the section in turn, z out of the plane for bodies of the plane.
+    rotation : matrix
+        Sparse (p·s, n): the sections at the p points of the line turn by ψu to first order.
+    stress : mapping
+        (q,): factors by name of a stress field of the line [1/m², 1/m³], whose sum is the axial stress at the corners
+        [Pa]; empty where the section does not say where its outer fibres are.
     """
 
     outline: Array

@@ -28,8 +28,26 @@ class StandardForm:
     """``ẋ = (J − R) Q x + B u, y = BᵀQ x``, H = ½ xᵀQ x ([survey]; [flex] eq. (47) with p = M v).
 
     Conditions, enforced here: J = −Jᵀ, R = Rᵀ ⪰ 0, Q = Qᵀ ⪰ 0, shapes, finite entries. Then dH/dt = yᵀu − zᵀR z with
-    z = Q x. Dense; x (n,), u (m,). ``ports`` and ``causality`` as in :class:`LinearPHDAE`; ``lift`` times x are the
-    states that its ``parts`` name.
+    z = Q x. Dense; x (n,), u (m,).
+
+    Parameters
+    ----------
+    J : array
+        (n, n).
+    R : array
+        (n, n).
+    Q : array
+        (n, n).
+    B : array
+        (n, m).
+    lift : array
+        Times x these are the states that ``parts`` names.
+    ports : mapping
+        As in :class:`LinearPHDAE`.
+    causality : mapping
+        As in :class:`LinearPHDAE`.
+    parts : mapping
+        States by name.
     """
 
     J: Array

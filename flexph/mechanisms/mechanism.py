@@ -52,6 +52,15 @@ class Mechanism(Model):
         q̇ = Z(q) v,  M(u) ẇ = Γ w − …,  C σ̇ = D(u) u̇,  0 = G(q) v
 
     made by :func:`connect`. Positions are kept at the centres of mass in world axes, rotations by their entries.
+
+    Parameters
+    ----------
+    bodies : mapping
+        :class:`flexph.Body` or :class:`flexph.bodies.NodalBody` by name.
+    connections : tuple of Connection
+        Joints and force elements, formed for the dimension of the bodies.
+    gravity : array
+        (d,) [m/s²].
     """
 
     def __repr__(self) -> str:

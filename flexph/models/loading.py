@@ -31,7 +31,16 @@ _Value = TypeVar("_Value")
 class ModelFile:
     """A model file whose mechanism is built: ``mechanism``, and :meth:`run` by name.
 
-    ``document`` are its sections, ``tree`` its data with their lines.
+    Attributes
+    ----------
+    tree : Tree
+        Its data with their lines.
+    document : Document
+        Its sections.
+    builder : Builder
+        What made them.
+    mechanism : Mechanism
+        The mechanism.
     """
 
     tree: Tree

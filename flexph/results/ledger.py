@@ -37,33 +37,39 @@ _LARGEST = ("exchanged", "unresolved")
 class Ledger:
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 
-    energy
-        by part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``stored spring …``) at every saved
-        time, (k + 1,). A general system has one part, ``system``.
-    work
-        by external port and drive between saved times, (k,).
-    joint_work
-        by ideal joint, (k,): zero up to round-off.
-    dissipation
-        by damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
+    Attributes
+    ----------
+    energy : mapping
+        By part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``stored spring …``) at every saved time, (k +
+        1,). A general system has one part, ``system``.
+    work : mapping
+        By external port and drive between saved times, (k,).
+    joint_work : mapping
+        By ideal joint, (k,): zero up to round-off.
+    dissipation : mapping
+        By damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
         negative. A general system has one account, ``system``.
-    residual
-        largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods
-        that from one saved time to the next.
-    iterations, steps, rejected
-        Newton iterations, steps taken, and steps that step control rejected between saved times, (k,). Adaptive
-        methods count their own steps as iterations; steps and rejected are empty.
-    position_residual, velocity_residual
-        largest constraint defect [m, rad] and its rate [m/s, rad/s] between saved times, (k,). Empty for general
-        systems.
-    nonholonomic_residual
-        largest rate |A v̄| of nonholonomic rows (knife edges, rolling) in the mean of a step between saved times, (k,)
+    residual : array
+        Largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods that
+        from one saved time to the next.
+    iterations : array
+        Newton iterations between saved times, (k,). Adaptive methods count their own steps.
+    steps : array
+        Steps taken between saved times, (k,); empty for adaptive methods.
+    rejected : array
+        Steps that step control rejected, (k,); empty for adaptive methods.
+    position_residual : array
+        Largest constraint defect [m, rad] between saved times, (k,). Empty for general systems.
+    velocity_residual : array
+        Its rate [m/s, rad/s], (k,). Empty for general systems.
+    nonholonomic_residual : array
+        Largest rate |A v̄| of nonholonomic rows (knife edges, rolling) in the mean of a step between saved times, (k,)
         [m/s]: what such rows are imposed on. They have no position defect. Empty for general systems.
-    exchanged
-        energy that goes to and fro within the system, whatever H is: of a mechanism the work of the weights along its
+    exchanged : float
+        Energy that goes to and fro within the system, whatever H is: of a mechanism the work of the weights along its
         extent, of a general system :func:`flexph.results.exchanged_energy.exchanged_energy`.
-    unresolved
-        energy that the bodies of a mechanism have where they move by round-off of their positions in the shortest step.
+    unresolved : float
+        Energy that the bodies of a mechanism have where they move by round-off of their positions in the shortest step.
     """
 
     energy: Mapping[str, Array]

@@ -27,7 +27,15 @@ SAME_TIME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """When an event occurred, times (k,) [s], and the states there, (k, n)."""
+    """When an event occurred, times (k,) [s], and the states there, (k, n).
+
+    Attributes
+    ----------
+    times : array
+        (k,) [s].
+    states : array
+        (k, n).
+    """
 
     times: Array
     states: Array

@@ -21,7 +21,19 @@ class SectionForces:
     """Force (k, d) [N] and moment (k, s) [N m] through a surface at the saved times (k,) [s].
 
     They are those that the side to which the normal points exerts on the other one; on the boundary those on the body.
-    The moment is about the point X of the body, ``about`` (d,) [m]; ``frame``: the axes of both, ``body`` or ``world``.
+
+    Attributes
+    ----------
+    times : array
+        (k,) [s].
+    force : array
+        (k, d) [N].
+    moment : array
+        (k, s) [N m].
+    about : array
+        The point X of the body (d,) [m] about which the moment is.
+    frame : str
+        Axes of both, ``body`` or ``world``.
     """
 
     times: Array

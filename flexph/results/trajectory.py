@@ -79,11 +79,30 @@ class SystemResult(Result):
 class Trajectory(SystemResult):
     """A run of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
 
-    ``outputs`` by port (k, m) are B̄ᵀz̄ of the step that ends at each saved time after the first, at ``output_times``,
-    the middle of that step; of adaptive methods Bᵀz in the middle between saved times. Of structure-preserving
-    methods, algebraic states are stage values too: they belong to the middle of the step that ends at their time,
-    where they are of second order. ``trajectory["name"]`` is a part of the states. ``events`` by name: when each event
-    occurred, and where; a terminal one is the last saved time. ``balance`` is the ledger, of the one part ``system``.
+    Of structure-preserving methods, algebraic states are stage values too: they belong to the middle of the step that
+    ends at their time, where they are of second order. ``trajectory["name"]`` is a part of the states. ``balance`` is
+    the ledger, of the one part ``system``.
+
+    Attributes
+    ----------
+    times : array
+        (k + 1,) [s].
+    states : array
+        (k + 1, n).
+    ledger : Ledger
+        Energy accounts.
+    events : mapping
+        By name when each event occurred, and where; a terminal one is the last saved time.
+    observations : array
+        What ``observe`` returned, a row for each saved time.
+    system : PHDAE
+        What ran.
+    output_times : array
+        (k,) [s], the middle of the step that ends at each saved time after the first.
+    outputs : mapping
+        By port (k, m): B̄ᵀz̄ of that step; of adaptive methods Bᵀz in the middle between saved times.
+    method : str
+        Name of the method.
     """
 
     system: PHDAE

@@ -16,7 +16,20 @@ from ..numerics.arguments import checked
 class Quantity:
     """Something that can be measured at ports: what it is, where, its unit, and whether its rate is meant.
 
-    ``make`` gives its measures in 2 or 3 dimensions, one for each of its numbers.
+    Attributes
+    ----------
+    kind : str
+        What it is.
+    ports : tuple of str
+        Where.
+    unit : str
+        Its unit.
+    make : callable
+        Its measures in 2 or 3 dimensions, one for each of its numbers.
+    scalar : bool
+        Whether it is one number.
+    is_rate : bool
+        Whether its rate is meant.
     """
 
     kind: str

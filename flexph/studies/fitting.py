@@ -26,8 +26,18 @@ DETERMINED = 1e-10
 class Fit:
     """Fitted ``parameters`` with their ``covariance`` (n, n), in the order of the parameters.
 
-    ``noise`` is the standard deviation of the measurement over what was given, or of the residuals; ``values`` are
-    those of the last run, ``runs`` a dataset of all runs.
+    Attributes
+    ----------
+    parameters : mapping
+        Values by name.
+    covariance : array
+        (n, n), in the order of the parameters.
+    noise : float
+        Standard deviation of the measurement over what was given, or of the residuals.
+    values : mapping
+        Those of the last run.
+    runs : Dataset
+        All runs.
     """
 
     parameters: Mapping[str, float]

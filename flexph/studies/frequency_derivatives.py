@@ -24,7 +24,15 @@ REPEATED = 1e-8
 
 @dataclass(frozen=True)
 class FrequencySensitivities:
-    """Frequencies (k,) [rad/s], ascending, and their ``derivatives`` (k,) by parameter; repeated ones are ascending."""
+    """Frequencies (k,) [rad/s], ascending, and their ``derivatives`` (k,) by parameter; repeated ones are ascending.
+
+    Attributes
+    ----------
+    frequencies : array
+        (k,) [rad/s], ascending.
+    derivatives : mapping
+        (k,) by parameter; of repeated frequencies they are ascending.
+    """
 
     frequencies: Array
     derivatives: Mapping[str, Array]

@@ -27,7 +27,17 @@ Limits = Mapping[str, tuple[float | None, float | None]]
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best run that meets all constraints: its ``parameters``, its ``values``, and all ``runs`` (a dataset)."""
+    """The best run that meets all constraints: its ``parameters``, its ``values``, and all ``runs`` (a dataset).
+
+    Attributes
+    ----------
+    parameters : mapping
+        Values by name.
+    values : mapping
+        Those of the run.
+    runs : Dataset
+        All runs.
+    """
 
     parameters: Mapping[str, float]
     values: Mapping[str, Array]

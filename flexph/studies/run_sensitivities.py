@@ -19,7 +19,18 @@ from .execution.runs import Place
 class Sensitivities:
     """``values`` of the run ``at`` some parameters, and ``derivatives[value][parameter]`` of the shape of the value.
 
-    ``steps`` are those of the differences; ``runs`` is a dataset of all runs.
+    Attributes
+    ----------
+    at : mapping
+        Values of the parameters.
+    steps : mapping
+        Those of the differences.
+    values : mapping
+        Those of the run.
+    derivatives : mapping
+        ``derivatives[value][parameter]``, of the shape of the value.
+    runs : Dataset
+        All runs.
     """
 
     at: Mapping[str, float]

@@ -27,7 +27,19 @@ class Samples:
     """Values by parameter: those of the axes of a grid, or one for each row of a table.
 
     Every sample has all parameters; the last one of a grid varies fastest. Numbers, texts and truth values may be
-    mixed. Raises ValueError for columns of different lengths, a value twice on an axis, and without any sample.
+    mixed.
+
+    Parameters
+    ----------
+    columns : mapping
+        Values by parameter.
+    is_grid : bool
+        Whether they are those of axes.
+
+    Raises
+    ------
+    ValueError
+        For columns of different lengths, a value twice on an axis, and without any sample.
     """
 
     columns: Mapping[str, Sequence[Any]]

@@ -24,9 +24,19 @@ ROUND_OFF = 1e-9
 class Derivatives:
     """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
 
-    ``costate(x)``; ``descriptor(x, w)``, ``structure(x, w)`` with a fixed vector w (n,), and ``inputs(x, u)`` with
-    fixed inputs u (m,). Leave out the last three where E, or J and R, or B and P do not depend on x. Row i, column j is
-    the derivative of entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
+    Leave out the last three where E, or J and R, or B and P do not depend on x. Row i, column j is the derivative of
+    entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
+
+    Parameters
+    ----------
+    costate : callable
+        ∂z/∂x of x.
+    descriptor : callable, optional
+        ∂(E w)/∂x of x and a fixed vector w (n,).
+    structure : callable, optional
+        ∂((J − R) w)/∂x of x and w.
+    inputs : callable, optional
+        ∂((B − P) u)/∂x of x and fixed inputs u (m,).
     """
 
     costate: Callable[[Array], Any]

@@ -29,9 +29,19 @@ MEAN_POINTS = 4
 class Invariants:
     """A Hamiltonian through quadratic invariants: H(x) = energy(π(x)).
 
-    values π (k,) and their jacobian Dπ (k, n) as functions of x; energy and its gradient (k,) as functions of π. With
-    quadratic π, ``Dπ((x₀ + x₁)/2)ᵀ ∇̄energy(π₀, π₁)`` is a discrete gradient that keeps every linear or quadratic
+    With quadratic π, ``Dπ((x₀ + x₁)/2)ᵀ ∇̄energy(π₀, π₁)`` is a discrete gradient that keeps every linear or quadratic
     momentum that leaves the invariants unchanged ([dg] remark 13).
+
+    Parameters
+    ----------
+    values : callable
+        π (k,) of x.
+    jacobian : callable
+        Dπ (k, n) of x.
+    energy : callable
+        Of π.
+    gradient : callable
+        Its gradient (k,), of π.
     """
 
     values: Callable[[Array], Array]

@@ -24,18 +24,30 @@ class LinearPHDAE:
     Conditions, enforced here: E = Eᵀ ⪰ 0, J = −Jᵀ, R = Rᵀ ⪰ 0, matching shapes, finite entries. Then
     dH/dt = yᵀu − xᵀR x. Matrices are all dense or all sparse; x (n,), u (m,), λ (g,).
 
-    ports
-        name to the columns of B (a slice): ``yᵀu`` is the power into the system.
-    causality
-        which ports take a "velocity" and return a force; all others take a "force" and return a velocity.
-    parts
-        name to a slice of the states *before* any elimination or reduction; see :meth:`expand`.
-    constraints
-        a name for every row of G.
-    kinetic
-        which states are velocities (the others are stresses), or None where the states have no such split.
-    lift
-        maps x back to the states that ``parts`` names; None stands for the identity.
+    Parameters
+    ----------
+    E : matrix
+        (n, n).
+    J : matrix
+        (n, n).
+    R : matrix, optional
+        (n, n); zero by default.
+    B : matrix, optional
+        (n, m); no inputs by default.
+    G : matrix, optional
+        (g, n); no constraints by default.
+    ports : mapping
+        Columns of B by name, as slices: ``yᵀu`` is the power into the system.
+    causality : mapping
+        Which ports take a "velocity" and return a force; all others take a "force" and return a velocity.
+    parts : mapping
+        Slices by name of the states *before* any elimination or reduction; see :meth:`expand`.
+    constraints : tuple of str
+        A name for every row of G.
+    kinetic : BoolArray or array, optional
+        Which states are velocities (the others are stresses), or None where the states have no such split.
+    lift : matrix, optional
+        Maps x back to the states that ``parts`` names; None stands for the identity.
     """
 
     E: Any

@@ -47,33 +47,64 @@ class Constant:
 class PHDAE(Remade):
     """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 
-    E, J, R, B, z, H are functions of the state x (n,) that return (n, n), (n, n), (n, n), (n, m), (n,) and a float.
-    Those of E, J, R, B that are constant may be given as matrices; R and B may be left out: no dissipation, no inputs.
-    ``sample`` is a state at which the conditions are checked here: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and
-    Eᵀz = ∇H against central differences. Then dH/dt = yᵀu − zᵀR z.
+    The matrices are functions of the state x (n,), or constant matrices. Then dH/dt = yᵀu − zᵀR z. With feed-through
+    ([dg] remark 2)
 
-    P (n, m), S = Sᵀ and N = −Nᵀ (m, m) are feed-through ([dg] remark 2), given and checked alike, zero where left out:
-    ``E ẋ = (J − R) z + (B − P) u``, ``y = (B + P)ᵀz + (S − N) u`` with Z = [[R, P], [Pᵀ, S]] ⪰ 0, so that
-    dH/dt = yᵀu − (z, u)ᵀ Z (z, u). :func:`flexph.interconnection.without_feedthrough` takes it into
-    algebraic states.
+        E ẋ = (J − R) z + (B − P) u,  y = (B + P)ᵀz + (S − N) u,  Z = [[R, P], [Pᵀ, S]] ⪰ 0
 
-    For time integration (:func:`flexph.integrate`): ``means`` are consistent discretisations of E, J, R, B, P, S, N
-    over a step, functions of (x₀, x₁) by name ([dg] definition 8), where the value in the middle will not do: a
-    discrete Jacobian of constraints in J keeps them. One of z makes with that of E a discrete gradient pair, ``z̄ᵀĒ (x₁
-    − x₀) = ΔH`` ([dg] definition 7, checked near the sample), which ``DiscreteGradient("pair")`` takes; the other
-    methods make z̄ themselves. :func:`flexph.discretisation.with_pair` turns theirs into means. ``invariants`` give H
-    through quadratic ones (:class:`flexph.systems.Invariants`). ``derivatives`` of the functions
-    (:class:`flexph.systems.Derivatives`), checked at the sample against differences, spare the iterations theirs.
-    ``mean_slope``, a function of (x₀, x₁, u), does so for steps of ``means``: ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n,
-    n) of these very means; nothing checks it, and what replaces them replaces it. ``compiled=True`` promises that all
-    these functions are written in what numba compiles: they take and return float arrays, and refer to numbers, arrays,
-    and functions of that kind, which are compiled with them. Where numba is installed (extra ``fast``) whole runs are
-    then compiled; elsewhere the same functions are called as they are. ``ports`` are names of columns of B, ``parts``
-    names of states. ``cautions`` are functions of x that say where the coordinates or the model are near their limits,
-    or None: runs ask them along the way and warn (:class:`flexph.ValidityWarning`) the first time that each speaks.
-    ``start_defects`` are functions of a start x and of the first step h [s] of a run that say what it does not meet of
-    what the equations do not contain, such as positions behind constraints on velocities, or None: runs raise
-    ValueError with what they say.
+    dH/dt = yᵀu − (z, u)ᵀ Z (z, u); :func:`flexph.interconnection.without_feedthrough` takes it into algebraic states.
+
+    Parameters
+    ----------
+    E : callable or array
+        (n, n).
+    J : callable or array
+        (n, n), skew-symmetric.
+    R : callable or array
+        (n, n), symmetric positive semi-definite; zero by default.
+    B : callable or array
+        (n, m); no inputs by default.
+    P : callable or array
+        (n, m); zero by default, as S and N.
+    S : callable or array
+        (m, m), symmetric.
+    N : callable or array
+        (m, m), skew-symmetric.
+    z : callable
+        Costates (n,) of x.
+    H : callable
+        Energy of x [J].
+    sample : array
+        A state (n,), at which the conditions are checked: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and Eᵀz = ∇H against
+        central differences.
+    ports : mapping
+        Columns of B by name.
+    parts : mapping
+        States by name.
+    means : mapping
+        Consistent discretisations of E, J, R, B, P, S, N over a step, functions of (x₀, x₁) by name ([dg] definition
+        8), where the value in the middle will not do: a discrete Jacobian of constraints in J keeps them. One of z
+        makes with that of E a discrete gradient pair, z̄ᵀĒ (x₁ − x₀) = ΔH ([dg] definition 7, checked near the sample),
+        which ``DiscreteGradient("pair")`` takes; the other methods make z̄ themselves.
+        :func:`flexph.discretisation.with_pair` turns theirs into means.
+    invariants : Invariants, optional
+        H through quadratic ones.
+    derivatives : Derivatives, optional
+        Those of the functions, checked at the sample against differences; they spare the iterations theirs.
+    mean_slope : callable, optional
+        ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n, n) of (x₀, x₁, u), of the ``means``; nothing checks it, and what
+        replaces them replaces it.
+    compiled : bool
+        Promises that all these functions are written in what numba compiles: they take and return float arrays, and
+        refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is installed
+        (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
+    cautions : tuple of callable
+        Functions of x that say where the coordinates or the model are near their limits, or None: runs ask them along
+        the way and warn (:class:`flexph.ValidityWarning`) the first time that each speaks.
+    start_defects : tuple of callable
+        Functions of a start x and of the first step h [s] of a run that say what it does not meet of what the equations
+        do not contain, such as positions behind constraints on velocities, or None: runs raise ValueError with what
+        they say.
     """
 
     E: MatrixFunction | Any

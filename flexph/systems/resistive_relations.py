@@ -28,7 +28,18 @@ class Relation:
     """``f = ρ(s)`` between a rate s [m/s or rad/s] and the force or torque f against it [N or N m], ``s ρ(s) ≥ 0``.
 
     The dissipated power s ρ(s) is then not negative at any rate, and with it R ⪰ 0. Made by :func:`viscous`,
-    :func:`quadratic`, :func:`coulomb` and :func:`resistive`; ``parameters`` are those of the kind.
+    :func:`quadratic`, :func:`coulomb` and :func:`resistive`.
+
+    Parameters
+    ----------
+    kind : {"viscous", "quadratic", "coulomb", "general"}
+        Which of these.
+    parameters : tuple of float
+        Those of the kind.
+    function : callable, optional
+        ρ, of the general kind.
+    derivative : callable, optional
+        dρ/ds, of the general kind.
     """
 
     kind: Literal["viscous", "quadratic", "coulomb", "general"]

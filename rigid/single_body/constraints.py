@@ -27,7 +27,15 @@ FLAT = 1e-6
 @checked
 @dataclass(frozen=True, eq=False)
 class Pinned:
-    """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m]."""
+    """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m].
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes (dim,) [m].
+    to : array_like
+        Point of the world (dim,) [m].
+    """
 
     at: Vector
     to: Vector
@@ -43,6 +51,15 @@ class OnLine:
     """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
 
     In the plane n is the direction turned by a quarter; in space there are two.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
+    along : array_like
+        Direction of the world.
+    through : array_like, optional
+        A point of the line [m]; the origin by default.
     """
 
     at: Vector
@@ -58,7 +75,17 @@ class OnLine:
 @checked
 @dataclass(frozen=True, eq=False)
 class OnPlane:
-    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n."""
+    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
+    normal : array_like
+        n, a direction of the world.
+    through : array_like, optional
+        A point of the plane [m]; the origin by default.
+    """
 
     at: Vector
     normal: Vector
@@ -78,6 +105,13 @@ class KnifeEdge:
     """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
 
     A skate, or a wheel whose roll is not followed ([rigid] sec. 7.1); A is constant.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
+    across : array_like
+        Direction of the body axes.
     """
 
     at: Vector
@@ -95,12 +129,23 @@ class KnifeEdge:
 class Rolling:
     """A disc of a radius ρ [m] about the point ``at`` of the body axes rolls on the ground without slipping.
 
-    The ground is the plane (in the plane: the line) through ``through`` with the normal n of the world. In space
-    ``axis`` a is that of the disc, of the body axes; its lowest point is at −ρe of its centre p,
-    ``e = (n − (n·a)a)/|…|``. It stays on the ground, ``n·(p − through) = ρ √(1 − (n·a)²)``, which is kept without
-    drift, and its material point does not slip, ``t·(ṗ − ρ Ω × e) = 0`` along the ground: not holonomic in space; in
-    the plane the rate of ``t·p + ρφ``. Where the disc lies flat it has no point of contact: ValueError at a start, a
-    run ends; near that, runs warn.
+    In space the lowest point of the disc is at −ρe of its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
+    ``n·(p − through) = ρ √(1 − (n·a)²)``, which is kept without drift, and its material point does not slip,
+    ``t·(ṗ − ρ Ω × e) = 0`` along the ground: not holonomic in space; in the plane the rate of ``t·p + ρφ``. Where the
+    disc lies flat it has no point of contact: ValueError at a start, a run ends; near that, runs warn.
+
+    Parameters
+    ----------
+    radius : float
+        ρ [m].
+    at : array_like
+        Centre of the disc in body axes [m].
+    normal : array_like
+        n of the ground, a direction of the world.
+    axis : array_like, optional
+        a, the axis of the disc in body axes; not in the plane.
+    through : array_like, optional
+        A point of the ground [m]; the origin by default.
     """
 
     radius: float

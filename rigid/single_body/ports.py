@@ -22,8 +22,17 @@ from .axes import BodyAxes, Vector, combined, unit, vector
 class Force:
     """A force [N] at the point ``at`` of the body axes [m], along a direction or in all.
 
-    ``along`` a direction (dim,) of the ``axes``: one column; None: a force (dim,) in these axes. In world axes the port
-    is a place, p = r + RX or its part along the direction; in body axes B is constant (a wheel that drives).
+    In world axes the port is a place, p = r + RX or its part along the direction; in body axes B is constant (a wheel
+    that drives).
+
+    Parameters
+    ----------
+    at : array_like
+        Point X of the body axes [m].
+    along : array_like, optional
+        A direction (dim,) of the ``axes``: one column; by default a force (dim,) in these axes.
+    axes : {"world", "body"}
+        Those of the force.
     """
 
     at: Vector
@@ -45,8 +54,15 @@ class Force:
 class Torque:
     """A torque [N m] about an axis, or about all.
 
-    In space ``about`` is a direction (3,) of the ``axes``: one column; None: a torque (3,) in these axes. In the plane
-    there is one, and ``about`` is None; with :func:`rigid.angle` its port is a place, the angle.
+    In the plane there is one; with :func:`rigid.angle` its port is a place, the angle.
+
+    Parameters
+    ----------
+    about : array_like, optional
+        In space a direction (3,) of the ``axes``: one column; by default a torque (3,) in these axes. None in the
+        plane.
+    axes : {"world", "body"}
+        Those of the torque.
     """
 
     about: Vector | None = None
@@ -70,9 +86,15 @@ class Torque:
 class Gimbal:
     """A torque [N m] of a motor at one axis of a massless gimbal; its output is the rate of the angle there.
 
-    ``angle``: which, 0, 1 or 2 in the order of ``sequence`` (:func:`rigid.angles`), of a body in space of any
-    orientation ([rigid] sec. 7.2). A place where these are the body's own angles. Undefined at gimbal lock, which is
-    then one of the suspension, whatever the orientation is kept by.
+    It belongs to a body in space of any orientation ([rigid] sec. 7.2), and is a place where these are the body's own
+    angles. Undefined at gimbal lock, which is then one of the suspension, whatever the orientation is kept by.
+
+    Parameters
+    ----------
+    angle : int
+        Which, 0, 1 or 2 in the order of the sequence.
+    sequence : str
+        Three axes, as of :func:`rigid.angles`.
     """
 
     angle: int
@@ -100,6 +122,11 @@ class Frame:
     ``name`` is a force (dim,) in world axes and ``name.turn`` a torque about the world axes, in the plane a number. A
     spin is not the rate of three coordinates in space, so that a weld there couples velocities: steps that take them in
     the middle turn two bodies whose orientations are kept in the same way by the same rotation, and keep it exactly.
+
+    Parameters
+    ----------
+    at : array_like
+        Point of the body axes [m].
     """
 
     at: Vector

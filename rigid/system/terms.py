@@ -20,7 +20,15 @@ MatrixFunction = Callable[[Array], Array]
 @checked
 @dataclass(frozen=True, eq=False)
 class Differentiable:
-    """A function of positions with its derivatives ``∂f/∂ζ_k`` by each of them, stacked: (n_pot, …)."""
+    """A function of positions with its derivatives ``∂f/∂ζ_k`` by each of them, stacked: (n_pot, …).
+
+    Parameters
+    ----------
+    value : callable
+        f of ζ.
+    slopes : callable
+        (n_pot, …) of ζ.
+    """
 
     value: MatrixFunction
     slopes: MatrixFunction
@@ -82,7 +90,15 @@ class BlockGyroscopic:
 @checked
 @dataclass(frozen=True, eq=False)
 class Potential:
-    """Potential energy V(ζ) [J] and its gradient ∇V (n_pot,)."""
+    """Potential energy V(ζ) [J] and its gradient ∇V (n_pot,).
+
+    Parameters
+    ----------
+    energy : callable
+        V of ζ [J].
+    gradient : callable
+        ∇V (n_pot,) of ζ.
+    """
 
     energy: Callable[[Array], float]
     gradient: Callable[[Array], Array]
@@ -93,7 +109,14 @@ class Potential:
 class PositionMap:
     """A function p(ζ) (k,) of the positions and its Jacobian p'(ζ) (k, n_pot).
 
-    ``terms``, where given, are functions of some of the positions each, whose sum p is (:meth:`of_terms`).
+    Parameters
+    ----------
+    value : callable
+        p of ζ.
+    jacobian : callable
+        p' of ζ.
+    terms : tuple[tuple[slice, PositionMap], ...]
+        Functions of some of the positions each, whose sum p is (:meth:`of_terms`).
     """
 
     value: Callable[[Array], Array]
@@ -132,7 +155,15 @@ def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:
 @checked
 @dataclass(frozen=True)
 class PositionConstraint:
-    """``0 = c(ζ)``, c (k,): its multipliers λ act with ``−Zᵀ c'ᵀ λ``. Holonomic; kept without drift."""
+    """``0 = c(ζ)``, c (k,): its multipliers λ act with ``−Zᵀ c'ᵀ λ``. Holonomic; kept without drift.
+
+    Parameters
+    ----------
+    name : str
+        Name of its multipliers.
+    map : PositionMap
+        c(ζ) (k,) and its Jacobian.
+    """
 
     name: str
     map: PositionMap
@@ -143,9 +174,19 @@ class PositionConstraint:
 class VelocityConstraint:
     """``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant: its multipliers μ act with ``−Aᵀ μ``.
 
-    Where it is the rate of a position map, ``A = p' Z``, and that is given, it is holonomic and kept without drift at
-    the p of the start ([rigid] remark 4); else it holds at the middle of each step. ``closed`` says that p is to be
-    zero, as for couplings of two places: starts are checked against that.
+    Where it is the rate of a position map, ``A = p' Z``, it is holonomic and kept without drift at the p of the start
+    ([rigid] remark 4); else it holds at the middle of each step.
+
+    Parameters
+    ----------
+    name : str
+        Name of its multipliers.
+    matrix : callable or array
+        A (l, n_kin), of ζ or constant.
+    position : PositionMap, optional
+        p, where it is the rate of one.
+    closed : bool
+        Whether p is to be zero, as for couplings of two places: starts are checked against that.
     """
 
     name: str
@@ -159,8 +200,13 @@ class VelocityConstraint:
 class ExternalPort:
     """``ϖ_ext = Bᵀ(ζ) ϖ`` and the force ``B(ζ) F`` on the system, F = −τ_ext: the power into it is ϖ_extᵀ F.
 
-    B (n_kin, k) is a function of ζ or constant. ``position`` is p(ζ) with ``p' Z = Bᵀ`` where the port is a place: work
-    is then that along the way, and couplings of two such ports hold at position level.
+    Parameters
+    ----------
+    matrix : callable or array
+        B (n_kin, k), of ζ or constant.
+    position : PositionMap, optional
+        p(ζ) with ``p' Z = Bᵀ`` where the port is a place: work is then that along the way, and couplings of two such
+        ports hold at position level.
     """
 
     matrix: MatrixFunction | Array
@@ -170,7 +216,17 @@ class ExternalPort:
 @checked
 @dataclass(frozen=True, eq=False)
 class Damper:
-    """``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each of the rates Wᵀϖ (k,); W (n_kin, k), of ζ or constant."""
+    """``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each of the rates Wᵀϖ (k,); W (n_kin, k), of ζ or constant.
+
+    Parameters
+    ----------
+    name : str
+        Name of its account in the ledger.
+    directions : callable or array
+        W (n_kin, k), of ζ or constant.
+    relation : Relation
+        ρ, of each of the rates Wᵀϖ (k,).
+    """
 
     name: str
     directions: MatrixFunction | Array
@@ -180,7 +236,15 @@ class Damper:
 @checked
 @dataclass(frozen=True, eq=False)
 class Dissipation:
-    """Any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8))."""
+    """Any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8)).
+
+    Parameters
+    ----------
+    name : str
+        Name of its account in the ledger.
+    force : callable
+        τ_d (n_kin,) of ζ and ϖ.
+    """
 
     name: str
     force: Callable[[Array, Array], Array]

@@ -36,6 +36,13 @@ class Characteristic(Resistance):
     """``f_i = −ρ_i(e_i)``, e ρ(e) ≥ 0, entry by entry ([survey] eq. (2.17)-(2.18)), relations as of friction.
 
     With ``controlled="flow"`` it is ``e_i = −ρ_i(f_i)``.
+
+    Parameters
+    ----------
+    relations : tuple of Relation
+        ρ_i, as of friction.
+    controlled : {"effort", "flow"}
+        What they are functions of.
     """
 
     relations: tuple[Relation, ...]
@@ -67,15 +74,28 @@ class Characteristic(Resistance):
 class MultiportCharacteristic(Resistance):
     """``f = −F(e)`` with F: ℝᵐ → ℝᵐ, ``eᵀF(e) ≥ 0`` ([survey] eq. (2.17)-(2.18)); ``e = −F(f)`` if flow-controlled.
 
-    ``entries`` is m, ``function`` F, ``slope`` its Jacobian (m, m), by differences where it is not given. Gradients
-    ∂𝓡/∂e of convex Rayleigh functions are such F, and so are characteristics whose Jacobian is not symmetric
-    (transistors). ``scale`` is a size of efforts, a number or (m,) in their units, to be given where these differ:
-    around it eᵀF(e) ≥ 0 is checked in random directions, differences are made with it, and entries are compared by it.
-    Raises ValueError, with the efforts and the power, where power is generated: here, and at any efforts that are asked
-    for.
+    Gradients ∂𝓡/∂e of convex Rayleigh functions are such F, and so are characteristics whose Jacobian is not symmetric
+    (transistors). With the mean slope ``L = ∫₀¹ F'(se) ds``, F(e) = L e exactly: R is the symmetric part of L where
+    that is positive semi-definite, S the skew one (:func:`splitting`).
 
-    With the mean slope ``L = ∫₀¹ F'(se) ds``, F(e) = L e exactly: R is the symmetric part of L where that is positive
-    semi-definite, S the skew one (:func:`splitting`).
+    Parameters
+    ----------
+    entries : int
+        m.
+    function : callable
+        F (m,).
+    slope : callable, optional
+        Its Jacobian (m, m); by differences by default.
+    scale : float or array_like
+        A size of efforts, a number or (m,) in their units, to be given where these differ: around it eᵀF(e) ≥ 0 is
+        checked in random directions, differences are made with it, and entries are compared by it.
+    controlled : {"effort", "flow"}
+        What F is a function of.
+
+    Raises
+    ------
+    ValueError
+        With the efforts and the power, where power is generated: here, and at any efforts that are asked for.
     """
 
     entries: int

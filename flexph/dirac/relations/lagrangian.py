@@ -17,8 +17,19 @@ from ...numerics.subspaces import MEMBER, principal_angles, rank_of, relative, u
 class LagrangianSubspace:
     """``L = {(P a, S a)} ⊂ ℝⁿ × ℝⁿ``, ``Pᵀ S = Sᵀ P``, ``rank [P; S] = n``: tangent space of a Lagrangian submanifold.
 
-    P, S (n, n). v₁ᵀw₂ − w₁ᵀv₂ = 0 for all members v, w, and L is as large as that allows ([rigid] definition 5).
-    Raises ValueError, with the defect, where it is not.
+    v₁ᵀw₂ − w₁ᵀv₂ = 0 for all members v, w, and L is as large as that allows ([rigid] definition 5).
+
+    Parameters
+    ----------
+    P : array_like
+        (n, n).
+    S : array_like
+        (n, n).
+
+    Raises
+    ------
+    ValueError
+        With the defect, where it is not.
     """
 
     P: Array

@@ -69,7 +69,19 @@ class LinearResistance(Memo, Resistance):
 
     Then ``f = R_eᵀ λ, e = −R_fᵀ λ`` and eᵀf = −λᵀ R_f R_eᵀ λ ≤ 0: nothing is generated. With R_f = 1 it is
     ``f = −R e`` (:meth:`of_efforts`), with R_e = 1 ``e = −R f`` (:meth:`of_flows`); R_f = 0 is e = 0, a short circuit
-    of a port whose effort is a voltage, and R_e = 0 is f = 0. Raises ValueError, with the defect, where it is not.
+    of a port whose effort is a voltage, and R_e = 0 is f = 0.
+
+    Parameters
+    ----------
+    flow : array_like
+        R_f (m, m).
+    effort : array_like
+        R_e (m, m).
+
+    Raises
+    ------
+    ValueError
+        With the defect, where it is none.
     """
 
     flow: Array
@@ -157,8 +169,21 @@ class LinearResistance(Memo, Resistance):
 class ModulatedResistance(Resistance):
     """A family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of them of one kind.
 
-    ``at`` is a function of the state x that returns a :class:`Resistance`; ``sample`` is a state. Linear ones admit
-    efforts in a space of constant dimension, rank R_f(x). Raises ValueError, with the state, where that changes.
+    Linear ones admit efforts in a space of constant dimension, rank R_f(x).
+
+    Parameters
+    ----------
+    at : callable
+        A :class:`Resistance` of x.
+    sample : array
+        A state (n,).
+    base : Resistance
+        That of the sample.
+
+    Raises
+    ------
+    ValueError
+        With the state, where this dimension changes.
     """
 
     at: Callable[[Array], Resistance]

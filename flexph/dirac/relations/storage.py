@@ -27,11 +27,23 @@ SLOPE = 1e-6
 class LagrangianStorage(Remade):
     """``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
 
-    ξ (n,) are parameters of the energy variables x (n,) and the efforts e (n,): then ẋ = X'(ξ) ξ̇, and
-    dH/dt = eᵀẋ. By symmetry of ∇²H, X'ᵀε' is symmetric, so that tangent spaces are Lagrangian subspaces ([rigid]
-    definition 5). ``states`` is X, ``descriptor`` X', a function or a constant matrix, ``efforts`` ε, ``H`` the energy;
-    ``slopes`` ε' (n, n) may be given. With X(ξ) = ξ it is the usual storage e = ∇H(x) ([survey] eq. (2.6)). Where X' is
-    singular, energy variables are constrained: an element that stores nothing, or a rigid one.
+    ξ (n,) are parameters of the energy variables x (n,) and the efforts e (n,): then ẋ = X'(ξ) ξ̇, and dH/dt = eᵀẋ. By
+    symmetry of ∇²H, X'ᵀε' is symmetric, so that tangent spaces are Lagrangian subspaces ([rigid] definition 5). With
+    X(ξ) = ξ it is the usual storage e = ∇H(x) ([survey] eq. (2.6)). Where X' is singular, energy variables are
+    constrained: an element that stores nothing, or a rigid one.
+
+    Parameters
+    ----------
+    states : callable
+        X of ξ.
+    descriptor : callable or matrix
+        X' (n, n) of ξ, or constant.
+    efforts : callable
+        ε of ξ.
+    H : callable
+        Energy of ξ.
+    slopes : callable, optional
+        ε' (n, n) of ξ.
     """
 
     states: Callable[[Array], Array]

@@ -23,14 +23,23 @@ class CheckpointWarning(RuntimeWarning):
 class Checkpoint:
     """A folder in which a run keeps its finished steps, at least ``every`` so many seconds, and how it stands there.
 
-    A run that is killed at any moment loses what came after the last piece. With ``resume`` the same call goes on from
-    there, to the bits of a run that was not interrupted, and returns at once what has ended; it begins where there is
-    nothing yet. Without, a folder in which a run is kept is refused. So is another call: inputs are compared by their
-    values at a few times, events and ``observe`` by the code of their functions and the constants that these hold
-    (defaults, closures, arguments of ``partial``), not by what they look up in their modules.
+    A run that is killed at any moment loses what came after the last piece. Such a run may be longer than memory: its
+    finished rows go to temporary files in the folder, and the arrays of the solution are read from there as they are
+    asked for.
 
-    Such a run may be longer than memory: its finished rows go to temporary files in the folder, and the arrays of the
-    solution are read from there as they are asked for.
+    Another call than the one whose run is kept is refused: inputs are compared by their values at a few times, events
+    and ``observe`` by the code of their functions and the constants that these hold (defaults, closures, arguments of
+    ``partial``), not by what they look up in their modules.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    every : float
+        Least time between two pieces [s].
+    resume : bool
+        The same call goes on from there, to the bits of a run that was not interrupted, and returns at once what has
+        ended; it begins where there is nothing yet. Without, a folder in which a run is kept is refused.
     """
 
     path: str | Path

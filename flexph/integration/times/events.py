@@ -32,10 +32,18 @@ def zero_between(first: tuple[float, float], last: tuple[float, float], value: C
 class Event:
     """A zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
 
-    t [s] is the time, x the state with its names (:class:`flexph.results.state_view.StateView`): ``x["q"]`` is a part,
-    of mechanisms ``x.spin("rocker")`` and ``x.position("rod.tip")``; ``x.x`` is the flat array (n,), and an index acts
-    on it. The value is a number or an array of one entry. A ``terminal`` event ends the run at its first occurrence. A
-    function that is zero at the start has not passed it.
+    A function that is zero at the start has not passed it.
+
+    Parameters
+    ----------
+    function : callable
+        Of the time t [s] and of the state x with its names (:class:`flexph.results.state_view.StateView`): ``x["q"]``
+        is a part, of mechanisms ``x.spin("rocker")`` and ``x.position("rod.tip")``; ``x.x`` is the flat array (n,), and
+        an index acts on it. Its value is a number or an array of one entry.
+    direction : int
+        1 upwards, −1 downwards, 0 either way.
+    terminal : bool
+        Whether the first occurrence ends the run.
     """
 
     function: Callable[[float, Any], Any]

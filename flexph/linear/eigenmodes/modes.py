@@ -25,10 +25,19 @@ DENSE_LIMIT = 600
 class Eigenmodes:
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
-    frequencies ω > 0, ascending [rad/s], (k,); shapes, complex, (n, k) over the states that ``parts`` names: the
-    velocities are real, the stresses imaginary, since they are a quarter of a period apart. Energy-normalised:
-    shapeᴴE shape = 2 (½ kinetic, ½ elastic). ``rigid`` counts velocities without stress rates, ``self_stress``
-    stresses without force: the zero modes.
+    Energy-normalised: shapeᴴE shape = 2 (½ kinetic, ½ elastic).
+
+    Attributes
+    ----------
+    frequencies : array
+        ω > 0 (k,), ascending [rad/s].
+    shapes : array
+        Complex (n, k) over the states that ``parts`` names: the velocities are real, the stresses imaginary, since they
+        are a quarter of a period apart.
+    rigid : int
+        Zero modes that are velocities without stress rates.
+    self_stress : int
+        Zero modes that are stresses without force.
     """
 
     frequencies: Array

@@ -25,11 +25,18 @@ KEPT = 1e-10
 class Certificate:
     """Defects of what a reduced system must keep; all relative, zero where the property holds exactly.
 
-    skew           ‖J + Jᵀ‖/‖J‖
-    dissipation    the negative part of the lowest eigenvalue of R, with a unit diagonal
-    energy         the lowest eigenvalue of E with a unit diagonal: positive where E ≻ 0
-    constraints    ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ where they were kept, None without constraints
-    passivity      the negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, over the largest ‖H‖
+    Attributes
+    ----------
+    skew : float
+        ‖J + Jᵀ‖/‖J‖.
+    dissipation : float
+        Negative part of the lowest eigenvalue of R, with a unit diagonal.
+    energy : float
+        Lowest eigenvalue of E with a unit diagonal: positive where E ≻ 0.
+    constraints : float, optional
+        ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ where they were kept, None without constraints.
+    passivity : float
+        Negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, over the largest ‖H‖.
     """
 
     skew: float
@@ -49,9 +56,16 @@ class Certificate:
 class Assessment:
     """Errors of a reduced system against the full one, relative, and its certificate.
 
-    hinf     max ‖H − Ĥ‖ over the frequencies, over max ‖H‖ (spectral norms)
-    h2       √(∫‖H − Ĥ‖²_F dω / ∫‖H‖²_F dω) over the band, by the trapezoidal rule
-    energy   largest difference of the stored energies in a step response, over the largest stored energy
+    Attributes
+    ----------
+    hinf : float
+        max ‖H − Ĥ‖ over the frequencies, over max ‖H‖ (spectral norms).
+    h2 : float
+        √(∫‖H − Ĥ‖²_F dω / ∫‖H‖²_F dω) over the band, by the trapezoidal rule.
+    energy : float
+        Largest difference of the stored energies in a step response, over the largest stored energy.
+    certificate : Certificate
+        What the reduced system keeps.
     """
 
     hinf: float

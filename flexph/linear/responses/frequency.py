@@ -23,10 +23,21 @@ CHECKED = 7
 class FrequencyResponse:
     """H(iω): ``y = H(iω) u`` for ``u e^{iωt}``.
 
-    omega (k,) [rad/s], ascending; values (k, p, m), complex, in the unit of output over input; ``outputs`` (p,) and
-    ``inputs`` (m,) their names. ``error`` is the largest relative difference ‖H_full − H‖/‖H_full‖ (Frobenius) to the
-    full system at the frequencies ``checked`` where it was computed through a reduced model, None where it is the
-    system's own.
+    Attributes
+    ----------
+    omega : array
+        (k,) [rad/s], ascending.
+    values : array
+        Complex (k, p, m), in the unit of output over input.
+    outputs : tuple of str
+        Names of the p outputs.
+    inputs : tuple of str
+        Names of the m inputs.
+    error : float, optional
+        Largest relative difference ‖H_full − H‖/‖H_full‖ (Frobenius) to the full system where it was computed through a
+        reduced model, None where it is the system's own.
+    checked : array
+        Frequencies at which that was computed [rad/s].
     """
 
     omega: Array

@@ -32,9 +32,20 @@ SPARE = 4
 class Sweep:
     """Natural frequencies over a parameter, each column one mode that is followed.
 
-    values (k,) of the parameter ``name``; frequencies ω = |s| (k, count) [rad/s]; ratios ζ = −Re s/|s| (k, count), zero
-    without dissipation; likeness (k − 1, count) of each mode with that of the value before, 0 to 1 (1 where shapes
-    were not compared). ``failures`` holds the message of every value that was left out.
+    Attributes
+    ----------
+    name : str
+        Name of the parameter.
+    values : array
+        (k,).
+    frequencies : array
+        ω = |s| (k, count) [rad/s].
+    ratios : array
+        ζ = −Re s/|s| (k, count), zero without dissipation.
+    likeness : array
+        (k − 1, count) of each mode with that of the value before, 0 to 1 (1 where shapes were not compared).
+    failures : mapping
+        Messages by the values that were left out.
     """
 
     name: str

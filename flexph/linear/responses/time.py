@@ -27,11 +27,26 @@ TOLERANCE = 1e-3
 class TimeResponse:
     """Outputs over time, from rest, to a unit step or impulse of one input after the other.
 
-    times (k,) [s]; values (k, p, m); ``outputs`` (p,) and ``inputs`` (m,) their names; ``method`` how they were made,
-    ``substeps`` of the midpoint rule in each interval. ``error`` is None for exact ones and where substeps were given;
-    by the midpoint rule the largest change by the last doubling of the substeps, over the largest value of each
-    response; through a reduced system the relative difference to the full one, weighted with e^{−t/T}, estimated on the
-    frequencies ``checked`` [rad/s] (:func:`flexph.linear.responses.refinement.reduced_error`).
+    Attributes
+    ----------
+    times : array
+        (k,) [s].
+    values : array
+        (k, p, m).
+    outputs : tuple of str
+        Names of the p outputs.
+    inputs : tuple of str
+        Names of the m inputs.
+    method : {"exact", "midpoint"}
+        How they were made.
+    substeps : int, optional
+        Of the midpoint rule in each interval.
+    error : float, optional
+        None for exact ones and where substeps were given; by the midpoint rule the largest change by the last doubling
+        of the substeps, over the largest value of each response; through a reduced system the relative difference to
+        the full one, weighted with e^{−t/T} (:func:`flexph.linear.responses.refinement.reduced_error`).
+    checked : array
+        Frequencies on which that was estimated [rad/s].
     """
 
     times: Array

@@ -116,7 +116,15 @@ def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Ar
 
 
 class Damping(NamedTuple):
-    """Natural frequencies ω = |s| [rad/s], ascending, (k,), and damping ratios ζ = −Re s/|s|, (k,)."""
+    """Natural frequencies ω = |s| [rad/s], ascending, (k,), and damping ratios ζ = −Re s/|s|, (k,).
+
+    Attributes
+    ----------
+    omega : array
+        ω (k,).
+    ratio : array
+        ζ (k,).
+    """
 
     omega: Array
     ratio: Array

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints."""
+    """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints.
+
+    Attributes
+    ----------
+    centres : array
+        Centres of mass (b, d) [m].
+    rotations : array
+        (b, d, d), from body to world axes.
+    anchors : Anchors
+        What joints keep as assembled.
+    """
 
     remedy: ClassVar[str] = "see mechanism.assemble(...)"
 
@@ -33,8 +43,19 @@ class Pose:
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 
-    ``memory`` holds the mean velocities, multipliers, velocity defects and lengths of the last steps, with which the
-    next one starts its iteration: a run continued from a saved state then takes the same path to the last bit.
+    Attributes
+    ----------
+    time : float
+        [s].
+    x : array
+        Positions, velocities and stresses in the layout of the mechanism, without multipliers.
+    multipliers : array
+        (g,).
+    anchors : Anchors
+        What joints keep as assembled.
+    memory : array
+        Mean velocities, multipliers, velocity defects and lengths of the last steps, with which the next one starts its
+        iteration: a run continued from a saved state then takes the same path to the last bit.
     """
 
     time: float

@@ -24,8 +24,18 @@ if TYPE_CHECKING:
 class Reaction:
     """What a joint or drive does to a body: force (k, d) [N] and torque (k, s) [N m] about the port of that body.
 
-    ``on`` names the port (or the ground), ``frame`` the axes: ``world``, or those of the section at the ``first`` or
-    ``second`` port. times (k,) [s]; of a single state k = 1.
+    Attributes
+    ----------
+    times : array
+        (k,) [s]; of a single state k = 1.
+    force : array
+        (k, d) [N].
+    torque : array
+        (k, s) [N m].
+    on : str
+        The port on which it acts, or the ground.
+    frame : str
+        Axes: ``world``, or those of the section at the ``first`` or ``second`` port.
     """
 
     times: Array

@@ -46,9 +46,17 @@ ZERO = 1e-14
 class Buckling:
     """The ``factor`` of the loads of a state at which its equilibrium stops being stable, and the way it gives.
 
-    shape (n_v,): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies,
-    largest entry 1, :meth:`part` by name. ``is_limit``: no equilibrium was found near beyond it (a limit point); else
-    another branch begins there.
+    Attributes
+    ----------
+    factor : float
+        Of all loads.
+    shape : array
+        (n_v,): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies, largest
+        entry 1; :meth:`part` by name.
+    is_limit : bool
+        No equilibrium was found near beyond it (a limit point); else another branch begins there.
+    parts : mapping
+        Where everything is in ``shape``.
     """
 
     factor: float

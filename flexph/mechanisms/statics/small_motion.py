@@ -37,9 +37,19 @@ ROUND_OFF = 10.0 * float(np.finfo(float).eps)
 class Spectrum:
     """Small motions ξ(t) = Re(shape e^{st}) about a rest or a steady motion.
 
-    values s (k,) [1/s], by ascending modulus of the imaginary part and then of the real part; shapes (n_v, k), complex:
-    displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies, largest entry 1.
-    ``about`` is "rest" or "steady motion", ``message`` says it in a sentence, and whether it is stable.
+    Attributes
+    ----------
+    values : array
+        s (k,) [1/s], by ascending modulus of the imaginary part and then of the real part.
+    shapes : array
+        Complex (n_v, k): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all
+        bodies, largest entry 1.
+    about : str
+        "rest" or "steady motion".
+    message : str
+        The same in a sentence, and whether it is stable.
+    parts : mapping
+        Where everything is in ``shapes``.
     """
 
     values: Array

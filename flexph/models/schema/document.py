@@ -20,7 +20,19 @@ GROUP = "flexph.model_files"
 
 
 class Kinds(NamedTuple):
-    """What a package adds to model files: kinds of bodies, materials and cross sections."""
+    """What a package adds to model files: kinds of bodies, materials and cross sections.
+
+    Parameters
+    ----------
+    bodies : tuple of type
+        Kinds of bodies.
+    materials : tuple of type
+        Kinds of materials.
+    sections : tuple of type
+        Kinds of cross sections.
+    parts : tuple of type
+        Other kinds that these are made of.
+    """
 
     bodies: tuple[type[Entry], ...] = ()
     materials: tuple[type[Entry], ...] = ()
