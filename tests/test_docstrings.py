@@ -1,5 +1,6 @@
 """The examples of docstrings: they run, and sections of parameters name what a function takes."""
 
+import dataclasses
 import doctest
 import importlib
 import inspect
@@ -43,19 +44,33 @@ DESCRIBED = described()
 
 
 def public() -> dict[str, Any]:
-    """Functions that the stubs list, by the shortest of their public names."""
+    """Functions and classes that the stubs list, by the shortest of their public names."""
     found: dict[Any, str] = {}
     for package in PACKAGES:
         for stub in sorted((ROOT / package).rglob("__init__.pyi"), key=lambda path: len(path.parts)):
             name = ".".join(stub.parent.relative_to(ROOT).parts)
             module = importlib.import_module(name)
             for value in (getattr(module, entry) for entry in module.__all__):
-                if inspect.isroutine(value):
+                if inspect.isroutine(value) or inspect.isclass(value):
                     found.setdefault(value, f"{name}.{value.__name__}")
     return {name: value for value, name in found.items()}
 
 
+def fields(kind: type) -> list[str]:
+    """What a class holds, or what it is made of."""
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind) if not field.name.startswith("_")]
+    return [] if issubclass(kind, BaseException) else list(inspect.signature(kind).parameters)
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections of a docstring by their names."""
+    return dict(re.findall(r"\n\n(\w+)\n---+\n(.*?)(?=\n\n\w+\n---+\n|\Z)", text, re.DOTALL))
+
+
 PUBLIC = public()
+FUNCTIONS = sorted(name for name, value in PUBLIC.items() if not inspect.isclass(value))
+CLASSES = sorted(name for name, value in PUBLIC.items() if inspect.isclass(value))
 VERBS = (
     *("eliminate", "reduce", "modes", "eigenfrequencies", "poles", "frequency_response", "step_response", "zeros"),
     *("damping_ratios", "standard_form", "join", "constrain", "transformer", "gyrator", "compose", "circuit"),
@@ -83,19 +98,28 @@ def test_a_section_of_parameters_names_them_all(name):
     assert listed == list(inspect.signature(DESCRIBED[name]).parameters)
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_public_functions_have_sections(name):
     """A summary, every parameter and error in words, and what comes back."""
     signature, text = inspect.signature(PUBLIC[name]), inspect.getdoc(PUBLIC[name]) or ""
-    sections = dict(re.findall(r"\n\n(\w+)\n---+\n(.*?)(?=\n\n\w+\n---+\n|\Z)", text, re.DOTALL))
+    parts = sections(text)
     assert text.split("\n")[0].strip()
     needed = {"Parameters"} if signature.parameters else set()
     if signature.return_annotation not in (None, "None"):
         needed |= {"Returns"}
-    assert needed <= set(sections) <= {"Parameters", "Returns", "Yields", "Raises", "Warns", "Notes", "Examples"}
+    assert needed <= set(parts) <= {"Parameters", "Returns", "Yields", "Raises", "Warns", "Notes", "Examples"}
     for section in ("Parameters", "Raises"):
-        entries = re.split(r"\n(?=\S)", sections.get(section, ""))
+        entries = re.split(r"\n(?=\S)", parts.get(section, ""))
         assert all("\n    " in entry for entry in entries if entry), f"{section}: nothing is said of one"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_public_classes_say_what_they_hold(name):
+    """Parameters, of what users make, or attributes, of results: each of them, in their order."""
+    parts = sections(inspect.getdoc(PUBLIC[name]) or "")
+    section = parts.get("Parameters") or parts.get("Attributes") or ""
+    heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line.startswith(" ")]
+    assert [entry.strip().lstrip("*") for head in heads for entry in head.split(",")] == fields(PUBLIC[name])
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -26,8 +26,23 @@ Reference = Callable[[float], Any]
 class Compensator:
     """``ẋ = A x + B e, u = C x + D e`` from errors e = reference − reading (m,) to inputs u (k,); starts at x = 0.
 
-    A (n, n), B (n, m), C (k, n), D (k, m). ``second * first`` is both in series, :func:`beside` several side by side.
-    Raises ValueError where shapes do not fit.
+    ``second * first`` is both in series, :func:`beside` several side by side.
+
+    Parameters
+    ----------
+    A : array
+        (n, n).
+    B : array
+        (n, m).
+    C : array
+        (k, n).
+    D : array
+        (k, m).
+
+    Raises
+    ------
+    ValueError
+        Where shapes do not fit.
     """
 
     A: Array
@@ -114,7 +129,26 @@ class _Law:
 def pid(proportional: float, *, integral: float = 0.0, derivative: float = 0.0, lag: float = 1e-3) -> Compensator:
     """``u = K_p e + K_i ∫e + K_d s/(1 + Ts) e`` with the lag T [s] of the derivative.
 
-    Raises ValueError for a lag that is not positive, where there is a derivative.
+    Parameters
+    ----------
+    proportional : float
+        K_p.
+    integral : float
+        K_i, in its unit by second.
+    derivative : float
+        K_d, in its unit times second.
+    lag : float
+        T [s].
+
+    Returns
+    -------
+    Compensator
+        Of one error and one output.
+
+    Raises
+    ------
+    ValueError
+        For a lag that is not positive, where there is a derivative.
     """
     check.number("proportional", proportional)
     poles, rows, gains, direct = [], [], [], proportional
@@ -137,7 +171,19 @@ def pid(proportional: float, *, integral: float = 0.0, derivative: float = 0.0, 
 def notch(frequency: float, *, damping: float = 1.0, depth: float = 0.0) -> Compensator:
     """``(s² + 2ζdω s + ω²)/(s² + 2ζω s + ω²)``: a filter that lets a share d of the frequency ω [rad/s] pass.
 
-    ``damping`` ζ is its width, ``depth`` d is 0 where nothing passes and 1 where all does.
+    Parameters
+    ----------
+    frequency : float
+        ω [rad/s].
+    damping : float
+        ζ, its width.
+    depth : float
+        d, 0 where nothing passes and 1 where all does.
+
+    Returns
+    -------
+    Compensator
+        Of one error and one output.
     """
     w, zeta = check.positive("frequency", frequency, "rad/s"), check.positive("damping", damping)
     taken = 2.0 * zeta * w * (check.number("depth", depth) - 1.0)
@@ -155,6 +201,16 @@ def passive(system: LinearPHDAE) -> Compensator:
 
     Its inputs are the ports of the system in their order. It is positive real: at collocated sensors of rates, and as
     long as the period is short beside its time constants, it takes energy out of the mechanism.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The controller.
+
+    Returns
+    -------
+    Compensator
+        From errors at its inputs to its outputs.
     """
     given = state_space(system)
     return Compensator(A=given.A, B=given.B, C=given.C, D=given.D)
@@ -162,7 +218,18 @@ def passive(system: LinearPHDAE) -> Compensator:
 
 @checked
 def beside(*compensators: Compensator) -> Compensator:
-    """Compensators side by side: errors and outputs one after the other."""
+    """Compensators side by side: errors and outputs one after the other.
+
+    Parameters
+    ----------
+    *compensators : Compensator
+        Any number.
+
+    Returns
+    -------
+    Compensator
+        Of all errors and all outputs.
+    """
     if not compensators:
         raise ValueError("beside needs one compensator at least")
     return Compensator(**{name: block_diag(*(getattr(c, name) for c in compensators)) for name in "ABCD"})

@@ -22,7 +22,17 @@ FREQUENCIES = 2000
 
 
 class Plant(NamedTuple):
-    """``ẋ = A x + B u, y = C x``: inputs of ports, and what is measured there."""
+    """``ẋ = A x + B u, y = C x``: inputs of ports, and what is measured there.
+
+    Parameters
+    ----------
+    A : array
+        (n, n).
+    B : array
+        (n, m).
+    C : array
+        (m, n).
+    """
 
     A: Array
     B: Array
@@ -34,6 +44,18 @@ def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
     """From the torques at ports to the integrals of their outputs, the angles (of forces: the displacements).
 
     For a mechanism that is linearised about a pose without load, whose states hold no angles.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The linearised mechanism.
+    ports : sequence of str
+        Ports of torques (or forces), each driven and measured.
+
+    Returns
+    -------
+    Plant
+        The plant.
     """
     given = state_space(system)
     columns = np.concatenate([np.arange(system.B.shape[1])[_port(system, name)] for name in ports])
@@ -116,7 +138,19 @@ def _weights(name: str, values: Sequence[float], size: int) -> Array:
 
 
 class ClosedLoop(NamedTuple):
-    """``ẋ = A x + B r, y = C x`` from references r; with a ``period`` [s] ``x₊ = A x + B r``, exact at the samples."""
+    """``ẋ = A x + B r, y = C x`` from references r; with a ``period`` [s] ``x₊ = A x + B r``, exact at the samples.
+
+    Attributes
+    ----------
+    A : array
+        (n, n).
+    B : array
+        (n, m).
+    C : array
+        (m, n).
+    period : float, optional
+        [s], of a sampled loop.
+    """
 
     A: Array
     B: Array
@@ -138,8 +172,24 @@ class ClosedLoop(NamedTuple):
 def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None = None) -> ClosedLoop:
     """Plant and compensator as one linear system from references to what is measured; its ``poles`` tell all.
 
-    With a ``period`` [s] the compensator is sampled and its outputs are held. Raises ValueError where numbers of inputs
-    and outputs differ.
+    Parameters
+    ----------
+    plant : Plant
+        What is controlled.
+    compensator : Compensator
+        What controls it, of as many inputs and outputs.
+    period : float, optional
+        Period [s] by which the compensator is sampled; its outputs are held. Continuous by default.
+
+    Returns
+    -------
+    ClosedLoop
+        From references to what is measured; its ``poles`` tell all.
+
+    Raises
+    ------
+    ValueError
+        Where numbers of inputs and outputs differ.
     """
     a, b, c = plant
     if compensator.D.shape != (b.shape[1], len(c)):
@@ -156,8 +206,16 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
 class Margins(NamedTuple):
     """How much a loop can be off: in all channels at once, whatever it is.
 
-    ``modulus`` is 1/max σ(S), S = (1 + L)⁻¹ at ``frequency`` [rad/s]; gains between the two factors of ``gain`` and
-    phases up to ``phase`` [rad] are then sure not to make it unstable.
+    Attributes
+    ----------
+    modulus : float
+        1/max σ(S), S = (1 + L)⁻¹.
+    frequency : float
+        Where that is [rad/s].
+    gain : tuple of float
+        Gains between these two factors are sure not to make the loop unstable.
+    phase : float
+        So are phases up to this [rad].
     """
 
     modulus: float
@@ -168,7 +226,25 @@ class Margins(NamedTuple):
 
 @checked
 def margins(plant: Plant, compensator: Compensator) -> Margins:
-    """Margins of the loop that is cut at the inputs of the plant. Raises ValueError for an unstable loop."""
+    """Margins of the loop that is cut at the inputs of the plant. Raises ValueError for an unstable loop.
+
+    Parameters
+    ----------
+    plant : Plant
+        What is controlled.
+    compensator : Compensator
+        What controls it.
+
+    Returns
+    -------
+    Margins
+        Sure in all channels at once.
+
+    Raises
+    ------
+    ValueError
+        For an unstable loop.
+    """
     poles = closed_loop(plant, compensator).poles
     if poles.real.max() >= 0.0:
         raise ValueError(f"the closed loop must be stable to have margins: a pole at {poles[poles.real.argmax()]:.4g}")

@@ -18,7 +18,20 @@ GROUPS = {"body": "bodies", "joint": "joints", "force": "force_elements", "groun
 
 @checked
 def write_scene(path: str | Path, scene: Scene) -> Path:
-    """Write a scene as a file of VTKHDF with its parts by name, in single precision; returns its path."""
+    """Write a scene as a file of VTKHDF with its parts by name, in single precision; returns its path.
+
+    Parameters
+    ----------
+    path : path
+        Where the file comes to.
+    scene : Scene
+        The scene.
+
+    Returns
+    -------
+    Path
+        The path.
+    """
     if Path(path).suffix != SUFFIX:
         raise ValueError(f"path of a scene must end in {SUFFIX}, got {str(path)!r}")
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
@@ -29,7 +42,23 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
 
 @checked
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene that :func:`write_scene` wrote; raises ValueError, naming the file, for any other."""
+    """Read a scene that :func:`write_scene` wrote; raises ValueError, naming the file, for any other.
+
+    Parameters
+    ----------
+    path : path
+        A file of :func:`write_scene`.
+
+    Returns
+    -------
+    Scene
+        The scene, in single precision.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, for any other.
+    """
     times, grids, about = read_vtkhdf(path)
     with reading("motion", path):
         if "scene" not in about:

@@ -32,8 +32,25 @@ def mode_scene(
 ) -> Scene:
     """The vibration of a mechanism in its modes, one after the other, each over one turn of ``frames`` instants.
 
-    ``about`` is the pose or equilibrium of which ``modes`` are. Points move along straight lines, the largest
-    displacement of a mode is ``scale`` of the size of the mechanism; displacements are the field in colour.
+    Points move along straight lines; displacements are the field in colour.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    about : Pose or State
+        The pose or equilibrium of which the modes are.
+    modes : Eigenmodes
+        Its vibrations.
+    frames : int
+        Instants of one turn.
+    scale : float
+        Largest displacement of a mode, over the size of the mechanism.
+
+    Returns
+    -------
+    Scene
+        Over the phases of all modes.
     """
     check.positive("scale", scale)
     check.count("frames", frames, least=4)

@@ -34,8 +34,23 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     """The scene of a run, at ``frames`` times at most, evenly spread over the saved ones; deformations ``scale``-fold.
 
     Bodies, joints and force elements are what they say of themselves (:class:`flexph.bodies.View`,
-    :mod:`flexph.joints.rows.signs`), the stresses of bodies are fields at the points of their surfaces. With
-    ``forces``, weights and the forces of joints on their first bodies are arrows.
+    :mod:`flexph.joints.rows.signs`), the stresses of bodies are fields at the points of their surfaces.
+
+    Parameters
+    ----------
+    solution : Solution
+        A run of a mechanism.
+    frames : int
+        Most times that are shown.
+    scale : float
+        Factor of the deformations.
+    forces : bool
+        Whether weights and the forces of joints on their first bodies are shown as arrows.
+
+    Returns
+    -------
+    Scene
+        Surfaces, lines and fields over time.
     """
     check.count("frames", frames, least=1)
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
@@ -49,7 +64,20 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
 
 @checked
 def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
-    """The scene of a mechanism at a pose or a state."""
+    """The scene of a mechanism at a pose or a state.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    about : Pose or State
+        A pose, or a state with its deformations.
+
+    Returns
+    -------
+    Scene
+        A scene of one time.
+    """
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     time = about.time if isinstance(about, State) else 0.0
     return scene_of(Rows(mechanism, np.asarray(x)[None]), np.array([time]), "s")

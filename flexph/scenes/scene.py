@@ -18,7 +18,15 @@ KINDS: tuple[PartKind, ...] = ("body", "joint", "force", "ground", "arrow")
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Values of a quantity at the points (k, p) or in the cells (k, c) of a part, vectors and tensors with (…, n)."""
+    """Values of a quantity at the points (k, p) or in the cells (k, c) of a part, vectors and tensors with (…, n).
+
+    Attributes
+    ----------
+    unit : str
+        Its unit.
+    values : array
+        (k, p) or (k, c), vectors and tensors with (…, n).
+    """
 
     unit: str
     values: Array
@@ -28,8 +36,24 @@ class Field:
 class Part:
     """A body, joint, force element, the ground or an arrow at k times.
 
-    points (k, p, 3) [m], (1, p, 3) where nothing moves; cells (c, n) of one type of meshio; ``deformation`` (k, p, 3)
-    [m]: the elastic part of their displacement, (k, 0, 3) of what is rigid; fields by name at points and in cells.
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        Which of these.
+    points : array
+        (k, p, 3) [m], (1, p, 3) where nothing moves.
+    cells : array
+        (c, n) of one type of meshio.
+    cell_type : str
+        That type.
+    deformation : array
+        (k, p, 3) [m]: the elastic part of their displacement, (k, 0, 3) of what is rigid.
+    point_fields : mapping
+        Fields at points by name.
+    cell_fields : mapping
+        Fields in cells by name.
     """
 
     name: str
@@ -83,8 +107,24 @@ class Part:
 class Scene:
     """Parts of a mechanism at k times [s], or over the phase of a vibration [turns].
 
-    ``size`` [m] is that of signs, ``dim`` 2 or 3 of the mechanism, ``title`` says what is seen; ``scale`` is the factor
-    by which deformations are drawn larger than they are; ``captions`` (k,), if any, stand in place of the times.
+    Attributes
+    ----------
+    times : array
+        (k,).
+    parts : tuple of Part
+        What is seen.
+    size : float
+        That of signs [m].
+    dim : int
+        2 or 3, of the mechanism.
+    title : str
+        What is seen, in words.
+    unit : str
+        That of the times.
+    scale : float
+        Factor by which deformations are drawn larger than they are.
+    captions : tuple of str
+        (k,), if any, in place of the times.
     """
 
     times: Array

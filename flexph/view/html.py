@@ -34,9 +34,26 @@ def html_fragment(
     """A ``<div>`` with the 3-D view of a run (:class:`flexph.Solution`) or of a scene, for a page of one's own.
 
     It turns with the mouse, plays, and has a slider of time; bodies and joints are in the legend, stresses in colour.
-    ``field``: the name of the field in colour, the first one if None; ``scale``: factor of the deformations;
-    ``forces``: with weights and forces of joints as arrows; ``frames``: at most so many times. ``plotly_js``: True puts
-    plotly.js into it, 4.7 MB, so that it needs no network; False leaves it to the page.
+
+    Parameters
+    ----------
+    shown : Solution or Scene
+        What is shown.
+    field : str, optional
+        Name of the field in colour; by default the first one.
+    scale : float
+        Factor of the deformations.
+    forces : bool
+        Whether weights and forces of joints are shown as arrows.
+    frames : int
+        Most times that are shown.
+    plotly_js : bool or str
+        True puts plotly.js into it, 4.7 MB, so that it needs no network; False leaves it to the page.
+
+    Returns
+    -------
+    str
+        HTML.
     """
     from plotly.io import to_html
 
@@ -57,7 +74,25 @@ def write_html(
 ) -> Path:
     """Write the 3-D view of a run or a scene as one file that opens without a network; returns its path.
 
-    Arguments are those of :func:`html_fragment`.
+    Parameters
+    ----------
+    path : path
+        Where the file comes to.
+    shown : Solution or Scene
+        What is shown.
+    field : str, optional
+        Name of the field in colour; by default the first one.
+    scale : float
+        Factor of the deformations.
+    forces : bool
+        Whether weights and forces of joints are shown as arrows.
+    frames : int
+        Most times that are shown.
+
+    Returns
+    -------
+    Path
+        The path.
     """
     from plotly.io import to_html
 

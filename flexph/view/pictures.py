@@ -35,9 +35,32 @@ def write_picture(
 ) -> Path:
     """Write the picture (PNG) of a run or a scene at a time, or where it is deformed most; returns its path.
 
-    ``at`` [s] is the time, of vibrations the number of turns; ``field``: the name of the field in colour, the first one
-    if None; ``scale``: factor of the deformations; ``forces``: with weights and forces of joints as arrows; ``size`` in
-    pixels. Raises ModuleNotFoundError, naming what to install, without pyvista.
+    Parameters
+    ----------
+    path : path
+        Where the file comes to.
+    shown : Solution or Scene
+        What is shown.
+    at : float, optional
+        Time [s], of vibrations the number of turns; by default where it is deformed most.
+    field : str, optional
+        Name of the field in colour; by default the first one.
+    scale : float
+        Factor of the deformations.
+    forces : bool
+        Whether weights and forces of joints are shown as arrows.
+    size : tuple[int, int]
+        Width and height in pixels.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without pyvista, naming what to install.
     """
     _refuse_suffix(path, "a picture", (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
@@ -64,7 +87,29 @@ def write_film(
 ) -> Path:
     """Write a run or a scene as a film, GIF or MP4 by the suffix of the path; returns its path.
 
-    At ``frames`` times at most, ``rate`` of them in a second; the other arguments are those of :func:`write_picture`.
+    Parameters
+    ----------
+    path : path
+        Where the file comes to; its suffix is ``.gif`` or ``.mp4``.
+    shown : Solution or Scene
+        What is shown.
+    field : str, optional
+        Name of the field in colour; by default the first one.
+    scale : float
+        Factor of the deformations.
+    forces : bool
+        Whether weights and forces of joints are shown as arrows.
+    frames : int
+        Most times that are shown.
+    size : tuple[int, int]
+        Width and height in pixels.
+    rate : int
+        Frames a second.
+
+    Returns
+    -------
+    Path
+        The path.
     """
     _refuse_suffix(path, "a film", FILMS)
     scene = as_scene(shown, frames, scale=scale, forces=forces)
@@ -97,7 +142,16 @@ def _refuse_suffix(path: str | Path, kind: str, endings: tuple[str, ...]) -> Non
 def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> None:
     """Open a window in which a run or a scene turns and plays, with a slider of time.
 
-    Arguments are those of :func:`write_picture`.
+    Parameters
+    ----------
+    shown : Solution or Scene
+        What is shown.
+    field : str, optional
+        Name of the field in colour; by default the first one.
+    scale : float
+        Factor of the deformations.
+    forces : bool
+        Whether weights and forces of joints are shown as arrows.
     """
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field), SIZE, window=True)
