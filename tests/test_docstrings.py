@@ -127,3 +127,8 @@ def test_main_verbs_have_an_example_and_sections(verb):
     own = [name for name in EXAMPLES if name.rpartition(".")[2] == verb and name in DESCRIBED]
     (name,) = [name for name in own if not name.startswith("flexph.plot.")]  # pictures bear the names of what they show
     assert "\nReturns\n-------\n" in inspect.getdoc(DESCRIBED[name])
+
+
+@pytest.mark.parametrize("name", ["LinearPHDAE", "PHDAE", "Simulator"])
+def test_main_classes_have_an_example(name):
+    assert any(example.endswith(f".{name}") for example in EXAMPLES)

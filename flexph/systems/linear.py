@@ -48,6 +48,17 @@ class LinearPHDAE:
         Which states are velocities (the others are stresses), or None where the states have no such split.
     lift : matrix, optional
         Maps x back to the states that ``parts`` names; None stands for the identity.
+
+    Examples
+    --------
+    A mass of 2 kg on a spring of 8 N/m, with the velocity and the force of the spring as states:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE, eigenfrequencies
+    >>> J, ports = np.array([[0.0, -1.0], [1.0, 0.0]]), {"push": slice(0, 1)}
+    >>> system = LinearPHDAE(E=np.diag([2.0, 1.0 / 8.0]), J=J, B=np.eye(2)[:, :1], ports=ports)
+    >>> eigenfrequencies(system, 1)
+    array([2.])
     """
 
     E: Any

@@ -105,6 +105,22 @@ class PHDAE(Remade):
         Functions of a start x and of the first step h [s] of a run that say what it does not meet of what the equations
         do not contain, such as positions behind constraints on velocities, or None: runs raise ValueError with what
         they say.
+
+    Examples
+    --------
+    A pendulum of 1 m and 1 kg, its state the angle and its rate, keeps its energy:
+
+    >>> import numpy as np
+    >>> from flexph import PHDAE, integrate
+    >>> def energy(x):
+    ...     return 0.5 * x[1] ** 2 - 9.81 * np.cos(x[0])
+    >>> def costate(x):
+    ...     return np.array([9.81 * np.sin(x[0]), x[1]])
+    >>> J = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> pendulum = PHDAE(E=np.eye(2), J=J, z=costate, H=energy, sample=np.ones(2))
+    >>> run = integrate(pendulum, [1.0, 0.0], np.linspace(0.0, 1.0, 101))
+    >>> bool(abs(energy(run.states[-1]) - energy(run.states[0])) < 1e-12)
+    True
     """
 
     E: MatrixFunction | Any
