@@ -77,7 +77,18 @@ class Compensator:
 
     @checked
     def discrete(self, period: float) -> tuple[Array, Array, Array, Array]:
-        """A, B, C and D of ``x₊ = A x + B e`` for errors that are held over a period [s]: exact."""
+        """A, B, C and D of ``x₊ = A x + B e`` for errors that are held over a period [s]: exact.
+
+        Parameters
+        ----------
+        period : float
+            Time over which errors are held [s].
+
+        Returns
+        -------
+        tuple[array, array, array, array]
+            Of ``x₊ = A x + B e``: exact.
+        """
         check.positive("period", period, "s")
         if not len(self.A):
             return self.A, self.B, self.C, self.D
@@ -94,8 +105,23 @@ class Compensator:
     ) -> Sampled:
         """The compensator as a controller that reads every ``period`` [s], for ``integrate(controllers={…})``.
 
-        ``sensors`` are scalars, one for each error and in their order, ``ports`` one for each output.
-        ``reference(time)`` gives a value for each sensor, zeros if None. What is read acts at once, by D.
+        What is read acts at once, by D.
+
+        Parameters
+        ----------
+        period : float
+            Time between readings [s].
+        sensors : mapping
+            Scalars, one for each error and in their order.
+        ports : sequence of str
+            External ports, one for each output.
+        reference : callable, optional
+            A value for each sensor as a function of time; zeros by default.
+
+        Returns
+        -------
+        Sampled
+            For ``integrate(controllers={…})``.
         """
         matrices = self.discrete(period)
         outputs, errors = self.D.shape

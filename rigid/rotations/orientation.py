@@ -86,8 +86,21 @@ class Orientation(ABC):
     def coordinates(self, rotation: Any) -> Array:
         """ζ (size,) of a rotation, (..., size) of many.
 
-        In space a ``scipy.spatial.transform.Rotation`` or matrices (..., 3, 3); in the plane angles [rad], a number or
-        (n,), or matrices (..., 2, 2). Raises ValueError for a matrix that is no rotation, such as a reflection.
+        Parameters
+        ----------
+        rotation : Rotation or array_like
+            In space a ``scipy.spatial.transform.Rotation`` or matrices (..., 3, 3); in the plane angles [rad], a number
+            or (n,), or matrices (..., 2, 2).
+
+        Returns
+        -------
+        array
+            ζ (size,), of many rotations (..., size).
+
+        Raises
+        ------
+        ValueError
+            For a matrix that is no rotation, such as a reflection.
         """
         return self._from_matrix(_rotations("rotation", rotation, self.dim))
 
@@ -123,7 +136,17 @@ class Orientation(ABC):
     def pose(self, position: Sequence[float] | Array, rotation: Rotation | Numbers) -> Array:
         """ζ = (r, orientation) of a free body from its position r (dim,) [m] and its rotation.
 
-        ``rotation`` is what :meth:`coordinates` takes, or in space coordinates (size,) of this kind, checked.
+        Parameters
+        ----------
+        position : array_like
+            r (dim,) [m].
+        rotation : Rotation or Numbers
+            What :meth:`coordinates` takes, or in space coordinates (size,) of this kind, checked.
+
+        Returns
+        -------
+        array
+            ζ.
         """
         r = check.array("position", position, (self.dim,))
         own = self.dim == 3 and not isinstance(rotation, Rotation) and np.shape(rotation) == (self.size,)

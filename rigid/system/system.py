@@ -111,9 +111,23 @@ class MultibodySystem(SystemModel):
         Multipliers, and massless velocities, are stage values: they belong to the middle of the step.
 
         Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and those of the system by name (see
-        :mod:`rigid.system`). ``start`` (n,) is a state at which its conditions are checked.
-        Raises ValueError where constraints follow from others: multipliers would not be determined; and where massless
-        velocities are not, which neither constraints nor dampers nor potentials act on.
+        :mod:`rigid.system`).
+
+        Parameters
+        ----------
+        start : array, optional
+            A state (n,) at which its conditions are checked.
+
+        Returns
+        -------
+        PHDAE
+            For runs and analysis.
+
+        Raises
+        ------
+        ValueError
+            Where constraints follow from others: multipliers would not be determined; and where massless velocities are
+            not, which neither constraints nor dampers nor potentials act on.
         """
         refuse_dependent(self)
         refuse_undetermined(self)
@@ -133,9 +147,30 @@ class MultibodySystem(SystemModel):
     ) -> Array:
         """The consistent state x = (ζ, ϖ, λ, μ) with these positions and velocities, for :func:`flexph.integrate`.
 
-        λ and μ are those of :meth:`accelerations` under the inputs (by port) at a time [s]. Raises ValueError, naming
-        the constraint and its defect, unless c(ζ) = 0, c'Zϖ = 0, Aϖ = 0 and the conditions of the coordinates hold to
-        1e-8 of their terms. A velocity constraint that is the rate of a position is kept at the position of the start.
+        λ and μ are those of :meth:`accelerations`. A velocity constraint that is the rate of a position is kept at the
+        position of the start.
+
+        Parameters
+        ----------
+        positions : array_like
+            ζ (n_pot,).
+        velocities : array_like
+            ϖ (n_kin,).
+        inputs : mapping, optional
+            Inputs by port: values or functions of time; zero unless given.
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        array
+            (n,).
+
+        Raises
+        ------
+        ValueError
+            Naming the constraint and its defect, unless c(ζ) = 0, c'Zϖ = 0, Aϖ = 0 and the conditions of the
+            coordinates hold to 1e-8 of their terms.
         """
         return start.state(self, positions, velocities, inputs=inputs or {}, time=time)
 
@@ -144,8 +179,24 @@ class MultibodySystem(SystemModel):
         """Consistent positions and velocities near given ones, for :meth:`state`.
 
         Positions move to the conditions of the coordinates by the least change, and along Zδ to the constraints with
-        the least δᵀMδ (Newton's method); velocities change by the least kinetic energy. Raises ArithmeticError where
-        no consistent positions are found.
+        the least δᵀMδ (Newton's method); velocities change by the least kinetic energy.
+
+        Parameters
+        ----------
+        positions : array_like
+            ζ (n_pot,).
+        velocities : array_like
+            ϖ (n_kin,).
+
+        Returns
+        -------
+        tuple[array, array]
+            ζ and ϖ.
+
+        Raises
+        ------
+        ArithmeticError
+            Where no consistent positions are found.
         """
         return start.nearest(self, positions, velocities)
 
@@ -160,9 +211,29 @@ class MultibodySystem(SystemModel):
     ) -> Accelerations:
         """ϖ̇ (n_kin,), λ (k,) and μ (l,) of [rigid] eq. (10) with the rates of its constraints.
 
-        ``Mϖ̇ + Kᵀ(λ, μ) = f``, ``Kϖ̇ = −K̇ϖ`` with K = (c'Z, A), K̇ by differences along ζ̇ = Zϖ. What is not determined
-        (multipliers of redundant constraints, massless velocities) is of least norm. Raises ValueError where forces on
-        massless velocities do not balance.
+        ``Mϖ̇ + Kᵀ(λ, μ) = f``, ``Kϖ̇ = −K̇ϖ`` with K = (c'Z, A), K̇ by differences along ζ̇ = Zϖ. What is not
+        determined (multipliers of redundant constraints, massless velocities) is of least norm.
+
+        Parameters
+        ----------
+        positions : array_like
+            ζ (n_pot,).
+        velocities : array_like
+            ϖ (n_kin,).
+        inputs : mapping, optional
+            Inputs by port: values or functions of time; zero unless given.
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        Accelerations
+            ϖ̇, λ and μ.
+
+        Raises
+        ------
+        ValueError
+            Where forces on massless velocities do not balance.
         """
         zeta = check.array("positions", positions, (self.positions,))
         omega = check.array("velocities", velocities, (self.velocities,))
@@ -170,7 +241,18 @@ class MultibodySystem(SystemModel):
 
     @checked
     def split(self, x: Array) -> Split:
-        """ζ, ϖ, λ and μ of one state (n,) or of many (…, n)."""
+        """ζ, ϖ, λ and μ of one state (n,) or of many (…, n).
+
+        Parameters
+        ----------
+        x : array
+            One state (n,) or many (…, n).
+
+        Returns
+        -------
+        Split
+            ζ, ϖ, λ and μ.
+        """
         return self.layout.split(np.asarray(x))
 
     @property
