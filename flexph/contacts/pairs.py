@@ -55,7 +55,22 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
 @checked
 def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) -> Connection:
-    """Contact of each shape of a group with each other: of n spheres, n(n − 1)/2 pairs under one name."""
+    """Contact of each shape of a group with each other: of n spheres, n(n − 1)/2 pairs under one name.
+
+    Parameters
+    ----------
+    shapes : sequence
+        Two or more: names of ports, which are points, or shapes of :mod:`flexph.contacts`.
+    law : ContactLaw
+        The contact law of every pair.
+    name : str, optional
+        Name of the element.
+
+    Returns
+    -------
+    Connection
+        The element, for :func:`flexph.connect`.
+    """
     group = _shapes("shapes", shapes)
     if len(group) < 2:
         raise ValueError(f"shapes must be two or more that may touch each other, got {len(group)}")

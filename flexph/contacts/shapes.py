@@ -19,7 +19,15 @@ def _placed(port: PortName, what: str) -> None:
 @checked
 @dataclass(frozen=True)
 class Sphere:
-    """A ball about a port, in the plane a disc; of radius 0 the point itself. ``radius`` in [m]."""
+    """A ball about a port, in the plane a disc; of radius 0 the point itself.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Port of a body, or a place of the world.
+    radius : float
+        [m].
+    """
 
     port: str | Ground
     radius: float = 0.0
@@ -32,7 +40,15 @@ class Sphere:
 @checked
 @dataclass(frozen=True)
 class Plane:
-    """A half space (of the plane a half plane) below a port; ``normal`` points out, in the axes of the section."""
+    """A half space (of the plane a half plane) below a port.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Port of a body, or a place of the world.
+    normal : sequence of float
+        Direction out of it, in the axes of the section.
+    """
 
     port: str | Ground
     normal: Sequence[float]
@@ -45,7 +61,17 @@ class Plane:
 @checked
 @dataclass(frozen=True)
 class Cylinder:
-    """A long cylinder about an axis through a port, seen from outside; in the plane a disc. ``radius`` in [m]."""
+    """A long cylinder about an axis through a port, seen from outside; in the plane a disc.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Port of a body, or a place of the world.
+    radius : float
+        [m].
+    axis : sequence of float, optional
+        Direction of the axis in the section at the port; none in the plane.
+    """
 
     port: str | Ground
     radius: float
@@ -60,7 +86,17 @@ class Cylinder:
 @checked
 @dataclass(frozen=True)
 class Hole:
-    """A long hole about an axis through a port, seen from inside; in the plane a round one. ``radius`` in [m]."""
+    """A long hole about an axis through a port, seen from inside; in the plane a round one.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Port of a body, or a place of the world.
+    radius : float
+        [m].
+    axis : sequence of float, optional
+        Direction of the axis in the section at the port; none in the plane.
+    """
 
     port: str | Ground
     radius: float
