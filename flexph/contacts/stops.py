@@ -46,6 +46,11 @@ def stop(
     name : str, optional
         A name of its own.
 
+    Returns
+    -------
+    Connection
+        The element, for :func:`flexph.connect`.
+
     Raises
     ------
     ValueError
