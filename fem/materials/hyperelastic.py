@@ -74,7 +74,17 @@ def symmetric_product(A: Array) -> Array:
 class NeoHooke(Isotropic):
     """Compressible neo-Hooke: ``ψ = ½μ(I₁ − 3) − μ ln J + ½λ (ln J)²``, Lamé's constants μ, λ [Pa].
 
-    Raises ValueError unless μ > 0 and λ > −2μ/3, where the undeformed solid would be unstable.
+    Parameters
+    ----------
+    mu : float
+        μ [Pa].
+    lam : float
+        λ [Pa].
+
+    Raises
+    ------
+    ValueError
+        Unless μ > 0 and λ > −2μ/3, where the undeformed solid would be unstable.
     """
 
     mu: float
@@ -100,8 +110,21 @@ class NeoHooke(Isotropic):
 class MooneyRivlin(Isotropic):
     """Compressible Mooney-Rivlin: ``ψ = c₁(I₁J^(−2/3) − 3) + c₂(I₂J^(−4/3) − 3) + ½κ(J − 1)²`` [Pa].
 
-    The undeformed solid has the shear modulus 2(c₁ + c₂) and the bulk modulus κ. Raises ValueError unless both are
-    positive.
+    The undeformed solid has the shear modulus 2(c₁ + c₂) and the bulk modulus κ.
+
+    Parameters
+    ----------
+    c1 : float
+        c₁ [Pa].
+    c2 : float
+        c₂ [Pa].
+    bulk : float
+        κ [Pa].
+
+    Raises
+    ------
+    ValueError
+        Unless both moduli are positive.
     """
 
     c1: float
@@ -134,11 +157,21 @@ class MooneyRivlin(Isotropic):
 class StoredEnergy(Hyperelastic):
     """Any ψ(C) with its derivative, functions of C (k, 3, 3): ``energy`` (k,) [J/m³], ``derivative`` ∂ψ/∂C (k, 3, 3).
 
-    The derivative is symmetric. ``second``, 4 ∂²ψ/∂C² (k, 6, 6) in the order of Voigt (xx, yy, zz, yz, xz, xy), speeds
-    the iteration up; without it differences of the derivative are taken.
+    Parameters
+    ----------
+    energy : callable
+        ψ (k,) [J/m³] of C (k, 3, 3).
+    derivative : callable
+        ∂ψ/∂C (k, 3, 3) of C, symmetric.
+    second : callable, optional
+        4 ∂²ψ/∂C² (k, 6, 6) of C in the order of Voigt (xx, yy, zz, yz, xz, xy), which speeds the iteration up; by
+        differences of the derivative by default.
 
-    Raises ValueError where the derivative is not that of the energy, with what it misses; where the solid has stress
-    without strain; and where it is unstable there.
+    Raises
+    ------
+    ValueError
+        Where the derivative is not that of the energy, with what it misses; where the solid has stress without strain;
+        and where it is unstable there.
     """
 
     energy: Callable[[Array], Array]

@@ -124,18 +124,34 @@ class NodalLoad:
 class NodalBody(Described, Memo):
     """A body of nodes, each a rigid frame or a point with mass and ports of its own, held together by strains.
 
-    ``frames`` are the nodes, those that turn before the points; ``places`` (N, d) [m] their origins in the axes of the
-    undeformed body, with which their own are parallel: as long as it is undeformed, it moves as a rigid body does.
-    Directions of joints at its ports are stated in these axes, and turn with the node. ``elements`` (E, 2) are the
-    nodes at the ends of what its strains interpolate, ``directors`` (N, d, d) the sections of the undeformed nodes,
-    where these turn; the shape of its ``view``, (p, N), are weights of the nodes with which the points move.
-    ``weights`` (N,) by name are ports that are such points, ``tangents`` (t, N) those of tangents between which
-    elements turn.
-    ``current``: tensors that depend on the deformation, of solids (:class:`flexph.bodies.deformation.CurrentTensor`);
-    the vectors of their strains are, point by point, the columns of the deformation gradient.
-
     States are those of all nodes one after the other: ``rod.centre`` (dN,), ``rod.velocity``, of the T nodes that turn
-    ``rod.rotation`` (9T,) and ``rod.spin``, and ``rod.stress``.
+    ``rod.rotation`` (9T,) and ``rod.spin``, and ``rod.stress``. Directions of joints at its ports are stated in the
+    axes of the undeformed body, and turn with the node.
+
+    Parameters
+    ----------
+    frames : tuple of Body
+        The nodes, those that turn before the points.
+    places : array
+        Their origins (N, d) [m] in the axes of the undeformed body, with which their own are parallel: as long as it is
+        undeformed, it moves as a rigid body does.
+    elasticity : DirectorStrain
+        What holds them together; of solids the vectors of its strains are, point by point, the columns of the
+        deformation gradient.
+    elements : array
+        (E, 2): the nodes at the ends of what its strains interpolate.
+    directors : array
+        (N, d, d): the sections of the undeformed nodes, where these turn.
+    view : View, optional
+        What it looks like; its shape, (p, N), are weights of the nodes with which the points move.
+    current : mapping
+        Tensors of solids that depend on the deformation, by name (:class:`flexph.bodies.deformation.CurrentTensor`).
+    loads : mapping
+        Load ports by name.
+    weights : mapping
+        Ports that are points which move with weights (N,) of the nodes, by name.
+    tangents : array, optional
+        (t, N): weights of the tangents between which elements turn.
     """
 
     frames: tuple[Body, ...]

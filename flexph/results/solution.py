@@ -29,13 +29,34 @@ from .state_view import MechanismView, MotionByName
 class Solution(MotionByName, Result):
     """A run: k + 1 saved times, states by part name, multipliers at midpoints, and the energy ledger.
 
-    times (k + 1,) [s]; states (k + 1, n) in the layout of the mechanism; multipliers (k, g) at ``multiplier_times``
-    (k,), the midpoint of the step that ends at each saved time: of second order. ``stage_multipliers`` (k, g) are the
-    scheme's own, means over the step, whose work is in the ledger.
-    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name. ``memory`` holds
-    what the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
-    ``events`` by name: when each event occurred, and the states there; a terminal one is the last saved time.
-    ``steps_by`` says what took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
+    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name.
+
+    Attributes
+    ----------
+    times : array
+        (k + 1,) [s].
+    states : array
+        (k + 1, n), in the layout of the mechanism.
+    ledger : Ledger
+        Energy accounts.
+    events : mapping
+        By name when each event occurred, and the states there; a terminal one is the last saved time.
+    observations : array
+        What ``observe`` returned, a row for each saved time.
+    mechanism : Mechanism
+        What ran.
+    multiplier_times : array
+        (k,) [s], the midpoint of the step that ends at each saved time.
+    multipliers : array
+        (k, g), of second order.
+    stage_multipliers : array
+        (k, g): the scheme's own, means over the step, whose work is in the ledger.
+    anchors : Anchors
+        What joints keep as assembled.
+    memory : array
+        What the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
+    steps_by : str
+        What took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
     """
 
     mechanism: Mechanism
