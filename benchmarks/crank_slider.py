@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -305,6 +306,7 @@ def once(function: Callable[[], object], count: int = 200) -> float:
 
 
 def main() -> None:
+    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--long", action="store_true", help="NumPy steps too, and libraries at all targets: hours")
     words.add_argument("--shares", action="store_true", help="only where a step by NumPy spends its time")

@@ -10,6 +10,7 @@ models to the end of the runs. One thread: OMP_NUM_THREADS=1.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from typing import Any
 
@@ -158,6 +159,7 @@ def theirs(once: bool) -> tuple[Array, float]:
 
 def main() -> None:
     """Tips, times and ratios."""
+    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds

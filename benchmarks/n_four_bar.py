@@ -142,6 +142,7 @@ def _least_of_four_bars(loops: int) -> float:
 
 
 def main() -> None:
+    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     words.add_argument("--loops", type=int, default=LOOPS, metavar="FOUR-BARS")
     loops = words.parse_args().loops

@@ -1,5 +1,6 @@
 """The crank-slider with its rod in full and reduced: error of the midpoint deflection, states, time of a run."""
 
+import os
 import time
 import warnings
 
@@ -57,6 +58,7 @@ def deflection(solution: Solution) -> np.ndarray:
 
 def main() -> None:
     """Print the table."""
+    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     table = Table(title=f"two turns, {STEPS} steps; errors over the largest deflection")
     for column in ("strain", "elements", "rod", "coordinates", "slopes", "rms error", "largest", "compiled", "NumPy"):
         table.add_column(column, justify="right")

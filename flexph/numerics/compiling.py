@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -14,7 +15,23 @@ AVAILABLE = find_spec("numba") is not None
 LONG = 10.0
 """Duration of a run [s] from which on it is worth saying that compiled kernels would shorten it."""
 
+_MANY: ContextVar[bool] = ContextVar("whether more runs of the kind follow", default=False)
 log = logging.getLogger("flexph")
+
+
+@contextmanager
+def one_of_many() -> Iterator[None]:
+    """Let short runs in the block wait for the compiler, as more of the kind follow, with which they are compared."""
+    token = _MANY.set(True)
+    try:
+        yield
+    finally:
+        _MANY.reset(token)
+
+
+def is_one_of_many() -> bool:
+    """Whether a run that begins here is one of many."""
+    return _MANY.get()
 
 
 @contextmanager

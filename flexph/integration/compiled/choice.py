@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...numerics.compiling import AVAILABLE
+from ...numerics.compiling import AVAILABLE, is_one_of_many
 from ..methods.method import MechanismMethod
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
 
 def may_be_short(mechanism: Mechanism, method: MechanismMethod, steps: float) -> bool:
     """Whether NumPy takes so many steps sooner than loops are compiled, which nobody insists on."""
-    if method.compiled or method.tolerance is not None or os.environ.get(WAIT) == "1":
+    waits = os.environ.get(WAIT) == "1" or is_one_of_many()
+    if waits or method.compiled or method.tolerance is not None:
         return False
     unknowns = mechanism.layout.velocities + mechanism.layout.multipliers
     return steps * (STEP + UNKNOWN * unknowns) < PATIENCE

@@ -13,6 +13,7 @@ from cases import double_four_bar
 from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
 from flexph.methods import DiscreteGradient, Exact, Exact4, ExactGauss, by_name
 from flexph.numerics import compiling
+from flexph.studies.execution.tasks import computed
 
 pytestmark = [
     pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba"),
@@ -331,6 +332,7 @@ def test_a_short_run_does_not_wait_for_the_compiler(monkeypatch):
     np.testing.assert_array_equal(short.states, slow.states)
     agree(compiled, short)
     assert run(compiled=True).steps_by == run(int(choice.PATIENCE / choice.STEP)).steps_by == choice.LOOPS
+    assert computed(lambda: {"waits": run().steps_by == choice.LOOPS}, {}).values["waits"]  # one sample of a study
     monkeypatch.setenv(choice.WAIT, "1")
     assert run().steps_by == choice.LOOPS
 
