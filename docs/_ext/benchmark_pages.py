@@ -27,7 +27,7 @@ def measured(runs: list[dict[str, Any]]) -> str:
     sections = "\n\n".join(_section(run) for run in runs)
     return (
         "# Benchmarks as they were run\n\nWhat the commands of `benchmarks/` printed, word for word; process time, one "
-        "thread. A ratio is the time of the peer that its name says over ours, both of one run. Where other work kept "
+        "thread. A `ratio` line compares two times of one run, which the lines above it name. Where other work kept "
         "the machine busy, as its load says, times are too long, and ratios of times hold about.\n\n"
         f"{table(('ratio', '', 'command', 'date'), rows)}\n\n{sections}\n"
     )
