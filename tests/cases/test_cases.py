@@ -42,6 +42,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
         "--step 2e-3 --duration 0.112 --orientation quaternion",
         "kept.png lock.csv motion.png quaternion.csv rates.csv rates.png",
     ),
+    "helicopter-blade": (10, "--elements 1 --end 0.1", "frequencies.csv ledger.csv tip.csv tip.png"),
     "hinged-beam": (24, "--elements 4 --steps 640 --end 16", "history.csv history.png ledger.png stresses.png"),
     "index-one": (31, "--step 0.5", "completions.csv example.csv example.png orders.csv orders.png"),
     "interconnected-beams": (5, "--elements 2 --steps 10", "elements.csv steps.csv tip.csv tip.png"),
@@ -58,6 +59,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     ),
     "pogo-stick": (9, "--end 0.5", "convergence.csv events.csv motion.csv pogo-stick.png"),
     "point-masses": (23, "--step 0.02", "balance.csv kept.png motion.csv motion.png orders.csv"),
+    "princeton-beam": (12, "--elements 1 --angles 2", "tips.csv tips.png"),
     "rigid-slider-crank": (19, "--step 0.02", "balance.csv motion.csv motion.png pin.csv pin.png"),
     "rlc-graph": (8, "--steps 50", "incidence.csv ladder.png response.csv step.csv"),
     "robot-arm": (11, "--step 1e-3 --end 0.3", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
@@ -87,7 +89,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
 }
 SLOW_CHECKS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
-    flexible-pendulum flexible-rope
+    flexible-pendulum helicopter-blade princeton-beam
+    flexible-rope
     flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever rubber-block
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
@@ -95,7 +98,8 @@ SLOW_CHECKS = """
 """
 SLOW_RUNS = """
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
-    elbow flexible-rope
+    elbow helicopter-blade princeton-beam
+    flexible-rope
     flying-rod lateral-buckling robot-arm rod-between-bodies rolled-cantilever rubber-block
     flexible-pendulum four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams nafems plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam
