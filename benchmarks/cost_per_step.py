@@ -9,7 +9,9 @@ from crank_slider import END, PATHS, mechanism
 
 from flexph import Mechanism, State, integrate
 from flexph.mechanisms.model import network
-from flexph.methods import Exact, ExactGauss
+from flexph.methods import Exact, Exact4, ExactGauss
+
+Compiled = Exact | Exact4 | ExactGauss
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns
@@ -20,9 +22,7 @@ CLEAR, LONGEST = 0.3, 200
 """Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
 
 
-def per_step(
-    system: Mechanism, warm: State, h: float, count: int, *, method: Exact | ExactGauss
-) -> tuple[float, float]:
+def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Compiled) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
 
     def run(steps: int) -> tuple[float, float]:
@@ -40,7 +40,7 @@ def per_step(
         count *= 4
 
 
-def time_per_step(elements: int, limit: int | None, method: Exact | ExactGauss) -> tuple[float, float]:
+def time_per_step(elements: int, limit: int | None, method: Compiled) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step at the start of the run."""
     default = network.DENSE_LIMIT
     network.DENSE_LIMIT = default if limit is None else limit
@@ -63,12 +63,13 @@ def exponent(sizes: list[int], costs: list[float]) -> float:
 def table(largest: int) -> None:
     """Milliseconds per step by path, µs per element, fitted exponents."""
     numpy_path = PATHS["NumPy"]
-    columns: dict[str, tuple[int | None, Exact | ExactGauss]] = {
+    columns: dict[str, tuple[int | None, Compiled]] = {
         "dense": (DENSE, numpy_path),
         "sparse": (SPARSE, numpy_path),
     }
     if "compiled" in PATHS:
-        columns |= {"compiled": (None, PATHS["compiled"]), "gauss": (None, ExactGauss(compiled=True))}
+        columns |= {"compiled": (None, PATHS["compiled"]), "fourth": (None, Exact4(compiled=True))}
+        columns |= {"gauss": (None, ExactGauss(compiled=True))}
     print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
@@ -85,6 +86,9 @@ def table(largest: int) -> None:
         print(f"{elements:8d}  {3 * elements + 8:10d}  {iterations:10.1f}{row}", flush=True)
     fitted = (f"{exponent(sizes, costs[name]):16.2f} {'':11s}" for name in columns)
     print(f"{'exponent, larger half':32s}" + "".join(fitted))
+    for name in ("fourth", "gauss"):
+        if name in costs:
+            print(f"ratio steps-of-compiled-in-one-of-{name} {costs[name][-1] / costs['compiled'][-1]:.1f}")
 
 
 def main() -> None:
