@@ -8,9 +8,9 @@ from .materials.elastic import Anisotropic as Anisotropic
 from .materials.elastic import Orthotropic as Orthotropic
 from .materials.hyperelastic import MooneyRivlin as MooneyRivlin
 from .materials.hyperelastic import NeoHooke as NeoHooke
-from .materials.hyperelastic import StoredEnergy as StoredEnergy
 from .materials.materials import Material as Material
 from .materials.materials import Section as Section
+from .materials.user_law import StoredEnergy as StoredEnergy
 from .meshes.box_mesh import box_mesh as box_mesh
 from .plates.plate import plate as plate
 from .plates.supports import Support as Support

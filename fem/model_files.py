@@ -30,6 +30,7 @@ from flexph.models.schema.fields import (
 from .beams.beam import beam
 from .materials.damping import Damping
 from .materials.elastic import Anisotropic, Orthotropic
+from .materials.law_entries import Law, MooneyRivlinEntry, NeoHookeEntry
 from .materials.materials import Material, Section
 from .meshes.box_mesh import box_mesh
 from .plates.plate import plate
@@ -225,7 +226,7 @@ Ports, Loads, Cuts = (dict[str, _region_or(entry)] for entry in (TieEntry, LoadE
 
 
 class SolidEntry(BodyEntry):
-    """A linear elastic body that fills a mesh, see :func:`fem.solid`."""
+    """An elastic body that fills a mesh, of linear or finite strain, see :func:`fem.solid`."""
 
     makes: ClassVar = staticmethod(solid)
     kind: Literal["solid"]
@@ -240,6 +241,8 @@ class SolidEntry(BodyEntry):
     sections: Cuts = Field(default_factory=dict)
     momenta: Literal["full", "constant"] = "full"
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    strain: Literal["linear", "finite"] = "linear"
+    law: Law = None
 
 
 class PlateEntry(BodyEntry):
@@ -267,5 +270,5 @@ KINDS = Kinds(
     bodies=(BeamEntry, RodEntry, CableEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
-    parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry),
+    parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry, NeoHookeEntry, MooneyRivlinEntry),
 )

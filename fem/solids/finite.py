@@ -16,7 +16,7 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping
-from ..materials.hyperelastic import stored_energy
+from ..materials.strain_laws import stored_energy
 from ..meshes.regions import region
 from .finite_view import current_tensors, finite_view
 from .loads import load_ports, loaded_elements

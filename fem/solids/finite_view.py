@@ -13,7 +13,7 @@ from flexph.bodies.nodal_body import PointLaw
 from flexph.numerics.arrays import Array
 
 from ..materials.elastic import normal_stress
-from ..materials.hyperelastic import whole_stress
+from ..materials.strain_laws import whole_stress
 from ..meshes.drawing import drawing
 from .model import SolidModel
 from .view import stress_tensor

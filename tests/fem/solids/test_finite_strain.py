@@ -1,12 +1,32 @@
 """Solids and plane bodies of finite strain: closed forms at rest, and what the scheme promises at any step."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, connect, distance, distributed_load, hinge, integrate, revolute, slider, spherical
+from flexph import (
+    GROUND,
+    ValidityWarning,
+    connect,
+    distance,
+    distributed_load,
+    eigenfrequencies,
+    eliminate,
+    force,
+    hinge,
+    integrate,
+    revolute,
+    slider,
+    spherical,
+    weld,
+)
+from flexph.bodies.deformation import deformation_gradients
+from flexph.models import ModelError, load_model
 from flexph.results.state_view import MechanismView
 
 RUBBER = fem.Material(young=1e6, density=1000.0, poisson=0.3)
@@ -98,7 +118,9 @@ def uniaxial(energy, stretch):
     return side, energy(stretch + small * 1j, side, side).imag / small
 
 
-@pytest.mark.parametrize(("law", "dim"), [("neo-Hooke", 2), ("Mooney-Rivlin", 3), ("user", 2)])
+@pytest.mark.parametrize(
+    ("law", "dim"), [("neo-Hooke", 2), ("Mooney-Rivlin", 2), pytest.param("user", 3, marks=pytest.mark.slow)]
+)
 def test_uniaxial_tension_of_laws(law, dim):
     own, energy = LAWS[law]
     side, traction = uniaxial(energy, 1.4)
@@ -147,3 +169,149 @@ def keeps_all(run):
     assert np.abs(run.ledger.residual).max() <= 1e-12 * run.ledger.total_energy[0]
     assert run.ledger.position_residual.max() <= 1e-12
     assert run.orthogonality() <= 1e-12
+
+
+def test_cauchy_stress_of_uniaxial_tension_is_the_force_per_deformed_area():
+    own, energy = LAWS["neo-Hooke"]
+    side, traction = uniaxial(energy, 1.4)
+    state = pulled(2, traction, law=own)
+    block = state.mechanism.bodies["block"]
+    centres = state["block.centre"].reshape(1, -1, 2)
+    gradients = deformation_gradients(block, centres, state.rotations("block")[None])
+    stress = block.current["cauchy"].of(gradients, state["block.stress"][None])
+    np.testing.assert_allclose(stress[0, :, 0], traction / side**2, rtol=1e-10)
+    np.testing.assert_allclose(stress[0, :, 1:], 0.0, rtol=0, atol=1e-9 * traction)
+
+
+def test_cauchy_stress_turns_with_the_body():
+    """Objectivity: a body that is deformed by F and then turned by Q has Q σ Qᵀ."""
+    block, rng = body(3), np.random.default_rng(1)
+    F = np.eye(3) + 0.2 * rng.standard_normal((3, 3))
+    Q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    Q *= np.linalg.det(Q)
+    sigma = np.tile(rng.standard_normal(6), block.stress_size // 6)[None]
+    stresses = []
+    for own in (F, Q @ F):
+        gradients = deformation_gradients(block, (block.places @ own.T)[None], np.zeros((1, 0, 3, 3)))
+        xx, yy, zz, xy, yz, xz = block.current["cauchy"].of(gradients, sigma)[0, 0]
+        stresses.append(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    np.testing.assert_allclose(stresses[1], Q @ stresses[0] @ Q.T, rtol=0, atol=1e-12 * np.abs(sigma).max())
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_motion_is_the_same_in_a_world_that_is_turned(dim):
+    """Everything turns with the start: the scheme knows no axes."""
+    angle = 0.7
+    Q = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    turn = Q if dim == 2 else Rotation.from_rotvec([0.4, -0.8, 0.6]).as_matrix()
+    block = body(dim, material=SOFT, law=None, ports={"root": "left"})
+    mechanism, ends = connect({"block": block}, []), []
+    for R in (np.eye(dim), turn):
+        place = (0.0, 0.0, 0.0 if R is not turn else angle) if dim == 2 else ((0.0, 0.0, 0.0), R)
+        pose = mechanism.assemble({"block": place})
+        x = mechanism.consistent_state(pose).x.copy()
+        velocities = np.outer(np.linalg.norm(block.centres, axis=1), np.array([0.5, -1.0, 0.8])[:dim])
+        x[mechanism.layout.parts["block.velocity"]] = (velocities @ R.T).ravel()
+        start = replace(mechanism.consistent_state(pose), x=x)
+        ends.append(integrate(mechanism, start, np.arange(6) * 0.01)["block.centre"][-1].reshape(-1, dim))
+    assert np.abs(ends[0] - block.centres).max() > 0.01
+    np.testing.assert_allclose(ends[1], ends[0] @ turn.T, rtol=0, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_small_vibrations_are_those_of_the_linear_solid():
+    """Frequencies of a clamped block: lumped masses of 9 nodes a cell keep their order, 4; stiffness is the same."""
+    differences = []
+    for cells in (4, 8):
+        mesh = fem.box_mesh((LENGTH, WIDTH), (cells, cells // 4))
+        given = {"degree": 2, "plane": "stress", "thickness": WIDTH, "ports": {"root": "left"}}
+        clamped = []
+        for own in ({"strain": "finite"}, {"reference": "root"}):
+            block = fem.solid(mesh, RUBBER, **given, **own)
+            mechanism = connect({"block": block}, [weld("block.root", GROUND.at(0.0, 0.5 * WIDTH))])
+            system = mechanism.linearize(mechanism.assemble({"block": (0.0, 0.0, 0.0)}))
+            clamped.append(eigenfrequencies(eliminate(system), count=3))
+        differences.append(np.abs(clamped[0] / clamped[1] - 1.0))
+    assert np.all(differences[1] < 4e-4)
+    np.testing.assert_array_less(2.5, np.log2(differences[0] / differences[1]))
+
+
+@pytest.mark.slow
+def test_second_order_in_time():
+    ends = [tumbling(2, 0.005 / 2**k, steps=6 * 2**k)["block.centre"][-1] for k in range(4)]
+    apart = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+    np.testing.assert_allclose(np.log2(apart[:-1] / apart[1:]), 2.0, rtol=0, atol=0.1)
+    assert apart[-1] <= 2e-4
+
+
+def test_cells_that_turn_inside_out_are_told():
+    block = body(2, ports={"root": "left", "tip": "right"})
+    mechanism = connect({"block": block}, [weld("block.root", GROUND.at(0.0, 0.5 * WIDTH)), force("block.tip")])
+    with pytest.warns(ValidityWarning, match="inside out"):
+        start = mechanism.consistent_state(mechanism.assemble({"block": (0.0, 0.0, 0.0)}))
+        integrate(mechanism, start, np.arange(6) * 0.01, inputs={"force block.tip": (-2e6, 0.0)})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"reference": "root"}, "reference is of strain='linear'"),
+        ({"momenta": "constant"}, "momenta is of strain='linear'"),
+        ({"sections": {"cut": "left"}}, "sections is of strain='linear'"),
+        ({"ports": {"root": fem.Tie("left", "mean")}}, "port 'root' must be tied rigidly"),
+        ({"damping": fem.Damping(mass=1.0)}, "damping of finite strain must be by stiffness"),
+        ({"law": {"steel": fem.NeoHooke(1.0, 1.0)}}, "steel"),
+    ],
+)
+def test_what_is_of_floating_frames_is_refused(options, told):
+    with pytest.raises(ValueError, match=told):
+        body(2, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: fem.NeoHooke(-1.0, 1.0), "mu must be positive"),
+        (lambda: fem.NeoHooke(1.0, -1.0), "lam must be above"),
+        (lambda: fem.MooneyRivlin(1.0, -2.0, 1.0), r"c1 \+ c2 must be positive"),
+        (lambda: fem.StoredEnergy(logarithms, lambda C: 2.0 * logarithms_by_tensor(C)), "derivative must be"),
+        (
+            lambda: body(2, law=fem.StoredEnergy(lambda C: C[:, 0, 0], lambda C: 0.0 * C + np.diag([1.0, 0.0, 0.0]))),
+            "no stress without strain",
+        ),
+        (lambda: body(2, law=fem.StoredEnergy(lambda C: -logarithms(C), lambda C: -logarithms_by_tensor(C))), "stable"),
+        (lambda: fem.solid(fem.box_mesh((1.0, 1.0, 1.0), (1, 1, 1)), RUBBER, law=fem.NeoHooke(1.0, 1.0)), "law is of"),
+    ],
+)
+def test_laws_that_are_none_are_refused(make, told):
+    with pytest.raises(ValueError, match=told):
+        make()
+
+
+MODEL = """
+flexph: 1
+materials:
+  rubber: {young: 1 MPa, density: 1000, poisson: 0.4}
+bodies:
+  block:
+    kind: solid
+    mesh: {lengths: [0.4, 0.1], counts: [1, 1]}
+    material: rubber
+    plane: strain
+    thickness: 0.1
+    ports: {root: left}
+    strain: finite
+    law: {kind: neo_hooke, mu: 0.36 MPa, lam: 1.4 MPa}
+connections:
+  - {kind: hinge, first: block.root, second: ground}
+"""
+
+
+def test_model_files_have_finite_strain(tmp_path):
+    path = tmp_path / "block.yaml"
+    path.write_text(MODEL, encoding="utf-8")
+    block = load_model(path).mechanism.bodies["block"]
+    assert block.elasticity.laws[0].law.law == fem.NeoHooke(0.36e6, 1.4e6)
+    path.write_text(MODEL.replace("mu: 0.36 MPa", "mu: -1 MPa"), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"law.*mu must be positive"):
+        load_model(path)
