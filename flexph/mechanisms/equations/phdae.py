@@ -40,6 +40,11 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
         raise ValueError(f"general equations do not take springs whose reference moves, as that of {moving[0]!r} does")
+    if mechanism.network.arrays.strains.laws:
+        raise ValueError(
+            "general equations need stresses that are linear in the strains, which a law of finite strain is not: take "
+            "Exact() or Exact4(), or strain='finite' without law"
+        )
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)

@@ -13,6 +13,7 @@ from scipy.linalg import cholesky, eigh
 from ...contacts.arrays import refuse_contacts
 from ...kernels.continuous import input_matrix, spring_operator, strain_operator, strain_rates
 from ...kernels.springs import damping_slopes
+from ...kernels.strains import end_stiffness
 from ...linear.eigenmodes.quadratic_spectrum import modal
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross
@@ -99,7 +100,10 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
     a = mechanism.network.arrays
     cv, cw, cu = a.columns
     P, bent, rank = small.basis, small.basis[cu], back.shape[1]
-    stress = sparse.csr_array(a.stiffness) @ (_strains(mechanism, small) @ back)
+    strain, own = _strains(mechanism, small) @ back, a.strains.stress
+    stress = sparse.csr_array(a.stiffness) @ strain
+    if own.size:
+        stress[own] = end_stiffness(a.strains, small.d.product) @ strain[own]
     free = P.shape[1]
     pieces: list[tuple[str, Array]] = []
     by_body = np.split(stress, np.cumsum([b.stress_size for b in mechanism.bodies.values()])[:-1])

@@ -315,3 +315,27 @@ def test_model_files_have_finite_strain(tmp_path):
     path.write_text(MODEL.replace("mu: 0.36 MPa", "mu: -1 MPa"), encoding="utf-8")
     with pytest.raises(ModelError, match=r"law.*mu must be positive"):
         load_model(path)
+
+
+def test_general_equations_refuse_laws_and_take_linear_stresses():
+    for law, refused in ((None, False), (fem.NeoHooke(4e3, 6e3), True)):
+        mechanism = connect({"block": body(2, law=law)}, [])
+        start = mechanism.consistent_state(mechanism.assemble())
+        if refused:
+            with pytest.raises(ValueError, match="general equations need stresses that are linear"):
+                mechanism.phdae(start)
+        else:
+            assert mechanism.phdae(start).sample.size == mechanism.layout.size
+
+
+@pytest.mark.slow
+def test_linearised_about_a_loaded_state_as_the_spectrum():
+    """Two routes to the frequencies of a stretched block of neo-Hooke: eliminated and linearised, and by the spectrum."""
+    block = body(2, law=fem.NeoHooke(4e5, 6e5), ports={"root": "left", "tip": "right"})
+    mechanism = connect(
+        {"block": block}, [weld("block.root", GROUND.at(0.0, 0.5 * WIDTH)), force("block.tip", name="f")]
+    )
+    loads = {"f": (3e3, 0.0)}
+    state = mechanism.equilibrium(mechanism.assemble(), inputs=loads)
+    linear = eigenfrequencies(mechanism.linearize(state, inputs=loads), count=3)
+    np.testing.assert_allclose(linear, mechanism.spectrum(state, inputs=loads).frequencies[:3], rtol=1e-9)
