@@ -330,7 +330,7 @@ def test_general_equations_refuse_laws_and_take_linear_stresses():
 
 @pytest.mark.slow
 def test_linearised_about_a_loaded_state_as_the_spectrum():
-    """Two routes to the frequencies of a stretched block of neo-Hooke: eliminated and linearised, and by the spectrum."""
+    """Two routes to the frequencies of a stretched block: eliminated and linearised, and by the spectrum."""
     block = body(2, law=fem.NeoHooke(4e5, 6e5), ports={"root": "left", "tip": "right"})
     mechanism = connect(
         {"block": block}, [weld("block.root", GROUND.at(0.0, 0.5 * WIDTH)), force("block.tip", name="f")]
