@@ -44,7 +44,7 @@ class Exact(MechanismMethod):
     compiled : bool, optional
         By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
         equal to round-off. The first long run on a machine takes some 20 s more, and says so; short ones do not wait
-        for that (see :attr:`Solution.steps_by`). Drives and inputs must be functions of time alone: they are asked for
+        for that (``solution.steps_by`` says so). Drives and inputs must be functions of time alone: they are asked for
         many steps ahead, drives that take arrays for all times at once.
         False keeps to NumPy, True insists.
 
