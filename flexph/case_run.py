@@ -126,9 +126,10 @@ def _computed(
             publish(part, folder.path / "unfinished")
             raise
         (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
-        _write_scenes(part, case, result)
+        scenes = _write_scenes(part, case, result)
         if reporting.report:
-            _report(part, record, figures, result=result, case=case, reporting=reporting, warned=warned)
+            told = {"warnings": warned, "scenes": {} if case.scenes is None else scenes}  # runs have views of their own
+            _report(part, record, figures, result=result, case=case, reporting=reporting, told=told)
         return folder.publish(part)
 
 
@@ -146,14 +147,17 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
         yield
 
 
-def _write_scenes(part: Path, case: Case[Any], result: Any) -> None:
-    """Write what `flexph view` shows; where it cannot be written the results are kept, and it is told."""
+def _write_scenes(part: Path, case: Case[Any], result: Any) -> Mapping[str, Any]:
+    """Write what `flexph view` shows, and return it; where that fails the results are kept, and it is told."""
     from flexph.scenes.of_results import scenes_of, write_scenes
 
     try:
-        write_scenes(part, scenes_of(result, case.scenes))
+        scenes = scenes_of(result, case.scenes)
+        write_scenes(part, scenes)
     except Exception as error:  # hours of computing must not be lost with it
-        click.echo(f"no scene: {type(error).__name__}: {error}", err=True)
+        log.error("no scene: %s: %s", type(error).__name__, error)
+        return {}
+    return scenes
 
 
 def _report(
@@ -164,13 +168,13 @@ def _report(
     result: Any,
     case: Case[Any],
     reporting: Reporting,
-    warned: Sequence[str],
+    told: Mapping[str, Any],
 ) -> None:
     """Write the report beside the results; where it cannot be written they are kept, and it is told."""
     from flexph.report.reports import write_case_report
 
     checks = list(case.checks()) if reporting.checks else None
-    told = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
+    told = {"summary": case.summary, "command": reporting.command, "checks": checks, **told}
     try:
         write_case_report(part, record, figures, result, told)
     except Exception as error:  # hours of computing must not be lost with it

@@ -15,7 +15,7 @@ from ..plot.studies import varied
 from ..results.nested import values_of
 from ..results.result import Result
 from .page import Block, Chart, Picture, Section, Table, Text, write_page
-from .runs import sections_of
+from .runs import scene_view, sections_of
 
 REPORT = "report.html"
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
@@ -65,7 +65,7 @@ def write_case_report(
     """The report of a case beside its files.
 
     ``record`` and ``figures`` are those of its summary; ``told``: ``summary`` of the case, ``command``, ``warnings``,
-    and ``checks``, None where none were asked for.
+    ``scenes`` by name that are not of runs, and ``checks``, None where none were asked for.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     pictures = [path for path in files if path.suffix in (".png", ".svg", ".jpg")]
@@ -77,6 +77,7 @@ def write_case_report(
         Section("Result", [*warned, Table(("figure", "value"), list(flat(figures)))]),
         Section("Parameters", [*command, time, *parameters]),
         *_of_parts(result),
+        *(Section(f"{name} in motion", [scene_view(scene)]) for name, scene in list(told["scenes"].items())[:VIEWS]),
         Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
         Section("Validation", _validation(record["case"], told["checks"])),
         Section("Files", [Table(("file", "bytes"), _listed(folder, files))]),

@@ -18,6 +18,8 @@ from ..plot.panels import Curve, Panel, largest_of
 from ..plot.stress_extremes import StressExtremes, quantities, stress_extremes
 from ..results.result import Result
 from ..results.solution import Solution
+from ..scenes.of_motion import motion_scene
+from ..scenes.scene import Scene
 from ..view.html import html_fragment
 from .charts import COLORS
 from .page import Block, Chart, Html, Section, Table, Text
@@ -30,6 +32,8 @@ ENTRIES = 10_000_000
 """Stresses that are looked at, over all instants."""
 SHOWN = 11
 """Instants of the drawing."""
+SURFACE, MODES = 40_000, 3
+"""Triangles up to which the 3-D view is drawn into the page, and modes in it."""
 FRAMES, CELLS = 20, 10_000
 """Instants of the 3-D view, and cells up to which it is drawn into the page."""
 
@@ -133,7 +137,16 @@ def _view(run: Solution) -> list[Block]:
         return [Text("No body has a view.")]
     if cells > CELLS:
         return [Text(f"The 3-D view of {cells} cells is left out: more than {CELLS} make a page slow.")]
-    return [Html(html_fragment(run, frames=FRAMES, plotly_js=False))]
+    return [scene_view(motion_scene(run, frames=FRAMES))]
+
+
+def scene_view(scene: Scene) -> Block:
+    """The 3-D view of a scene; of vibrations enough instants for three modes."""
+    cells = sum(len(part.cells) for part in scene.parts)
+    if cells > SURFACE:
+        return Text(f"The 3-D view of {cells} triangles is left out: more than {SURFACE} make a page slow.")
+    frames = len(scene.times) if not scene.captions else MODES * scene.captions.count(scene.captions[0])
+    return Html(html_fragment(scene.picked(range(min(frames, len(scene.times)))), frames=frames, plotly_js=False))
 
 
 def _steps(run: Result) -> list[Block]:
