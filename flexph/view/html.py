@@ -128,6 +128,8 @@ def packed(values: Array) -> dict[str, str]:
 
 def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     """What of a part is the same at all times."""
+    from plotly.colors import get_colorscale
+
     corners = {key: packed(own.astype(np.int32)) for key, own in zip("ijk", part.cells.T, strict=True)}
     look: dict[str, Any] = {"type": "mesh3d", **corners, "name": part.name, "showlegend": True, "flatshading": False}
     look["lighting"] = {"ambient": 0.55, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6}
@@ -136,9 +138,10 @@ def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     assert name is not None
     _, unit = unit_of(scene, name)
     low, high = limits_of(scene, name)
+    colours = get_colorscale("Turbo")  # plotly.js does not know its name
     first = next(p for p in scene.parts if coloured(p, name))
     bar = {"title": {"text": bar_title(name, unit), "side": "right"}, "len": 0.75, "x": 1.0}
-    return look | {"colorscale": "Turbo", "cmin": low, "cmax": high, "showscale": part is first, "colorbar": bar}
+    return look | {"colorscale": colours, "cmin": low, "cmax": high, "showscale": part is first, "colorbar": bar}
 
 
 def _frame(scene: Scene, part: Part, name: str | None, row: int) -> dict[str, Any]:
@@ -159,6 +162,8 @@ def _layout(scene: Scene, count: int) -> dict[str, Any]:
         f"{axis}axis": {"title": {"text": f"{axis} [m]"}, "range": [m - 0.52 * e, m + 0.52 * e], "nticks": 5}
         for axis, m, e in zip("xyz", middle.tolist(), extent.tolist(), strict=True)
     }
+    if scene.dim == 2:
+        axes["zaxis"] |= {"title": {"text": ""}, "showticklabels": False}
     ratio = dict(zip("xyz", (1.6 * extent / longest).tolist(), strict=True))
     plane = {"eye": {"x": 0.35, "y": -0.6, "z": 2.4}, "up": {"x": 0, "y": 1, "z": 0}}
     camera = plane if scene.dim == 2 else {"eye": {"x": 1.2, "y": -1.4, "z": 0.8}, "up": {"x": 0, "y": 0, "z": 1}}
