@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..console.verbosity import log, tell
 from ..numerics import checks as check
 from ..scenes.files import read_scene
 from ..scenes.of_results import scene_files
@@ -69,7 +70,7 @@ def command(where: Path, name: str | None, field: str | None, at: float | None, 
         for kind, path in targets.items():
             if path is not None:
                 own = {"png": {"at": at}}.get(kind, {"frames": frames})
-                click.echo(WRITERS[kind](path, scene, **options, **own))
+                tell([WRITERS[kind](path, scene, **options, **own)])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -82,7 +83,7 @@ def _scene(where: Path, name: str | None) -> Scene:
     if not files:
         raise ValueError(f"{where} holds no motion: give the folder of 'flexph run CASE --out {where}' of a mechanism")
     if name is None and len(files) > 1:
-        click.echo(f"there are {', '.join(files)}: this is the first, see --scene", err=True)
+        log.warning("there are %s: this is the first, see --scene", ", ".join(files))
     return read_scene(next(iter(files.values())) if name is None else check.lookup("scene", name, files))
 
 
