@@ -79,6 +79,12 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "spin-up": (6, "--elements 2 --steps 200", "ledger.csv ledger.png tip.csv tip.png tip_linear.csv"),
     "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
     "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
+    "bouncing-ball": (10, "--end 0.02 --height 1e-4", "ball.pvd ledger.csv ledger.png motion.csv motion.png"),
+    "newtons-cradle": (16, "--law rigid --step 5e-3", "cradle.pvd ledger.csv ledger.png motion.csv velocities.png"),
+    "rocking-block": (6, "--step 0.01 --end 0.5", "block.pvd ledger.csv ledger.png motion.csv motion.png"),
+    "sliding-block": (4, "--step 0.01 --end 0.1", "block.pvd ledger.csv ledger.png motion.csv motion.png"),
+    "painleve-rod": (3, "--steps 2", "ledger.csv ledger.png motion.csv motion.png rod.pvd"),
+    "flexible-stop": (5, "--elements 1 --end 0.01", "arm.pvd ledger.csv ledger.png motion.csv motion.png"),
     "synchronous-machine": (
         12,
         "--steps-per-cycle 20 --short-circuit 0.05 --loaded 0.1",
@@ -88,6 +94,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
 }
 SLOW_CHECKS = """
+    bouncing-ball newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
     flexible-rope
@@ -97,6 +104,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
+    newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam
     flexible-rope

@@ -1,0 +1,36 @@
+"""What cases with contacts tell of a run: its balance, and what the contacts took."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flexph import Solution
+
+
+def balance(solution: Solution) -> float:
+    """Largest residual of the balance over the scale of its energies."""
+    ledger = solution.ledger
+    return float(np.abs(ledger.residual).max() / ledger.scale) if ledger.scale > 0.0 else 0.0
+
+
+def taken(solution: Solution) -> dict[str, float]:
+    """What each account of dissipation took over the run [J]."""
+    return {name: float(values.sum()) for name, values in solution.ledger.dissipation.items()}
+
+
+def least_taken(solution: Solution) -> float:
+    """The least that any account took in a step, over the scale of the energies; negative where one gave."""
+    ledger = solution.ledger
+    least = min(float(values.min()) for values in ledger.dissipation.values())
+    return min(least, 0.0) / ledger.scale if ledger.scale > 0.0 else 0.0
+
+
+def figures(solution: Solution) -> dict[str, Any]:
+    """All of these by their names in summaries."""
+    return {
+        "balance_residual_max_rel": balance(solution),
+        "dissipation_min_rel": least_taken(solution),
+        "taken_J": taken(solution),
+    }
