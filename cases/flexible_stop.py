@@ -78,7 +78,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """No penetration, the balance, and no energy from nowhere."""
     for law in ("rigid", "compliant"):
-        solution = run(law=law, elements=2, end=0.05)  # type: ignore[arg-type]
+        solution = run(law=law, elements=2, end=0.05)
         if law == "rigid":
             yield vanishes("penetration [m]", min(gaps(solution).min(), 0.0), 1e-12)
         yield vanishes(f"balance, {law}", balance(solution), 1e-11)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -39,8 +40,10 @@ def cradle(law: Law) -> Mechanism:
     ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)})
     touch = Hertz(STIFFNESS) if law == "compliant" else Rigid(restitution=1.0)
     spheres = [Sphere(f"{name}.centre", RADIUS) for name in NAMES]
-    pairs = zip(spheres[:-1], spheres[1:], strict=True)
-    return connect(dict.fromkeys(NAMES, ball), [contact(*pair, touch, name=f"touch {i + 1}") for i, pair in enumerate(pairs)])
+    pairs = pairwise(spheres)
+    return connect(
+        dict.fromkeys(NAMES, ball), [contact(*pair, touch, name=f"touch {i + 1}") for i, pair in enumerate(pairs)]
+    )
 
 
 def run(
@@ -84,7 +87,9 @@ def checks() -> Iterable[Check]:
     """Velocities after the impact by both laws, touching and with gaps."""
     elastic = run(step=2e-5)
     for name, reference, value in zip(NAMES, HERTZ, velocities_out(elastic), strict=True):
-        yield near(f"Hertz, {name} [m/s]", reference, value, 2e-4, source="equations of motion", kind="independent code")
+        yield near(
+            f"Hertz, {name} [m/s]", reference, value, 2e-4, source="equations of motion", kind="independent code"
+        )
     yield vanishes("balance, Hertz", balance(elastic), 1e-13)
     for gap, references in ((0.0, NEWTON), (1e-4, (0.0, 0.0, 0.0, 0.0, 1.0))):
         solid = run(law="rigid", gap=gap, step=1e-3)

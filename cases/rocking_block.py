@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,7 +54,7 @@ def leaning(mechanism: Mechanism, tilt: float) -> State:
 def run(
     *,
     step: Annotated[float, Option("time step", "s")] = 2e-3,
-    end: Annotated[float, Option("end of the run", "s")] = 1.6,
+    end: Annotated[float, Option("end of the run", "s")] = 1.8,
 ) -> Solution:
     """A rocking block released at half of the angle at which it would fall over (Housner 1963)."""
     mechanism = block_on_ground()
@@ -79,7 +80,7 @@ def amplitudes(solution: Solution) -> list[float]:
     """Largest tilts between impacts over α, without that of the start and of the interval under way."""
     edges = np.searchsorted(solution.times, solution.events["flat"].times)
     tilt = np.abs(tilts(solution))
-    return [float(tilt[a:b].max() / ALPHA) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [float(tilt[a:b].max() / ALPHA) for a, b in pairwise(edges)]
 
 
 def exact_amplitudes(count: int) -> list[float]:
@@ -97,8 +98,9 @@ def exact_first_impact() -> float:
     start = 0.5 * ALPHA
 
     def rate(u: float) -> float:
-        phi = start + u * u
-        return 2.0 * u / math.sqrt(2.0 * (math.cos(start) - math.cos(phi))) if u > 0.0 else math.sqrt(2.0 / math.sin(start))
+        if u == 0.0:
+            return math.sqrt(2.0 / math.sin(start))
+        return 2.0 * u / math.sqrt(2.0 * (math.cos(start) - math.cos(start + u * u)))
 
     return float(quad(rate, 0.0, math.sqrt(ALPHA - start), epsabs=1e-13)[0] / P)
 

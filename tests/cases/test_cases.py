@@ -79,6 +79,8 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "spin-up": (6, "--elements 2 --steps 200", "ledger.csv ledger.png tip.csv tip.png tip_linear.csv"),
     "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
     "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
+    "woodpecker-toy": (6, "--step 1e-3 --end 0.01", "ledger.csv ledger.png motion.csv motion.png woodpecker.pvd"),
+    "clearance-crank": (5, "--step 1e-3 --end 0.004", "crank.pvd ledger.csv ledger.png motion.csv motion.png"),
     "bouncing-ball": (10, "--end 0.02 --height 1e-4", "ball.pvd ledger.csv ledger.png motion.csv motion.png"),
     "newtons-cradle": (16, "--law rigid --step 5e-3", "cradle.pvd ledger.csv ledger.png motion.csv velocities.png"),
     "rocking-block": (6, "--step 0.01 --end 0.5", "block.pvd ledger.csv ledger.png motion.csv motion.png"),
@@ -94,7 +96,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
 }
 SLOW_CHECKS = """
-    bouncing-ball newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
+    bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
     flexible-rope
@@ -104,7 +106,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
-    newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
+    clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam
     flexible-rope

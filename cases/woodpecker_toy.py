@@ -1,0 +1,213 @@
+"""The woodpecker toy: a sleeve with play on a pole, a spring and a bird that pecks its way down by impacts and jams.
+
+Coordinates are the height y of the sleeve and the angles φ_M, φ_S of sleeve and bird, with kinematics linear in both:
+a body with two shapes. Data of C. Glocker, Dynamik von Starrkörpersystemen mit Reibung und Stößen (1995), and R. I.
+Leine, C. Glocker, D. H. van Campen, Nonlinear dynamics of the woodpecker toy (2001), as in open examples of Siconos;
+the published start lies 0.9 µm inside of the pole and begins at φ_M = −0.0006/0.0058 here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from scipy import sparse
+
+import rigid
+from flexph import GROUND, Body, Event, Mechanism, Solution, State, connect, hinge, integrate, slider
+from flexph.bodies.body import Port
+from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.inertia import Inertia
+from flexph.case import Case, Check, Option
+from flexph.contacts import Plane, Rigid, contact
+from flexph.export.tables import write_table
+from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array
+from flexph.plot.axes import new_figure
+
+from .checks import near, vanishes
+from .contact_figures import balance, figures, least_taken
+from .files import write_run
+
+SLEEVE, BIRD = 0.0003, 0.0045  # m_M, m_S [kg]
+SLEEVE_INERTIA, BIRD_INERTIA = 5.0e-9, 7.0e-7  # J_M, J_S [kg m²]
+STIFFNESS, GRAVITY = 0.0056, 9.81  # c_φ [N m/rad]
+L_M, L_G, L_S = 0.010, 0.015, 0.0201  # [m]
+R_0, R_M, H_M, H_S = 0.0025, 0.0031, 0.0058, 0.02  # [m]
+FRICTION, BEAK_RESTITUTION = 0.3, 0.5
+START = (-(R_M - R_0) / H_M, -0.2788)  # φ_M, φ_S [rad]
+RATES = (-0.3411, 0.0, -7.4583)  # ẏ [m/s], φ̇_M, φ̇_S [rad/s]
+BEAK = 1e-6  # of the mass of the bird, as a point by itself [kg]
+
+
+def _point(x: float, along: tuple[float, float], up: tuple[float, float]) -> Port:
+    """A point at x, which moves by ``along`` and ``up`` times (φ_M, φ_S)."""
+    return Port(np.array([x, 0.0]), sparse.csr_array([along, up]), sparse.csr_array((1, 2)))
+
+
+def bird() -> Body:
+    """Sleeve and bird as one body with the shapes φ_M and φ_S, without the point mass of the beak."""
+    up = np.array([L_M, L_G])
+    pair = sparse.csr_array(BIRD * np.outer(up, up))
+    none = sparse.csr_array((2, 2))
+    inertia = Inertia(
+        mass=SLEEVE + BIRD,
+        first=np.zeros(2),
+        second=np.zeros((2, 2)),
+        shape_first=np.array([[0.0, 0.0], BIRD * up]),
+        shape_lever=np.zeros((2, 2, 2)),
+        shape_pair=((none, none), (none, pair)),
+        spin=np.array([[BIRD_INERTIA]]),
+        spin_shape=np.zeros((1, 2)),
+        spin_pair=sparse.csr_array(np.diag([SLEEVE_INERTIA, BIRD_INERTIA])),
+    )
+    play, gap = R_M - R_0, L_M + L_G - L_S - R_0
+    ports = {
+        "pole": _point(0.0, (0.0, 0.0), (0.0, 0.0)),
+        "beak": _point(gap, (0.0, -H_S), (L_M, L_G - L_S)),
+        "below": _point(play, (H_M, 0.0), (R_M, 0.0)),
+        "above": _point(play, (-H_M, 0.0), (R_M, 0.0)),
+    }
+    spring = Elasticity(
+        sparse.csr_array([[1.0 / STIFFNESS]]), sparse.csr_array([[1.0, -1.0]]), sparse.csr_array((0, 2)),
+        sparse.csr_array((1, 0)),
+    )  # fmt: skip
+    beak = ports["beak"]
+    return Body(inertia.plus_point(-BEAK, beak.position, beak.shape), ports, spring, momenta="constant")
+
+
+def toy() -> Mechanism:
+    """The bird on its pole, three contacts with friction."""
+    pole, law = Plane(GROUND.at(0.0, 0.0), (1.0, 0.0)), Rigid(friction=FRICTION)
+    joints = [
+        slider("bird.pole", GROUND.at(0.0, 0.0), direction=(0.0, 1.0)),
+        hinge("beak.point", "bird.beak"),
+        contact("beak.point", pole, Rigid(restitution=BEAK_RESTITUTION, friction=FRICTION), name="beak"),
+        contact("bird.below", pole, law, name="sleeve below"),
+        contact("bird.above", pole, law, name="sleeve above"),
+    ]
+    return connect({"bird": bird(), "beak": rigid.point(BEAK)}, joints, gravity=(0.0, -GRAVITY))
+
+
+def start(mechanism: Mechanism) -> State:
+    """The published start."""
+    state = mechanism.consistent_state(mechanism.assemble(guess={"bird": (0.0, 0.0, 0.0)}))
+    x, parts, u, du = state.x.copy(), mechanism.layout.parts, np.array(START), np.array(RATES[1:])
+    body = mechanism.bodies["bird"]
+    mean, beak = body.inertia.mean_shape, body.ports["beak"].shape
+    up = np.array([0.0, RATES[0]])
+    for name, shape in (("bird", mean), ("beak", beak)):
+        x[parts[f"{name}.centre"]] += shape @ u
+        x[parts[f"{name}.velocity"]] = up + shape @ du
+    x[parts["bird.deformation"]], x[parts["bird.deformation_rate"]] = u, du
+    x[parts["bird.stress"]] = STIFFNESS * (u[0] - u[1])
+    return State(state.time, x, state.multipliers, state.anchors)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """The last whole period of a run: from one passage of φ_S through zero upwards to the next."""
+
+    period: float
+    fall: float
+    loss: float
+    impacts: int
+
+
+def run(
+    *,
+    step: Annotated[float, Option("time step", "s")] = 2e-4,
+    end: Annotated[float, Option("end of the run", "s")] = 0.52,
+) -> Solution:
+    """A woodpecker that pecks its way down a pole: impacts, friction and jams (Glocker 1995, Leine 2001)."""
+    mechanism = toy()
+    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
+    swings = Event(lambda t, x: float(x["bird.deformation"][1]), direction=1)
+    times = np.linspace(0.0, count * step, count + 1)
+    return integrate(mechanism, start(mechanism), times, events={"swing": swings})
+
+
+def cycle(solution: Solution) -> Cycle | None:
+    """The last whole period; None where there is none."""
+    found = solution.events["swing"]
+    if len(found.times) < 2:
+        return None
+    parts = solution.mechanism.layout.parts
+    origin = [_origin(solution, x[parts["bird.centre"]], x[parts["bird.deformation"]]) for x in found.states[-2:]]
+    t0, t1 = found.times[-2:]
+    whole = (solution.times[1:] > t0) & (solution.times[1:] <= t1)
+    lost = np.sum(list(solution.ledger.dissipation.values()), axis=0)
+    return Cycle(float(t1 - t0), origin[0] - origin[1], float(lost[whole].sum()), _impacts(solution, whole))
+
+
+def _origin(solution: Solution, centre: Array, u: Array) -> float:
+    """Height of the sleeve."""
+    inertia = solution.mechanism.bodies["bird"].inertia
+    return float((centre - inertia.centre - inertia.mean_shape @ u)[1])
+
+
+def _impacts(solution: Solution, whole: Array) -> int:
+    """Steps in which a contact was struck and took energy, by contact, one after the other counted once."""
+    names = [name for name in solution.ledger.dissipation if name.endswith(": impact")]
+    count = 0
+    for name in names:
+        struck = (solution.ledger.dissipation[name] > 1e-9)[whole]
+        count += int(np.sum(struck & ~np.append(False, struck[:-1])))
+    return count
+
+
+def angles(solution: Solution) -> Array:
+    """φ_M and φ_S (k + 1, 2) [rad]."""
+    return solution["bird.deformation"]
+
+
+def told(solution: Solution) -> dict[str, Any]:
+    """The figures of the limit cycle."""
+    last = cycle(solution)
+    swing = angles(solution)[len(solution.times) // 2 :, 1]
+    return {
+        "period_s": last.period if last else None,
+        "fall_per_period_m": last.fall if last else None,
+        "loss_per_period_J": last.loss if last else None,
+        "impacts_per_period": last.impacts if last else None,
+        "phi_S_rad": [float(swing.min()), float(swing.max())],
+    }
+
+
+def write(solution: Solution, folder: Path) -> dict[str, Any]:
+    """Angles and energy over time."""
+    write_run(solution, folder, "woodpecker.pvd")
+    sleeve, bird_ = angles(solution).T
+    columns = {"t_s": solution.times, "phi_M_rad": sleeve, "phi_S_rad": bird_}
+    write_table(folder / "motion.csv", columns | {"H_J": solution.ledger.total_energy})
+    figure = new_figure(7.0, 4.5)
+    axes = figure.subplots()
+    axes.plot(solution.times, sleeve, linewidth=1.0, label="sleeve")
+    axes.plot(solution.times, bird_, linewidth=1.0, label="bird")
+    axes.set(xlabel="t [s]", ylabel="angle [rad]")
+    axes.legend(frameon=False)
+    axes.grid(alpha=0.3)
+    figure.savefig(folder / "motion.png")
+    return told(solution) | figures(solution)
+
+
+def checks() -> Iterable[Check]:
+    """The limit cycle by independent integration, the balance, and no energy from nowhere."""
+    solution = run()
+    found, source = told(solution), "independent prototype"
+    for name, reference, apart in (
+        ("period_s", 0.145976, 1.5e-4),
+        ("fall_per_period_m", 0.019445, 4e-5),
+        ("loss_per_period_J", 9.156e-4, 2e-6),
+        ("impacts_per_period", 5, 0.5),
+    ):
+        yield near(name, reference, found[name] or math.inf, apart, source=source, kind="independent code")
+    yield vanishes("balance", balance(solution), 1e-10)
+    yield vanishes("energy given", least_taken(solution), 1e-12)
+
+
+case = Case(run, write, checks, needs=("matplotlib",))
