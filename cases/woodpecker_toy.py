@@ -110,7 +110,10 @@ def start(mechanism: Mechanism) -> State:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The last whole period of a run: from one passage of φ_S through zero upwards to the next."""
+    """The mean of the last two periods of a run, from one passage of φ_S through zero upwards to the next.
+
+    Of two, since the motion comes to its limit cycle from one side and the other in turn.
+    """
 
     period: float
     fall: float
@@ -132,16 +135,19 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """The last whole period; None where there is none."""
+    """The mean of the last two periods, or the last one; None where there is none."""
     found = solution.events["swing"]
-    if len(found.times) < 2:
+    periods = min(2, len(found.times) - 1)
+    if periods < 1:
         return None
     parts = solution.mechanism.layout.parts
-    origin = [_origin(solution, x[parts["bird.centre"]], x[parts["bird.deformation"]]) for x in found.states[-2:]]
-    t0, t1 = found.times[-2:]
+    origin = [_origin(solution, x[parts["bird.centre"]], x[parts["bird.deformation"]]) for x in found.states]
+    t0, t1 = float(found.times[-1 - periods]), float(found.times[-1])
     whole = (solution.times[1:] > t0) & (solution.times[1:] <= t1)
     lost = np.sum(list(solution.ledger.dissipation.values()), axis=0)
-    return Cycle(float(t1 - t0), origin[0] - origin[1], float(lost[whole].sum()), _impacts(solution, whole))
+    fall = origin[-1 - periods] - origin[-1]
+    loss = float(lost[whole].sum())
+    return Cycle((t1 - t0) / periods, fall / periods, loss / periods, round(_impacts(solution, whole) / periods))
 
 
 def _origin(solution: Solution, centre: Array, u: Array) -> float:
