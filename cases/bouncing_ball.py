@@ -81,7 +81,7 @@ def rest(solution: Solution) -> float | None:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Height and energy over time."""
-    write_run(solution, folder, "ball.pvd")
+    write_run(solution, folder)
     height, energy = heights(solution), solution.ledger.total_energy
     write_table(folder / "motion.csv", {"t_s": solution.times, "height_m": height, "H_J": energy})
     draw(solution, folder / "motion.png")

@@ -119,7 +119,7 @@ def told(solution: Solution) -> dict[str, float]:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Angle of the crank and place of the slider in its guide over time."""
-    write_run(solution, folder, "crank.pvd")
+    write_run(solution, folder)
     angle, height = crank_angle(solution), eccentricity(solution)
     write_table(folder / "motion.csv", {"t_s": solution.times, "crank_rad": angle, "y_over_c": height})
     figure = new_figure(7.0, 5.0)

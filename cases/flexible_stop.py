@@ -58,7 +58,7 @@ def gaps(solution: Solution) -> Array:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Gap and energies over time."""
-    write_run(solution, folder, "arm.pvd")
+    write_run(solution, folder)
     gap, ledger = gaps(solution), solution.ledger
     write_table(folder / "motion.csv", {"t_s": solution.times, "gap_m": gap, "H_J": ledger.total_energy})
     figure = new_figure(7.0, 5.0)

@@ -69,7 +69,7 @@ def velocities_out(solution: Solution) -> list[float]:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Velocities over time."""
-    write_run(solution, folder, "cradle.pvd")
+    write_run(solution, folder)
     speeds = {f"{name}_m_s": solution[f"{name}.velocity"][:, 0] for name in NAMES}
     write_table(folder / "motion.csv", {"t_s": solution.times} | speeds)
     figure = new_figure(7.0, 4.0)

@@ -64,7 +64,7 @@ def loss(solution: Solution) -> float:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Spin and energy over time."""
-    write_run(solution, folder, "rod.pvd")
+    write_run(solution, folder)
     energy = solution.ledger.total_energy
     write_table(folder / "motion.csv", {"t_s": solution.times, "spin_rad_s": spins(solution), "H_J": energy})
     figure = new_figure(7.0, 4.0)

@@ -107,7 +107,7 @@ def exact_first_impact() -> float:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Tilt and energy over time."""
-    write_run(solution, folder, "block.pvd")
+    write_run(solution, folder)
     tilt = tilts(solution)
     write_table(folder / "motion.csv", {"t_s": solution.times, "tilt_rad": tilt, "H_J": solution.ledger.total_energy})
     figure = new_figure(7.0, 4.0)

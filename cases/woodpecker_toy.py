@@ -186,7 +186,7 @@ def told(solution: Solution) -> dict[str, Any]:
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Angles and energy over time."""
-    write_run(solution, folder, "woodpecker.pvd")
+    write_run(solution, folder)
     sleeve, bird_ = angles(solution).T
     columns = {"t_s": solution.times, "phi_M_rad": sleeve, "phi_S_rad": bird_}
     write_table(folder / "motion.csv", columns | {"H_J": solution.ledger.total_energy})
