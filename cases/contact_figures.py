@@ -21,9 +21,12 @@ def taken(solution: Solution) -> dict[str, float]:
 
 
 def least_taken(solution: Solution) -> float:
-    """The least that any account took in a step, over the scale of the energies; negative where one gave."""
+    """The least that all accounts together took in a step, over the scale of the energies; negative where they gave.
+
+    Together: in an impact of many contacts one may give to the others.
+    """
     ledger = solution.ledger
-    least = min(float(values.min()) for values in ledger.dissipation.values())
+    least = float(np.sum(list(ledger.dissipation.values()), axis=0).min())
     return min(least, 0.0) / ledger.scale if ledger.scale > 0.0 else 0.0
 
 

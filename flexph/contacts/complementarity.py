@@ -17,8 +17,10 @@ import numpy as np
 
 from ..numerics.arrays import Array
 
-SWEEPS, STEPS, MANY_SWEEPS = 15, 60, 1500
+SWEEPS, STEPS, MANY_SWEEPS = 15, 60, 1000
 """Sweeps before Newton's method, its steps, and sweeps where it does not settle."""
+SHARES, PROXIMAL = (1e-6, 1e-8, 1e-3), 30
+"""Weights on what changes, over the largest entry of D, that make impulses unique, and how often they are taken."""
 SOLVED = 1e-11
 """Defect of the complementarity, over the largest velocity in it, at which a problem counts as solved."""
 OPEN, STICK, SLIP = range(3)
@@ -61,16 +63,36 @@ class Problem(NamedTuple):
 
 def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     """The impulses; look at their ``defect``, as some problems have no solution."""
-    count, start = problem.contacts, np.zeros(problem.b.size) if guess is None else guess
-    if not count:
+    contacts, start = problem.contacts, np.zeros(problem.b.size) if guess is None else guess
+    if not contacts:
         return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0)
     best = _judged(problem, start)
-    for sweeps in (SWEEPS, 10 * SWEEPS, MANY_SWEEPS):
+    if best.defect > SOLVED:
+        best = _better(problem, best, SWEEPS)
+    for share in SHARES:
         if best.defect <= SOLVED:
+            return best
+        best = _proximal(problem, best, share * float(problem.D.diagonal().max()))
+    return best if best.defect <= SOLVED else _better(problem, best, MANY_SWEEPS)
+
+
+def _better(problem: Problem, best: Impulses, sweeps: int) -> Impulses:
+    """The best of some impulses, of these after sweeps, and of those after Newton's method."""
+    swept = _swept(problem, best.flat, sweeps)
+    return min(best, _judged(problem, swept), _newton(problem, swept), key=lambda one: one.defect)
+
+
+def _proximal(problem: Problem, best: Impulses, weight: float) -> Impulses:
+    """Impulses that are not unique, by problems in which a weight on what changes makes them so."""
+    x, D = best.flat, problem.D + weight * np.eye(problem.b.size)
+    for _ in range(PROXIMAL):
+        one = problem._replace(D=D, b=problem.b - weight * x)
+        x = _better(one, _judged(one, x), SWEEPS).flat
+        found = _judged(problem, x)
+        better = found.defect < best.defect
+        best = found if better else best
+        if best.defect <= SOLVED or not better:
             break
-        swept = _swept(problem, best.flat, sweeps)
-        for found in (_judged(problem, swept), _newton(problem, swept)):
-            best = min(best, found, key=lambda one: one.defect)
     return best
 
 

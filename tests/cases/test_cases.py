@@ -79,6 +79,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "spin-up": (6, "--elements 2 --steps 200", "ledger.csv ledger.png tip.csv tip.png tip_linear.csv"),
     "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
     "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
+    "disc-pile": (6, "--discs 4 --end 0.02", "ledger.csv ledger.png motion.vtkhdf pile.csv pile.png"),
     "woodpecker-toy": (6, "--step 1e-3 --end 0.01", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
     "clearance-crank": (5, "--step 1e-3 --end 0.004", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "bouncing-ball": (10, "--end 0.02 --height 1e-4", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
@@ -97,6 +98,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
 }
 SLOW_CHECKS = """
     bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
+    disc-pile
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
     flexible-rope
@@ -106,7 +108,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
-    clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
+    clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam
     flexible-rope

@@ -22,9 +22,9 @@ from ..exact.iterate import Iterate, evaluated, factored, gap_sizes, is_open
 from ..exact.newton import Converged
 
 ITERATIONS = 60
-SETTLED, STAGNATED, UNSOLVED = 1e-15, 1e-8, 1e-7
-"""Change of velocities that ends the iteration, change at which it may stagnate, and defect of the complementarity
-beyond which no law is found."""
+SETTLED, STAGNATED, UNSOLVED, AFAR = 1e-15, 1e-8, 1e-9, 1e-2
+"""Change of velocities that ends the iteration, change at which it may stagnate, and defects of the complementarity
+beyond which no law is found: at the end, and on the way there."""
 
 
 class Closed(NamedTuple):
@@ -46,7 +46,7 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
         correction = solve_with(iterate.defect)
         spread, problem = _linear(a, iterate, index, (solve_with, correction, impulses))
         found = solve(problem._replace(friction=contacts.friction), impulses)
-        if found.defect > UNSOLVED:
+        if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
         change = spread @ (found.flat - impulses)
         before, lam = flatten(a, x), x.lam.size
@@ -57,6 +57,8 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
             break
     else:
         raise StepFailed("the contacts of the step did not settle", ITERATIONS, size)
+    if found.defect > UNSOLVED:
+        raise StepFailed("no law of the contacts could be met", iteration, found.defect)
     last = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
     iterate = evaluated(a, last, x)
     if is_open(iterate.trial, gap_sizes(a, step)):
