@@ -1,0 +1,241 @@
+"""A rod and a rope that swing, beside Exudyn's geometrically exact beams and ANCF cables, at equal error.
+
+Each code against its own fine run: the largest error of the tip over the run, over the length. Of all meshes and steps
+in a grid that meet the target the one that takes least process time counts; Exudyn by its trapezoidal rule and its
+generalised-α method, with modified Newton. Both fall from the horizontal about a spherical joint; all loads are
+constant, so that nothing calls Python from Exudyn. Ours has no compiled loop for rods and cables: its steps are those
+of NumPy.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import fem
+from flexph import GROUND, connect, integrate, spherical
+from flexph.numerics.arrays import Array
+
+GRAVITY = 9.81
+ROUNDS = 3
+SAMPLES = 40
+"""Times at which errors are looked at: all counts of steps are multiples of it."""
+
+
+class Line(NamedTuple):
+    """A rod or rope: length [m], EA = GA [N], EI = GJ [N m²], ρA [kg/m], ρI [kg m], end of the run [s]."""
+
+    length: float
+    axial: float
+    bending: float
+    mass: float
+    inertia: float
+    end: float
+
+
+ROD = Line(10.0, 1e4, 500.0, 1.0, 0.1, 2.0)
+ROPE = Line(2.0, 1e4, 0.05, 0.3, 0.0, 1.0)
+Run = Callable[[int, int], tuple[Array, float]]
+"""Tip at the samples (k, 3) [m] and process time [s], by elements and steps."""
+
+
+# --- ours -------------------------------------------------------------------------------------------------------------
+
+
+def own(body: Callable[[int], Any], line: Line) -> Run:
+    """Runs of a rod or a cable by its elements."""
+
+    def run(elements: int, steps: int) -> tuple[Array, float]:
+        joint = spherical("line.root", GROUND.at(0.0, 0.0, 0.0))
+        mechanism = connect({"line": body(elements)}, [joint], gravity=(0.0, 0.0, -GRAVITY))
+        start = mechanism.consistent_state(mechanism.assemble({"line": ((0.0, 0.0, 0.0), np.eye(3))}))
+        clock = time.process_time()
+        solution = integrate(mechanism, start, np.linspace(0.0, line.end, steps + 1), progress=False)
+        spent = time.process_time() - clock
+        return solution.position("line.tip")[:: steps // SAMPLES], spent
+
+    return run
+
+
+def rod_of(order: int) -> Callable[[int], Any]:
+    """The rod of an order by its elements."""
+    section = fem.RodSection(
+        axial=ROD.axial,
+        shear=(ROD.axial,) * 2,
+        torsion=ROD.bending,
+        bending=(ROD.bending,) * 2,
+        mass=ROD.mass,
+        inertia=(2.0 * ROD.inertia, ROD.inertia, ROD.inertia),
+    )
+    return lambda elements: fem.rod(ROD.length, None, section, elements=elements, order=order)
+
+
+def rope(elements: int) -> Any:
+    """The rope."""
+    return fem.cable(ROPE.length, mass_per_length=ROPE.mass, axial=ROPE.axial, bending=ROPE.bending, elements=elements)
+
+
+# --- Exudyn's ---------------------------------------------------------------------------------------------------------
+
+
+def exudyn_system(line: Line, elements: int, *, beams: bool) -> tuple[Any, Any, int]:
+    """A container, its system of beams or cables, and the sensor of the tip."""
+    import exudyn
+    import exudyn.itemInterface as items
+
+    container = exudyn.SystemContainer()
+    system = container.AddSystem()
+    places = np.linspace(0.0, line.length, elements + 1)
+    if beams:
+        section = exudyn.BeamSection()
+        section.stiffnessMatrix = np.diag([line.axial] * 3 + [line.bending] * 3)
+        section.inertia = np.diag([2.0 * line.inertia, line.inertia, line.inertia])
+        section.massPerLength = line.mass
+        nodes = [
+            system.AddNode(items.NodeRigidBodyRotVecLG(referenceCoordinates=[x, 0.0, 0.0, 0.0, 0.0, 0.0]))
+            for x in places
+        ]
+        make = lambda pair: items.ObjectBeamGeometricallyExact(  # noqa: E731
+            nodeNumbers=pair, length=line.length / elements, sectionData=section
+        )
+    else:
+        nodes = [
+            system.AddNode(items.NodePointSlope1(referenceCoordinates=[x, 0.0, 0.0, 1.0, 0.0, 0.0])) for x in places
+        ]
+        make = lambda pair: items.ObjectANCFCable(  # noqa: E731
+            nodeNumbers=pair,
+            length=line.length / elements,
+            massPerLength=line.mass,
+            bendingStiffness=line.bending,
+            axialStiffness=line.axial,
+            useReducedOrderIntegration=1,
+        )
+    for i in range(elements):
+        element = system.AddObject(make(nodes[i : i + 2]))
+        marker = system.AddMarker(items.MarkerBodyMass(bodyNumber=element))
+        system.AddLoad(items.LoadMassProportional(markerNumber=marker, loadVector=[0.0, 0.0, -GRAVITY]))
+    fixed = system.AddMarker(
+        items.MarkerNodeCoordinate(nodeNumber=system.AddNode(items.NodePointGround()), coordinate=0)
+    )
+    for k in range(3):
+        held = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=k))
+        system.AddObject(items.CoordinateConstraint(markerNumbers=[fixed, held]))
+    kind = exudyn.OutputVariableType.Position
+    tip = system.AddSensor(
+        items.SensorNode(nodeNumber=nodes[-1], storeInternal=True, writeToFile=False, outputVariableType=kind)
+    )
+    system.Assemble()
+    return container, system, tip
+
+
+def peer(line: Line, *, beams: bool, solver: str) -> Run:
+    """Runs of Exudyn by the name of a solver."""
+
+    def run(elements: int, steps: int) -> tuple[Array, float]:
+        import exudyn
+
+        container, system, tip = exudyn_system(line, elements, beams=beams)
+        given = exudyn.SimulationSettings()
+        given.timeIntegration.numberOfSteps, given.timeIntegration.endTime = steps, line.end
+        given.timeIntegration.newton.useModifiedNewton = True
+        given.solution.file.write = False
+        given.solution.sensors.writePeriod = line.end / SAMPLES
+        given.timeIntegration.verboseMode = 0
+        clock = time.process_time()
+        system.SolveDynamic(given, solverType=getattr(exudyn.DynamicSolverType, solver))
+        spent = time.process_time() - clock
+        rows = np.asarray(system.GetSensorStoredData(tip))
+        del container  # owns the system
+        at = np.searchsorted(rows[:, 0], np.linspace(0.0, line.end, SAMPLES + 1) - 1e-9)
+        return rows[np.minimum(at, len(rows) - 1), 1:4], spent
+
+    return run
+
+
+# --- at equal error ---------------------------------------------------------------------------------------------------
+
+
+class Best(NamedTuple):
+    """The quickest run that meets a target: seconds, elements, steps, error; and the time of a step [s]."""
+
+    seconds: float
+    elements: int
+    steps: int
+    error: float
+
+
+def quickest(run: Run, fine: Array, line: Line, grid: Iterator[tuple[int, int]], target: float) -> Best | None:
+    """The quickest of a grid of elements and steps whose error is below the target; None where none is."""
+    best = None
+    for elements, steps in grid:
+        try:
+            tip, seconds = run(elements, steps)
+        except Exception as error:  # a solver that fails is out of the comparison
+            print(f"  {elements} elements, {steps} steps: {str(error).splitlines()[0][:80]}")
+            continue
+        off = float(np.linalg.norm(tip - fine, axis=1).max()) / line.length
+        if off <= target and (best is None or seconds < best.seconds):
+            best = Best(seconds, elements, steps, off)
+    if best is None:
+        return None
+    seconds = min([best.seconds, *(run(best.elements, best.steps)[1] for _ in range(ROUNDS - 1))])
+    return best._replace(seconds=seconds)
+
+
+def compared(line: Line, candidates: dict[str, tuple[Run, tuple[int, ...]]], target: float) -> dict[str, Best | None]:
+    """The best of each candidate; its fine run has twice the elements and four times the steps of the finest other."""
+    bests = {}
+    for name, (run, meshes) in candidates.items():
+        steps = [SAMPLES * k for k in (1, 2, 4)]
+        fine = run(2 * meshes[-1], 4 * steps[-1])[0]
+        bests[name] = quickest(run, fine, line, iter([(n, k) for n in meshes for k in steps]), target)
+    return bests
+
+
+def main() -> None:
+    """Print a table and the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", type=float, default=1e-2, help="error of the tip over the length")
+    parser.add_argument("--only", choices=("rod", "cable"), help="one of both")
+    given = parser.parse_args()
+    target = given.target
+    solvers = {"trapezoidal": "TrapezoidalIndex2", "generalised-α": "GeneralizedAlpha"}
+    console = Console()
+    rods = {f"flexph, order {order}": (own(rod_of(order), ROD), (1, 2, 4)) for order in (2, 3)}
+    cables = {"flexph": (own(rope, ROPE), (2, 4, 8))}
+    for label, line, beams, mine in (("rod", ROD, True, rods), ("cable", ROPE, False, cables)):
+        if given.only not in (None, label):
+            continue
+        theirs = {
+            f"Exudyn {name}": (peer(line, beams=beams, solver=solver), (4, 8, 16)) for name, solver in solvers.items()
+        }
+        bests = compared(line, mine | theirs, target)
+        table = Table("code", "elements", "steps", "error", "ms", "µs a step", title=f"{label}, error {target:g}")
+        for name, best in bests.items():
+            cells = (
+                ("–",) * 5
+                if best is None
+                else (
+                    str(best.elements),
+                    str(best.steps),
+                    f"{best.error:.1e}",
+                    f"{1e3 * best.seconds:.1f}",
+                    f"{1e6 * best.seconds / best.steps:.0f}",
+                )
+            )
+            table.add_row(name, *cells)
+        console.print(table)
+        print(f"ratio {label}-exudyn {least(bests, theirs) / least(bests, mine):.3g}")
+
+
+def least(bests: dict[str, Best | None], names: Iterable[str]) -> float:
+    """The least time of some candidates [s]."""
+    return min((best.seconds for name in names if (best := bests[name]) is not None), default=float("nan"))
+
+
+if __name__ == "__main__":
+    main()
