@@ -1,5 +1,9 @@
 """The public names of :mod:`flexph.control`: each is loaded when it is asked for."""
 
+from .actuators import delayed as delayed
+from .actuators import quantised as quantised
+from .actuators import rate_limited as rate_limited
+from .actuators import saturated as saturated
 from .compensators import Compensator as Compensator
 from .compensators import beside as beside
 from .compensators import notch as notch

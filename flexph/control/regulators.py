@@ -169,7 +169,7 @@ class ClosedLoop(NamedTuple):
 
 
 @checked
-def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None = None) -> ClosedLoop:
+def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None = None, delay: int = 0) -> ClosedLoop:
     """Plant and compensator as one linear system from references to what is measured; its ``poles`` tell all.
 
     Parameters
@@ -180,6 +180,8 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
         What controls it, of as many inputs and outputs.
     period : float, optional
         Period [s] by which the compensator is sampled; its outputs are held. Continuous by default.
+    delay : int, optional
+        Periods by which its outputs act later.
 
     Returns
     -------
@@ -189,7 +191,7 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
     Raises
     ------
     ValueError
-        Where numbers of inputs and outputs differ.
+        Where numbers of inputs and outputs differ, and for a delay without a period.
     """
     a, b, c = plant
     if compensator.D.shape != (b.shape[1], len(c)):
@@ -198,9 +200,22 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
     ac, bc, cc, dc = compensator.A, compensator.B, compensator.C, compensator.D
     if period is not None:
         a, b = cont2discrete((a, b, c, np.zeros((len(c), b.shape[1]))), period)[:2]
+        a, b, c = _late(a, b, c, check.count("delay", delay, 0))
         ac, bc, cc, dc = compensator.discrete(period)
+    elif delay:
+        raise ValueError("delay needs a period: it is a number of calls")
     loop = np.block([[a - b @ dc @ c, b @ cc], [-bc @ c, ac]])
     return ClosedLoop(loop, np.vstack([b @ dc, bc]), np.hstack([c, np.zeros((len(c), len(ac)))]), period)
+
+
+def _late(a: Array, b: Array, c: Array, delay: int) -> tuple[Array, Array, Array]:
+    """A plant in discrete time whose inputs act so many steps later: those under way are states."""
+    for _ in range(delay):
+        n, m = b.shape
+        a = np.block([[a, b], [np.zeros((m, n + m))]])
+        b = np.vstack([np.zeros((n, m)), np.eye(m)])
+        c = np.hstack([c, np.zeros((len(c), m))])
+    return a, b, c
 
 
 class Margins(NamedTuple):

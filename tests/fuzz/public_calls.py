@@ -53,6 +53,9 @@ def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:
 
 PLANT = control.Plant(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0], [0.0]]), np.array([[0.0, 1.0]]))
 """A mass from its force to its place."""
+LOOP = control.Sampled(
+    function=lambda time, see: {"push": 0.0}, period=0.1, sensors={"angle": flexph.sensors.joint_angle("arm.root")}
+)
 
 
 def quadratic(C: np.ndarray) -> np.ndarray:
@@ -479,11 +482,15 @@ def _linear() -> dict[str, Call]:
         "control.pid": Call(control.pid, {"proportional": 1.0, "integral": 1.0, "derivative": 1.0, "lag": 0.1}),
         "control.angles_of": Call(control.angles_of, {"system": system, "ports": ["left"]}),
         "control.closed_loop": Call(control.closed_loop, {"plant": PLANT, "compensator": control.pid(1.0),
-                                                          "period": 0.1}),
+                                                          "period": 0.1, "delay": 1}),
         "control.lqr": Call(control.lqr, {"plant": PLANT, "stiffness": [1.0], "effort": [1.0], "load": [1.0],
                                           "noise": [1.0], "energy": 0.0, "drift": None}),
         "control.margins": Call(control.margins, {"plant": PLANT,
                                                   "compensator": control.pid(1.0, derivative=1.0, lag=0.1)}),
+        "control.delayed": Call(control.delayed, {"controller": LOOP, "calls": 1}),
+        "control.quantised": Call(control.quantised, {"controller": LOOP, "steps": {"angle": 0.1}}),
+        "control.rate_limited": Call(control.rate_limited, {"controller": LOOP, "rates": {"push": 1.0}}),
+        "control.saturated": Call(control.saturated, {"controller": LOOP, "limits": {"push": 1.0}}),
         "control.Sampled": Call(control.Sampled, {"function": lambda time, see: {}, "period": 0.1, "sensors": {}}),
         "sensors.distance": Call(flexph.sensors.distance,
             {"first": "arm.root", "second": GROUND.at(0.0, 1.0)}),

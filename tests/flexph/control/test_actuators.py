@@ -1,0 +1,69 @@
+"""What stands between controllers and mechanisms: answers that are late, limited or made of whole steps."""
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, connect, hinge, integrate, torque
+from flexph.control import Sampled, closed_loop, delayed, pid, quantised, rate_limited, saturated
+from flexph.control.regulators import Plant
+from flexph.methods import Exact
+from flexph.sensors import joint_angle
+
+ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])
+START = ARM.consistent_state(ARM.assemble({"arm": (0.0, 0.0, 0.0)}))
+PERIOD = 0.01
+
+
+def works(controller, calls):
+    """Torques that act in so many periods, from the work on an arm of 1 kg m² (ΔH of a step from rest is τ²T²/2)."""
+    times = PERIOD * np.arange(calls + 1)
+    run = integrate(ARM, START, times, method=Exact(compiled=False), controllers={"c": controller})
+    rate = run.velocity("arm.tip")
+    return np.diff(np.hypot(*rate.T)) / PERIOD, run
+
+
+def counting(**options):
+    """Torques 1, 2, 3 … N m."""
+    return Sampled(
+        function=lambda t, see, n: ({"motor": float(n)}, n + 1), period=PERIOD, sensors={}, memory=1, **options
+    )
+
+
+def test_late_answers():
+    torques, run = works(delayed(counting(), 2), 6)
+    np.testing.assert_allclose(torques, [0.0, 0.0, 1.0, 2.0, 3.0, 4.0], atol=1e-12)
+    assert run.ledger.largest_residual < 1e-13
+
+
+def test_limits_of_answers_and_of_their_rates():
+    torques, _ = works(saturated(counting(), {"motor": 2.5}), 4)
+    np.testing.assert_allclose(torques, [1.0, 2.0, 2.5, 2.5], atol=1e-12)
+    torques, _ = works(rate_limited(counting(), {"motor": 50.0}), 4)
+    np.testing.assert_allclose(torques, [0.5, 1.0, 1.5, 2.0], atol=1e-12)
+    torques, _ = works(saturated(delayed(counting(), 1), {"motor": 1.5}), 4)
+    np.testing.assert_allclose(torques, [0.0, 1.0, 1.5, 1.5], atol=1e-12)
+
+
+def test_encoders_see_whole_marks():
+    seen = []
+    plain = Sampled(
+        function=lambda t, see: seen.append(see["angle"]) or {"motor": 1.0},
+        period=PERIOD,
+        sensors={"angle": joint_angle("arm.root")},
+    )
+    works(quantised(plain, {"angle": 0.9e-4}), 5)
+    exact = 0.5 * (PERIOD * np.arange(5)) ** 2
+    np.testing.assert_allclose(seen, 0.9e-4 * np.round(exact / 0.9e-4), atol=1e-12)
+    with pytest.raises(ValueError, match="no sensor 'angel'"):
+        quantised(plain, {"angel": 1e-4})
+
+
+def test_delays_of_linear_loops():
+    """A mass under proportional control through an integrator of one call: poles against those by hand."""
+    integrator = Plant(np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1)))  # ẏ = u
+    loop = closed_loop(integrator, pid(2.0), period=0.1, delay=1)
+    np.testing.assert_allclose(np.sort(loop.poles), np.sort(np.roots([1.0, -1.0, 0.2])), rtol=1e-12)  # z² − z + kT
+    assert not closed_loop(integrator, pid(2.0), period=0.1, delay=8).is_stable  # beyond a phase of π/2
+    with pytest.raises(ValueError, match="delay needs a period"):
+        closed_loop(integrator, pid(2.0), delay=1)
