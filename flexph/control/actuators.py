@@ -17,7 +17,25 @@ Answer = dict[str, Any]
 
 @checked
 def delayed(controller: Sampled, calls: int) -> Sampled:
-    """The controller whose answers act so many calls later; until then its ports stay at zero."""
+    """The controller whose answers act so many calls later; until then its ports stay at zero.
+
+    Parameters
+    ----------
+    controller : Sampled
+        What is called.
+    calls : int
+        How many calls later, one at least.
+
+    Returns
+    -------
+    Sampled
+        Of the same period and sensors.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one call.
+    """
     check.count("calls", calls)
 
     def change(answer: Answer, waiting: list[Answer]) -> tuple[Answer, list[Answer]]:
@@ -29,7 +47,25 @@ def delayed(controller: Sampled, calls: int) -> Sampled:
 
 @checked
 def saturated(controller: Sampled, limits: Mapping[str, float]) -> Sampled:
-    """The controller whose answers stay between −limit and limit, by port."""
+    """The controller whose answers stay between −limit and limit, by port.
+
+    Parameters
+    ----------
+    controller : Sampled
+        What is called.
+    limits : dict
+        Limits by port, in the units of its answers.
+
+    Returns
+    -------
+    Sampled
+        Of the same period and sensors.
+
+    Raises
+    ------
+    ValueError
+        For limits that are not positive.
+    """
     most = _positive("limits", limits)
 
     def change(answer: Answer, memory: Any) -> tuple[Answer, Any]:
@@ -40,7 +76,25 @@ def saturated(controller: Sampled, limits: Mapping[str, float]) -> Sampled:
 
 @checked
 def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
-    """The controller whose answers change by no more than a rate [1/s], by port, from zero on."""
+    """The controller whose answers change by no more than a rate [1/s], by port, from zero on.
+
+    Parameters
+    ----------
+    controller : Sampled
+        What is called.
+    rates : dict
+        Rates by port, in the units of its answers over seconds.
+
+    Returns
+    -------
+    Sampled
+        Of the same period and sensors.
+
+    Raises
+    ------
+    ValueError
+        For rates that are not positive.
+    """
     most = {port: rate * controller.period for port, rate in _positive("rates", rates).items()}
 
     def change(answer: Answer, last: Answer) -> tuple[Answer, Answer]:
@@ -53,7 +107,25 @@ def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
 
 @checked
 def quantised(controller: Sampled, steps: Mapping[str, float]) -> Sampled:
-    """The controller whose readings, by sensor, are whole multiples of a step: encoders and converters."""
+    """The controller whose readings, by sensor, are whole multiples of a step: encoders and converters.
+
+    Parameters
+    ----------
+    controller : Sampled
+        What is called.
+    steps : dict
+        Steps by sensor, in its unit.
+
+    Returns
+    -------
+    Sampled
+        Of the same period and sensors.
+
+    Raises
+    ------
+    ValueError
+        For steps that are not positive, and sensors that the controller does not have.
+    """
     unknown = sorted(set(steps) - set(controller.sensors))
     if unknown:
         check.lookup("sensor", unknown[0], controller.sensors, "the controller")
