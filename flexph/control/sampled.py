@@ -151,6 +151,11 @@ class ControlLoops:
         self._loops = [_Loop(name, controller, model, start) for name, controller in controllers.items()]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
 
+    @property
+    def ports(self) -> dict[str, tuple[str, ...]]:
+        """Ports that each controller sets, as far as it has been called."""
+        return {loop.name: loop.outputs for loop in self._loops}
+
     def due(self) -> float:
         """The time of the next call [s]."""
         return min(loop.due() for loop in self._loops)

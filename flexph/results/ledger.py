@@ -46,6 +46,8 @@ class Ledger:
         By external port and drive between saved times, (k,).
     joint_work : mapping
         By ideal joint, (k,): zero up to round-off.
+    controllers : mapping
+        By controller, the work at its ports, (k,): a part of ``work``, with what inputs give at the same ports.
     dissipation : mapping
         By damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
         negative. A general system has one account, ``system``.
@@ -75,6 +77,7 @@ class Ledger:
     energy: Mapping[str, Array]
     work: Mapping[str, Array]
     joint_work: Mapping[str, Array] = field(default_factory=dict)
+    controllers: Mapping[str, Array] = field(default_factory=dict)
     dissipation: Mapping[str, Array]
     residual: Array
     iterations: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -57,6 +57,8 @@ class Solution(MotionByName, Result):
         What the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
     steps_by : str
         What took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
+    controls : mapping
+        By external port what controllers held there in the step up to each saved time, (k, components).
     """
 
     mechanism: Mechanism
@@ -66,6 +68,7 @@ class Solution(MotionByName, Result):
     anchors: Anchors
     memory: Array
     steps_by: str = "NumPy"
+    controls: Mapping[str, Array] = field(default_factory=dict)
 
     KIND: ClassVar[str] = "solution"
     VERSION: ClassVar[int] = 3
@@ -208,6 +211,10 @@ class Solution(MotionByName, Result):
         joined: dict[str, Any] = {"ledger": join_ledgers([self.ledger, later.ledger])}
         for name in ("multiplier_times", "multipliers", "stage_multipliers"):
             joined[name] = np.concatenate([getattr(self, name), getattr(later, name)])
+        joined["controls"] = {
+            port: np.concatenate([_held(run, port, values.shape[1]) for run in (self, later)])
+            for port, values in (dict(self.controls) | dict(later.controls)).items()
+        }
         return replace(
             later,
             times=np.append(self.times, later.times[1:]),
@@ -228,12 +235,21 @@ class Solution(MotionByName, Result):
         yield "multiplier_times", self.multiplier_times, (k,)
         yield "multipliers", self.multipliers, (k, g)
         yield "stage_multipliers", self.stage_multipliers, (k, g)
+        slices = self.mechanism.network.input_slices
+        for port, values in self.controls.items():
+            part = slices.get(port, slice(0, 0))
+            yield f"controls/{port}", values, (k, part.stop - part.start)
         arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.frames
         width = bodies * (arrays.dim + arrays.n.shape[0]) + arrays.body_u.size + 2 * g + 1
         yield "memory", self.memory, (len(self.memory), width if self.memory.size else self.memory.shape[-1])
         values = sum(part.stop - part.start for part in law_values(self.mechanism))
         yield "anchors/rows", self.anchors.rows, (values,)
         yield "anchors/springs", self.anchors.springs, (arrays.springs.stiffness.size,)
+
+
+def _held(run: Solution, port: str, width: int) -> Array:
+    """What controllers held at a port, zeros where there were none."""
+    return run.controls.get(port, np.zeros((len(run.times) - 1, width)))
 
 
 def _joined_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:

@@ -23,7 +23,7 @@ from ..times.events import Watch
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
 from ..times.recorder import LARGEST_PIECE
-from ..times.sampled import Plan, plan_of
+from ..times.sampled import Holding, Plan, plan_of
 from .advance import EvaluatedState
 from .composition import ComposedStepper
 from .step import ExactStepper, StepResult, StepStart
@@ -292,7 +292,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield block
 
 
-def not_compiled(run: Run, stepper: OneStep, time: float, saved: bool) -> Accepted:
+def not_compiled(run: Run, stepper: OneStep | Holding, time: float, saved: bool) -> Accepted:
     """A step without compiled kernels, which say why where they fail."""
     start = run.start
     run.trying(start.time, time)
@@ -314,7 +314,7 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
         k += chunk.done
         if chunk.failed:
             end, saved = float(plan.times[k]), bool(plan.saved[k])
-            step = not_compiled(run, blocks.stepper, end, saved)
+            step = not_compiled(run, Holding(blocks.stepper, loops.held.copy()), end, saved)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         elif time.perf_counter() - clock < SHORTEST:
@@ -329,6 +329,7 @@ class _Chunk:
         self.plan, most = which
         self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]
         self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
+        self.held = np.zeros((self.times.size - 1, loops.held.size))
         self.done, self.failed = 0, False
 
     def take(self) -> None:
@@ -340,6 +341,7 @@ class _Chunk:
         views = zip(*(rows[:, None] for rows in self.rows), strict=True)
         for k, (start, own) in enumerate(zip(self.times[:-1].tolist(), views, strict=True)):
             self.loops.call(start, x)
+            self.held[k] = self.loops.held
             if not self.blocks.compiled.step(window.at(k, self.loops.held), Rows(*own), solved):
                 self.failed = True
                 return
@@ -358,5 +360,6 @@ class _Chunk:
         """The steps that are finished."""
         own = slice(self.plan.next, self.plan.next + self.done)
         values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
+        values["held"] = self.held[: self.done]
         end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
         return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())

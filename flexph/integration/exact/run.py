@@ -185,7 +185,7 @@ class _Task(NamedTuple):
         view = partial(MechanismView, self.mechanism)
         watch = _Watch(self.options.events, start.time, start.x, view)
         observer = Observer(self.options.observe, view, start=(start.time, start.x))
-        recorder = recorder_of(self.stepper.accounts, start, expected, self.options.folder)
+        recorder = recorder_of(self.stepper.accounts, start, expected, self.options.folder, self.loops)
         return Run(recorder, watch, start, observer=observer)
 
     def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
@@ -202,6 +202,7 @@ class _Task(NamedTuple):
                 history=run.start.history,
                 events=run.watch.occurrences(),
                 observer=run.observer,
+                loops=self.loops,
                 steps_by=self.steps_by,
             )
 

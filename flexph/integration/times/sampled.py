@@ -47,6 +47,33 @@ def plan_of(run: Run, loops: ControlLoops, grid: Array, save_every: int) -> Plan
     return Plan(times, of_grid, saved, int(np.searchsorted(times, run.start.time)) + 1)
 
 
+class Holding(NamedTuple):
+    """Steps under inputs that are held, which they tell of."""
+
+    stepper: Any
+    inputs: Array
+
+    def step(self, start: Any, time: float) -> HeldStep:
+        """See :class:`flexph.integration.times.protocols.Stepper`."""
+        return HeldStep(self.stepper.step(start, time), self.inputs)
+
+
+class HeldStep(NamedTuple):
+    """What a step leaves, and the inputs that were held in it."""
+
+    result: Any
+    inputs: Array
+
+    @property
+    def end(self) -> Any:
+        """Where the next step starts."""
+        return self.result.end
+
+    def row(self) -> Any:
+        """What is recorded of the step."""
+        return {**self.result.row(), "held": self.inputs}
+
+
 def one_by_one(run: Run, stepper: Any, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Accepted]:
     """One step after the other, by a stepper or by compiled loops."""
     plan = plan_of(run, loops, grid, save_every)
@@ -54,5 +81,6 @@ def one_by_one(run: Run, stepper: Any, loops: ControlLoops, grid: Array, save_ev
         start, time = run.start, float(plan.times[k])
         run.trying(start.time, time)
         loops.call(start.time, start.x)
-        step, shorter = stepper.step(start, time), partial(stepper.step, start)
+        held = Holding(stepper, loops.held.copy())
+        step, shorter = held.step(start, time), partial(held.step, start)
         yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), then=loops.kept)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, InputError, connect, hinge, integrate, torque, torsion_spring
+from flexph import GROUND, InputError, Solution, connect, hinge, integrate, torque, torsion_spring
 from flexph.control import Sampled
 from flexph.methods import DiscreteGradient, Exact, ExactGauss
 from flexph.sensors import distance, joint_angle, joint_rate, position, velocity
@@ -74,6 +74,23 @@ def test_a_memory_is_returned_and_the_inputs_are_those_of_the_call():
         observe=lambda t, x: seen.append(t),
     )  # fmt: skip
     assert len(seen) == 5
+
+
+@pytest.mark.parametrize("options", [{}, {"method": Exact()}, {"events": {"never": lambda t, x: 1.0}}])
+def test_what_controllers_held_and_gave_is_in_the_solution(options, tmp_path):
+    times = np.linspace(0.0, 0.1, 11)
+    run = controlled(0.01, times, save_every=2, **options)
+    fine = controlled(0.01, times, **options)
+    angle, rate = (fine.measured(SENSORS[name]) for name in ("angle", "rate"))
+    torques = STIFF * (TARGET - angle[:-1]) - DAMPED * rate[:-1]
+    np.testing.assert_allclose(fine.controls["motor"][:, 0], torques, rtol=1e-12)
+    np.testing.assert_array_equal(run.controls["motor"], fine.controls["motor"][1::2])
+    np.testing.assert_allclose(fine.ledger.controllers["hold"], torques * np.diff(angle), rtol=1e-3)
+    np.testing.assert_array_equal(fine.ledger.controllers["hold"], fine.ledger.work["motor"])
+    run.save(tmp_path / "run.h5")
+    np.testing.assert_array_equal(Solution.load(tmp_path / "run.h5", MOTOR).controls["motor"], run.controls["motor"])
+    joined = run.followed_by(integrate(MOTOR, run.final, (0.1, 0.2), method=Exact(compiled=False)))
+    np.testing.assert_array_equal(joined.controls["motor"][-1], 0.0)
 
 
 def test_the_work_of_a_reference_is_in_the_ledger():
