@@ -96,7 +96,7 @@ def cable(
     return NodalBody(
         frames=tuple(_point(mass) for mass in line.mass),
         places=places,
-        elasticity=_strain(line, places, stiffness, stiffness_damping(damping)),
+        elasticity=_strain(line, places, stiffness, stiffness_damping(damping, "cable")),
         elements=np.zeros((0, 2), dtype=int),
         directors=np.zeros((0, 3, 3)),
         view=_view(line, places),

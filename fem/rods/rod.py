@@ -105,7 +105,7 @@ def rod(
     length, elements = check.positive("length", length, "m"), check.count("elements", elements)
     if check.count("order", order) not in (1, 2, 3):
         raise ValueError(f"order must be 1, 2 or 3, got {order}")
-    beta = stiffness_damping(damping)
+    beta = stiffness_damping(damping, "rod")
     held = _ports(length, ports or {})
     mesh = rod_mesh(length, elements, order, np.array([s for s, _ in held.values()]))
     places, directors = _placed(mesh, curve)
@@ -123,11 +123,11 @@ def rod(
     )
 
 
-def stiffness_damping(damping: Damping) -> float:
+def stiffness_damping(damping: Damping, body: str) -> float:
     """The factor β of damping by stiffness alone [s]; raises ValueError for any other."""
     if damping.mass or any(damping.ratios):
         raise ValueError(
-            "damping of rods and cables must be by stiffness=: of mass and ratios none is known at large rotations"
+            f"damping of a {body} must be by stiffness=: of mass and ratios none is known at large rotations"
         )
     return damping.stiffness
 

@@ -122,7 +122,7 @@ def test_cables_are_drawn():
         ({"axial": -1.0}, "axial must be positive"),
         ({"ports": {"q": 5.0}}, "port 'q' must be on the cable, 0 to 4.0 m, got 5.0 m"),
         ({"curve": lambda s: (2.0 * s, 0.0, 0.0)}, "curve must have its length as parameter"),
-        ({"damping": fem.Damping(mass=0.1)}, "damping of rods and cables must be by stiffness="),
+        ({"damping": fem.Damping(mass=0.1)}, "damping of a cable must be by stiffness="),
     ],
 )
 def test_bad_input_is_answered(options, message):
