@@ -41,7 +41,7 @@ def rod_on_ground(friction: float) -> Mechanism:
 def run(
     *,
     friction: Annotated[float, Option("coefficient of friction")] = 1.8,
-    step: Annotated[float, Option("time step", "s")] = 1e-6,
+    step: Annotated[float, Option("time step", "s")] = 1e-5,
     steps: Annotated[int, Option("number of steps")] = 20,
 ) -> Solution:
     """Painlevé's rod: sliding with its tip foremost it jams in one step."""

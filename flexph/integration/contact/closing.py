@@ -22,6 +22,8 @@ from ..exact.iterate import Iterate, evaluated, factored, gap_sizes, is_open
 from ..exact.newton import Converged
 
 ITERATIONS = 60
+UNRESOLVED = 1e-13
+"""Change of positions, over their size, that they do not resolve: in short steps velocities are known no better."""
 SETTLED, STAGNATED, UNSOLVED, AFAR = 1e-15, 1e-8, 1e-9, 1e-2
 """Change of velocities that ends the iteration, change at which it may stagnate, and defects of the complementarity
 beyond which no law is found: at the end, and on the way there."""
@@ -38,7 +40,7 @@ class Closed(NamedTuple):
 def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) -> Closed:
     """Solve the step with some of the rigid contacts, from impulses of theirs; raises StepFailed."""
     x, scale, size, previous = guess, _scale(a, step, guess), np.inf, np.inf
-    contacts = a.contacts.take(index)
+    contacts, coarse = a.contacts.take(index), UNRESOLVED * lever(a) / (step.h * float(scale.max()))
     for iteration in range(1, ITERATIONS + 1):
         pushed = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
         iterate = evaluated(a, pushed, x)
@@ -53,7 +55,7 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
         y = np.concatenate([before, x.lam]) - np.concatenate([flatten(a, correction), correction.lam]) + change
         x, impulses = unflatten(a, y[: before.size], y[before.size : before.size + lam]), found.flat
         size, previous = float(np.abs((flatten(a, x) - before) / scale).max(initial=0.0)), size
-        if size <= SETTLED or (size > 0.5 * previous and size <= STAGNATED):
+        if size <= SETTLED or (size > 0.5 * previous and size <= max(STAGNATED, coarse)):
             break
     else:
         raise StepFailed("the contacts of the step did not settle", ITERATIONS, size)

@@ -34,7 +34,7 @@ SPLITS = 50
 """Impacts in a step by events; what is left of the step then closes without restitution."""
 STRIKES = 200
 """Impacts at the beginning of a step."""
-SHORTEST = 1e-9
+SHORTEST = 1e-7
 """Length of a part of a step, over that of the step, which is not taken."""
 
 
