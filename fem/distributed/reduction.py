@@ -31,7 +31,7 @@ from ..solids.solid import read_model, watched_turns
 from ..solids.ties import Tied, tied
 from ..solids.view import shape_view, solid_view
 from .partition import Part, Partition, cut
-from .ranks import total
+from .ranks import return_free_memory, total
 from .solvers import CROSSOVER, Solver, lowest_modes, prepared, responses
 from .system import System, assembled
 from .vectors import inertia_loads, ritz
@@ -97,6 +97,7 @@ def reduce_distributed(
         with timed("matrices"):
             mean = reference == MEAN_AXIS
             system = assembled(comm, share.part, share.starts, held=share.held, rigid=share.rigid, mean=mean)
+            return_free_memory()
         vectors = _vectors(system, share, choices, timed)
         with timed("integrals and fields"):
             body = _body(system, solid, vectors, fields=choices.fields)
