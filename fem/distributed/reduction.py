@@ -154,7 +154,14 @@ def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
 
 
 def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Array:
-    """The basis T (own, k) of the deformation."""
+    """The basis T (own, k) of the deformation; what solved for it is gone when its strains are taken."""
+    raw = np.hstack(_responses_and_modes(system, share, choices, timed))
+    mass = float(total(system.comm, np.array(share.part.model.mass.sum())))
+    return ritz(system, raw, mass)
+
+
+def _responses_and_modes(system: System, share: Share, choices: Choices, timed: Any) -> tuple[Array, Array]:
+    """Static responses and lowest modes (own, k), by a factor or by multigrid."""
     size = int(share.starts[-1])
     solver: Solver = choices.solver or ("factor" if size < CROSSOVER else "multigrid")
     with timed("factor" if solver == "factor" else "multigrid"):
@@ -164,8 +171,9 @@ def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Arra
         static = responses(search, np.hstack(loads))
     with timed("modes"):
         modes = lowest_modes(search, choices.modes)
-    mass = float(total(system.comm, np.array(share.part.model.mass.sum())))
-    return ritz(system, np.hstack([static, modes]), mass)
+    search.ksp.destroy()  # what PETSc holds is not counted by Python
+    return_free_memory()
+    return static, modes
 
 
 def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -> Body | None:

@@ -155,6 +155,7 @@ def _solved(eps: Any, system: System, count: int) -> tuple[Array, Array]:
     for k in range(count):
         values[k] = eps.getEigenpair(k, vector).real
         vectors[:, k] = vector.array
+    eps.destroy()  # or it would keep the factor
     return values, vectors
 
 
