@@ -15,6 +15,11 @@ def balance(solution: Solution) -> float:
     return float(np.abs(ledger.residual).max() / ledger.scale) if ledger.scale > 0.0 else 0.0
 
 
+def complementarity(solution: Solution) -> float:
+    """Largest defect of the laws of rigid contacts over its scale; zero where there are none."""
+    return float(solution.ledger.complementarity_residual.max(initial=0.0))
+
+
 def taken(solution: Solution) -> dict[str, float]:
     """What each account of dissipation took over the run [J]."""
     return {name: float(values.sum()) for name, values in solution.ledger.dissipation.items()}

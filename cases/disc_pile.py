@@ -24,7 +24,7 @@ from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
 
 from .checks import vanishes
-from .contact_figures import balance, figures, least_taken
+from .contact_figures import balance, complementarity, figures, least_taken
 from .files import write_run
 
 RADIUS, SPREAD, GRAVITY = 0.05, 0.1, 9.81  # [m]; radii differ by this share; [m/s²]
@@ -111,7 +111,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     axes.plot([-result.width, -result.width, result.width, result.width], [top, 0.0, 0.0, top], "k")
     axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
     figure.savefig(folder / "pile.png")
-    return {"penetration_max_m": penetration(result)} | figures(solution)
+    told = {"penetration_max_m": penetration(result), "complementarity_max": complementarity(solution)}
+    return told | figures(solution)
 
 
 def checks() -> Iterable[Check]:
@@ -120,6 +121,7 @@ def checks() -> Iterable[Check]:
         result = run(discs=16, friction=friction, end=0.2)
         yield vanishes(f"penetration [m], μ = {friction}", penetration(result), 1e-12)
         yield vanishes(f"balance, μ = {friction}", balance(result.solution), 1e-11)
+        yield vanishes(f"complementarity, μ = {friction}", complementarity(result.solution), 1e-10)
         yield vanishes(f"energy given, μ = {friction}", least_taken(result.solution), 1e-11)
 
 

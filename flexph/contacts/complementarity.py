@@ -27,11 +27,12 @@ OPEN, STICK, SLIP = range(3)
 
 
 class Impulses(NamedTuple):
-    """Λ_N (c,), Λ_T (t, c), and the defect of the complementarity over its scale."""
+    """Λ_N (c,), Λ_T (t, c), and the defect of the complementarity over its scale, the largest entry of b."""
 
     normal: Array
     friction: Array
     defect: float
+    scale: float
 
     @property
     def flat(self) -> Array:
@@ -65,8 +66,8 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     """The impulses; look at their ``defect``, as some problems have no solution."""
     contacts, start = problem.contacts, np.zeros(problem.b.size) if guess is None else guess
     if not contacts:
-        return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0)
-    best = _judged(problem, start)
+        return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0, 0.0)
+    best = judged(problem, start)
     if best.defect > SOLVED:
         best = _better(problem, best, SWEEPS)
     for share in SHARES:
@@ -79,7 +80,7 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
 def _better(problem: Problem, best: Impulses, sweeps: int) -> Impulses:
     """The best of some impulses, of these after sweeps, and of those after Newton's method."""
     swept = _swept(problem, best.flat, sweeps)
-    return min(best, _judged(problem, swept), _newton(problem, swept), key=lambda one: one.defect)
+    return min(best, judged(problem, swept), _newton(problem, swept), key=lambda one: one.defect)
 
 
 def _proximal(problem: Problem, best: Impulses, weight: float) -> Impulses:
@@ -87,8 +88,8 @@ def _proximal(problem: Problem, best: Impulses, weight: float) -> Impulses:
     x, D = best.flat, problem.D + weight * np.eye(problem.b.size)
     for _ in range(PROXIMAL):
         one = problem._replace(D=D, b=problem.b - weight * x)
-        x = _better(one, _judged(one, x), SWEEPS).flat
-        found = _judged(problem, x)
+        x = _better(one, judged(one, x), SWEEPS).flat
+        found = judged(problem, x)
         better = found.defect < best.defect
         best = found if better else best
         if best.defect <= SOLVED or not better:
@@ -96,7 +97,7 @@ def _proximal(problem: Problem, best: Impulses, weight: float) -> Impulses:
     return best
 
 
-def _judged(problem: Problem, impulses: Array) -> Impulses:
+def judged(problem: Problem, impulses: Array) -> Impulses:
     """Impulses with their defect: that of the natural map."""
     (normal, friction), y = problem.split(impulses), problem.at(impulses)
     (y_n, y_t), (r_n, r_t) = problem.split(y), _steps(problem)
@@ -104,8 +105,8 @@ def _judged(problem: Problem, impulses: Array) -> Impulses:
     trial = friction - r_t * y_t
     wanted = trial * np.minimum(1.0, bound / np.maximum(np.linalg.norm(trial, axis=0), 1e-300))
     missed = np.concatenate([(normal - np.maximum(normal - r_n * y_n, 0.0)) / r_n, ((friction - wanted) / r_t).ravel()])
-    scale = max(np.abs(problem.b).max(initial=0.0), 1e-300)
-    return Impulses(normal, friction, float(np.abs(missed).max() / scale))
+    scale = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+    return Impulses(normal, friction, float(np.abs(missed).max() / scale), scale)
 
 
 def _steps(problem: Problem) -> tuple[Array, Array]:
@@ -135,11 +136,11 @@ def _swept(problem: Problem, impulses: Array, sweeps: int) -> Array:
 
 def _newton(problem: Problem, impulses: Array) -> Impulses:
     """Newton's method on who is open, sticks and slips; of all corrections those of least norm."""
-    x, best = impulses.copy(), _judged(problem, impulses)
+    x, best = impulses.copy(), judged(problem, impulses)
     for _ in range(STEPS):
         matrix, defect = _linear(problem, x)
         x = x - _least_norm(matrix, defect)
-        found = _judged(problem, x)
+        found = judged(problem, x)
         if found.defect < best.defect:
             settled = found.defect <= 1e-3 * SOLVED
             best = found

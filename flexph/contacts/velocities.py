@@ -44,6 +44,10 @@ class Level(NamedTuple):
         moved: Array = self.rows @ v
         return moved
 
+    def terms(self, v: Array) -> float:
+        """The largest sum of the sizes of the terms of a rate [m/s]."""
+        return float((np.abs(self.rows) @ np.abs(v)).max(initial=0.0))
+
     def struck(self, v: Array, impulses: Array) -> Array:
         """The velocities after impulses."""
         change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
@@ -105,13 +109,18 @@ def _range(rows: Array) -> Array:
 
 
 class Strike(NamedTuple):
-    """Impulses of contacts, the rates before and after, what each contact loses [J], and the share that was taken."""
+    """Impulses of contacts, the rates before and after, what each contact loses [J], and the share that was taken.
+
+    ``missed`` is the defect of the complementarity that was solved, ``scale`` what it is relative to [m/s].
+    """
 
     impulses: Array
     before: Array
     after: Array
     lost: Array
     share: float
+    missed: float
+    scale: float
 
 
 def impact(level: Level, v: Array, restitution: Array) -> Strike:
@@ -125,20 +134,22 @@ def impact(level: Level, v: Array, restitution: Array) -> Strike:
     found = _solved(level, wanted)
     gained = _work(level, before, found.flat)
     if found.defect > 1e-9 or gained > 0.0:
-        plastic = _solved(level, before).flat
-        change = found.flat - plastic if found.defect <= 1e-9 else 0.0 * plastic
-        share = _largest_share(level, before, plastic, change)
-        return _strike(level, before, plastic + share * change, share)
-    return _strike(level, before, found.flat, 1.0)
+        plastic = _solved(level, before)
+        change = found.flat - plastic.flat if found.defect <= 1e-9 else 0.0 * plastic.flat
+        share = _largest_share(level, before, plastic.flat, change)
+        worse = max(plastic, found, key=_missed) if change.any() else plastic
+        return _strike(level, v, (plastic.flat + share * change, share), worse)
+    return _strike(level, v, (found.flat, 1.0), found)
 
 
 def settle(level: Level, v: Array, given: Array) -> Strike:
     """The plastic law for impulses together with those already ``given``, as far as no energy is created."""
     before = level.rates(v)
-    wanted = _solved(level, before - level.D @ given, given).flat - given
+    found = _solved(level, before - level.D @ given, given)
+    wanted = found.flat - given
     slope, curve = float(wanted @ before), float(wanted @ level.D @ wanted)
     share = 0.0 if slope >= 0.0 else min(1.0, -2.0 * slope / max(curve, 1e-300))
-    return _strike(level, before, share * wanted, share)
+    return _strike(level, v, (share * wanted, share), found)
 
 
 def _solved(level: Level, b: Array, guess: Array | None = None) -> Impulses:
@@ -161,7 +172,13 @@ def _largest_share(level: Level, before: Array, plastic: Array, change: Array) -
     return float(np.clip((-slope + np.sqrt(root)) / (2.0 * curve), 0.0, 1.0))
 
 
-def _strike(level: Level, before: Array, impulses: Array, share: float) -> Strike:
+def _missed(solved: Impulses) -> float:
+    """Defect of the complementarity [m/s]."""
+    return solved.defect * solved.scale
+
+
+def _strike(level: Level, v: Array, given: tuple[Array, float], solved: Impulses) -> Strike:
+    (impulses, share), before = given, level.rates(v)
     after = before + level.D @ impulses
     lost = -(impulses * 0.5 * (before + after)).reshape(-1, level.friction.size).sum(axis=0)
-    return Strike(impulses, before, after, lost, share)
+    return Strike(impulses, before, after, lost, share, _missed(solved), max(solved.scale, level.terms(v)))

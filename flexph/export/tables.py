@@ -39,4 +39,6 @@ def write_ledger(path: str | Path, run: Result) -> Path:
     columns["Newton iterations"] = ledger.iterations
     if ledger.nonholonomic_residual.any():
         columns["nonholonomic residual [m/s]"] = ledger.nonholonomic_residual
+    if ledger.complementarity_residual.size:
+        columns["complementarity residual"] = ledger.complementarity_residual
     return write_table(path, columns)

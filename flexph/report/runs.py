@@ -161,6 +161,8 @@ def _steps(run: Result) -> list[Block]:
     rows += [("largest balance residual / energy", account.largest_residual), ("energy drift", run.energy_drift())]
     if account.position_residual.size:
         rows.append(("largest constraint defect [m, rad]", float(account.position_residual.max())))
+    if account.complementarity_residual.size:
+        rows.append(("largest complementarity defect / scale", float(account.complementarity_residual.max())))
     rows += [(f"event {name}", ", ".join(f"{t:.6g} s" for t in event.times[:8])) for name, event in run.events.items()]
     return [Table(("", ""), rows)]
 

@@ -67,6 +67,9 @@ class Ledger:
     nonholonomic_residual : array
         Largest rate |A v̄| of nonholonomic rows (knife edges, rolling) in the mean of a step between saved times, (k,)
         [m/s]: what such rows are imposed on. They have no position defect. Empty for general systems.
+    complementarity_residual : array
+        Largest defect of 0 ≤ g ⟂ Λ ≥ 0 and of Coulomb's law at rigid contacts in a step between saved times, over the
+        largest sum of the terms of a velocity of contacts there, (k,). Empty without rigid contacts.
     exchanged : float
         Energy that goes to and fro within the system, whatever H is: of a mechanism the work of the weights along its
         extent, of a general system :func:`flexph.results.exchanged_energy.exchanged_energy`.
@@ -86,6 +89,7 @@ class Ledger:
     position_residual: Array = field(default_factory=_NONE)
     velocity_residual: Array = field(default_factory=_NONE)
     nonholonomic_residual: Array = field(default_factory=_NONE)
+    complementarity_residual: Array = field(default_factory=_NONE)
     exchanged: float = 0.0
     unresolved: float = 0.0
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...contacts.complementarity import Problem, solve
+from ...contacts.complementarity import Impulses, Problem, judged, solve
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.contacts.gaps import Touch
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.blocks import flatten, node_blocks, node_gradients, unflatten
 from ...kernels.jacobians.contacts import gap_rows, slip_rows, taken, vector_rows
@@ -30,11 +31,16 @@ beyond which no law is found: at the end, and on the way there."""
 
 
 class Closed(NamedTuple):
-    """A solved step, as it was booked with its forces, and the impulses (Λ_N, Λ_T) of the contacts in it."""
+    """A solved step, as it was booked with its forces, and the impulses (Λ_N, Λ_T) of the contacts in it.
+
+    Their complementarity is judged with the gaps and slips at the end of the step, over its length; ``scale`` is what
+    its defect is relative to [m/s].
+    """
 
     converged: Converged
     step: Step
-    impulses: Array
+    impulses: Impulses
+    scale: float
 
 
 def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) -> Closed:
@@ -46,7 +52,7 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
         iterate = evaluated(a, pushed, x)
         solve_with = factored(a, iterate, iteration, size)
         correction = solve_with(iterate.defect)
-        spread, problem = _linear(a, iterate, index, (solve_with, correction, impulses))
+        spread, problem, terms = _linear(a, iterate, index, (solve_with, correction, impulses))
         found = solve(problem._replace(friction=contacts.friction), impulses)
         if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
@@ -65,7 +71,9 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
     iterate = evaluated(a, last, x)
     if is_open(iterate.trial, gap_sizes(a, step)):
         raise StepFailed("the iteration ended away from the constraints", iteration, size)
-    return Closed(Converged(iterate.x, iterate.trial, iteration, solve_with), last, impulses)
+    y = _rates(a, iterate, index)
+    own = judged(Problem(problem.D, y - problem.D @ impulses, contacts.friction), impulses)
+    return Closed(Converged(iterate.x, iterate.trial, iteration, solve_with), last, own, max(own.scale, terms))
 
 
 def _scale(a: Arrays, step: Step, guess: Means) -> Array:
@@ -88,25 +96,38 @@ def _push(a: Arrays, index: Array, forces: Array) -> tuple[Array, Array]:
     return normal, friction
 
 
-def _linear(a: Arrays, iterate: Iterate, index: Array, at: tuple[Solve, Means, Array]) -> tuple[Array, Problem]:
-    """How impulses change velocities and multipliers (n_v + g, m), and the problem of the linearised step."""
+def _linear(a: Arrays, iterate: Iterate, index: Array, at: tuple[Solve, Means, Array]) -> tuple[Array, Problem, float]:
+    """How impulses change velocities and multipliers (n_v + g, m), the problem of the linearised step, and its scale.
+
+    That is the largest sum of the sizes of the terms of a rate [m/s].
+    """
     solve_with, correction, impulses = at
-    point, h, touch = iterate.point, iterate.step.h, iterate.trial.touch
-    assert touch is not None
-    part, own = a._replace(contacts=a.contacts.take(index)), taken(touch, index)
+    point, h, own = iterate.point, iterate.step.h, _touch(iterate, index)
+    part = a._replace(contacts=a.contacts.take(index))
     B, W = node_gradients(a, point, node_blocks(a, point)[0])
     on, moved = vector_rows(part, B), vector_rows(part, W)
     acting, rates = [dense(gap_rows(own.gaps.mean, on))], [dense(gap_rows(own.gaps.end, moved)) / h]
-    values = [own.gaps.after / h]
     if part.contacts.friction.any():
         frame: Any = np.swapaxes(iterate.trial.inverse, 1, 2)
         slips = [dense(row) for row in slip_rows(part, on[0], own, frame)]
-        acting, rates, values = acting + slips, rates + slips, [*values, *(own.slip / h)]
+        acting, rates = acting + slips, rates + slips
     R, spread = np.vstack(rates), _spread(a, solve_with, np.vstack(acting), iterate.x.lam.size)
     n = velocity_count(a)
     D = R @ spread[:n]
-    b = np.concatenate(values) - R @ flatten(a, correction) - D @ impulses
-    return spread, Problem(D, b, part.contacts.friction)
+    b = _rates(a, iterate, index) - R @ flatten(a, correction) - D @ impulses
+    terms = float((np.abs(R) @ np.abs(flatten(a, iterate.x))).max())
+    return spread, Problem(D, b, part.contacts.friction), terms
+
+
+def _touch(iterate: Iterate, index: Array) -> Touch:
+    assert iterate.trial.touch is not None
+    return taken(iterate.trial.touch, index)
+
+
+def _rates(a: Arrays, iterate: Iterate, index: Array) -> Array:
+    """Gaps at the end of a step, and the slips where there is friction, over its length."""
+    own, frictional = _touch(iterate, index), a.contacts.friction[index].any()
+    return np.concatenate([own.gaps.after, *(own.slip if frictional else ())]) / iterate.step.h
 
 
 def _spread(a: Arrays, solve_with: Solve, rows: Array, multipliers: int) -> Array:

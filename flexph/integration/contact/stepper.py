@@ -39,7 +39,10 @@ SHORTEST = 1e-7
 
 
 class Part(NamedTuple):
-    """A part of a step: where it ends, its length, what was booked, and the balance that is missing."""
+    """A part of a step: where it ends, its length, what was booked, and the balance that is missing.
+
+    ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s].
+    """
 
     end: StepStart
     length: float
@@ -48,6 +51,8 @@ class Part(NamedTuple):
     residuals: Array
     iterations: int
     impulses: Array
+    missed: float = 0.0
+    scale: float = 0.0
 
 
 class RigidStepper(ExactStepper):
@@ -254,7 +259,8 @@ class RigidStepper(ExactStepper):
         balance = abs(self.accounts.balance(at.energy, energy, flows))
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
         end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
-        return Part(end, 0.0, np.zeros(self.rows_of_g), flows, residuals, 0, np.zeros(0))
+        missed, scale = next((s.missed, s.scale) for s in (impact, settled) if s is not None)
+        return Part(end, 0.0, np.zeros(self.rows_of_g), flows, residuals, 0, np.zeros(0), missed, scale)
 
     # --- steps that close -------------------------------------------------------------------------------------------
 
@@ -265,18 +271,18 @@ class RigidStepper(ExactStepper):
         rates, guess = self.table.rates(time, h), self._guess(start, h, prescribed)
         step = Step(start.state.c, start.state.d, h, prescribed)
         impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
+        missed = scale = 0.0
         if closed.size:
             solution = close(self.arrays, step, guess, closed, impulses)
-            step, impulses = solution.step, solution.impulses
-            known = solution.converged
+            step, own, known = solution.step, solution.impulses, solution.converged
+            impulses, missed, scale = own.flat, own.defect * own.scale, solution.scale
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)
         else:
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
         row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
         end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
-        return Part(
-            end, h, solved.means.lam, solved.flows, self._residuals(start, h, solved), solved.iterations, impulses
-        )
+        residuals, stage = self._residuals(start, h, solved), solved.means.lam
+        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, missed, scale)
 
 
 def _joined(start: StepStart, parts: list[Part]) -> StepResult:
@@ -285,6 +291,8 @@ def _joined(start: StepStart, parts: list[Part]) -> StepResult:
     stage = sum((part.length / h * part.stage for part in parts), np.zeros_like(parts[0].stage))
     residuals = np.max([part.residuals for part in parts], axis=0)
     residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
+    # gaps of a part count by its length: a short one resolves velocities no better than positions
+    missed = max(part.missed * (part.length / h if part.length else 1.0) for part in parts)
     return StepResult(
         end=end,
         middle=0.5 * (start.time + end.time),
@@ -293,4 +301,5 @@ def _joined(start: StepStart, parts: list[Part]) -> StepResult:
         flows=np.sum([part.flows for part in parts], axis=0),
         residuals=residuals,
         counts=np.array([sum(part.iterations for part in parts), 1.0, 0.0]),
+        complementarity=missed / max(1e-300, *(part.scale for part in parts)),
     )

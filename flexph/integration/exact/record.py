@@ -42,6 +42,8 @@ def recorder_of(
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }
+    if accounts.arrays.contacts.rigid.any():
+        columns["complementarity"] = Column(1, "largest")
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")
     return Recorder(columns, {"time": start.time, "state": start.x, "energy": start.energy}, expected, folder=folder)
@@ -65,6 +67,8 @@ def solution_of(
     audit = np.hstack([rows["residuals"][1:], counts])
     resolved = resolution(mechanism, states, np.diff(times) / counts[:, 1])
     ledger = make_ledger(accounts, rows["energy"], rows["flows"][1:], audit, resolution=resolved)
+    if "complementarity" in rows:
+        ledger = replace(ledger, complementarity_residual=rows["complementarity"][1:, 0])
     return Solution(
         mechanism=mechanism,
         times=times,

@@ -49,7 +49,7 @@ class StepResult(NamedTuple):
 
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
     balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
-    iterations, of steps and of rejected steps.
+    iterations, of steps and of rejected steps; ``complementarity`` is the defect of rigid contacts over its scale.
     """
 
     end: StepStart
@@ -59,6 +59,7 @@ class StepResult(NamedTuple):
     flows: Array
     residuals: Array
     counts: Array
+    complementarity: float = 0.0
 
     def row(self) -> dict[str, Any]:
         """What is recorded of the step."""

@@ -9,7 +9,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, stop
-from flexph.contacts.complementarity import Problem, solve
+from flexph.contacts.complementarity import Problem, judged, solve
 from flexph.contacts.velocities import Level, impact, settle
 from flexph.methods import Decaying, Exact
 
@@ -34,6 +34,8 @@ def sound(solution):
     ledger = solution.ledger
     assert np.abs(ledger.residual).max() < 1e-12 * max(ledger.scale, 1e-3)
     assert min(values.min() for values in ledger.dissipation.values()) > -1e-13 * ledger.scale
+    assert len(ledger.complementarity_residual) == len(ledger.residual)
+    assert ledger.complementarity_residual.max() <= 1e-10
 
 
 @pytest.mark.parametrize("way", ["events", "steps"])
@@ -75,6 +77,14 @@ def test_five_balls_follow_newton_where_they_touch_and_hand_on_where_they_do_not
     out = [solution[f"{n}.velocity"][-1, 0] for n in names]
     assert out == pytest.approx([-0.6, 0.4, 0.4, 0.4, 0.4] if gap == 0.0 else [0.0, 0.0, 0.0, 0.0, 1.0], abs=1e-12)
     sound(solution)
+
+
+def test_the_defect_of_complementarity_is_the_gap_that_impulses_leave_over_the_largest_rate():
+    problem = Problem(np.diag([2.0, 4.0]), np.array([-1.0, -3.0]), np.zeros(2))
+    right = solve(problem).flat
+    assert right == pytest.approx([0.5, 0.75])
+    for change, defect in ((0.01, 0.02 / 3.0), (-0.01, 0.02 / 3.0)):
+        assert judged(problem, right + np.array([change, 0.0])).defect == pytest.approx(defect)
 
 
 def sliding(slope, speed, times, way="events"):
