@@ -72,16 +72,22 @@ def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
 
 def level_at(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, index: Array) -> Level:
     """Some of the contacts, and the joints, at a state."""
-    c, d = place
     part = a._replace(contacts=a.contacts.take(index))
-    rows = contact_rows(part, c, d)
+    return level_of_rows(a, place, coefficient, (contact_rows(part, *place), part.contacts.friction))
+
+
+def level_of_rows(
+    a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, struck: tuple[Array, Array]
+) -> Level:
+    """Rows H over v with their coefficients of friction, and the joints, at a state."""
+    (c, d), (rows, friction) = place, struck
     lower = cholesky(mass_matrix(a, c.u).toarray(), lower=True)
     G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
     joints = solve_triangular(lower, G.T, lower=True).T
     spread = solve_triangular(lower, rows.T, lower=True)
     basis = _range(joints)
     spread = spread - basis @ (basis.T @ spread)
-    return Level(rows, spread, spread.T @ spread, lower, joints, basis, part.contacts.friction)
+    return Level(rows, spread, spread.T @ spread, lower, joints, basis, friction)
 
 
 def contact_rows(a: Arrays, c: Configuration, d: Derived) -> Array:

@@ -30,6 +30,7 @@ from .model.state import Pose, State
 from .poses.assembly import assemble
 from .poses.consistent_start import consistent_state
 from .poses.description import describe
+from .poses.impacts import impact_at
 from .poses.multipliers import consistent_multipliers
 from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
@@ -186,6 +187,49 @@ class Mechanism(Model):
             The start of a run.
         """
         return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
+
+    @computing(_unknowns)
+    def impact(
+        self,
+        state: State,
+        port: str,
+        *,
+        impulse: Array | None = None,
+        restitution: float | None = None,
+        direction: Array | None = None,
+    ) -> State:
+        """The state after an impact at a port, where positions are as before and joints hold, by impulses of theirs.
+
+        With W the rows of the port's velocity γ = W v and P what joints leave of M⁻¹, v⁺ = v + P Wᵀ Λ. The impulse does
+        the work Λ·½(γ⁻ + γ⁺), which is the change of the kinetic energy where joints and drives had their rates.
+        Newton's law along n, without friction, is Λ = −(1 + e) n (n·γ⁻)/(n·W P Wᵀ n). Contacts do not take part.
+
+        Parameters
+        ----------
+        state : State
+            Before the impact, for instance the ``final`` one of a run.
+        port : str
+            Port ``body.port`` that is struck.
+        impulse : array, optional
+            Λ (d,) [N s] in world axes.
+        restitution : float, optional
+            In place of it, e from 0 (plastic) to 1 of an impact against something at rest that does not give way.
+        direction : array, optional
+            With restitution, n (d,) of any length, the way in which the port bounces: unless given, against its
+            velocity.
+
+        Returns
+        -------
+        State
+            With other velocities; its multipliers are zero, see :meth:`consistent_multipliers`.
+
+        Raises
+        ------
+        ValueError
+            For neither or both of impulse and restitution; with restitution where the port does not move against the
+            direction, where joints hold it, and where its body deforms.
+        """
+        return impact_at(self, state, port, impulse=impulse, restitution=restitution, direction=direction)
 
     @computing(_unknowns)
     def equilibrium(

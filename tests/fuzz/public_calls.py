@@ -167,6 +167,13 @@ def mechanism() -> tuple[flexph.Mechanism, flexph.Pose, flexph.State]:
 
 
 @cache
+def swinging() -> flexph.State:
+    """The pendulum with a moving bob."""
+    made, pose, _ = mechanism()
+    return made.consistent_state(pose, velocities={"bob": 1.0})
+
+
+@cache
 def unloaded() -> tuple[flexph.Mechanism, flexph.Pose]:
     """An arm on a hinge without weight."""
     made = flexph.connect({"arm": beam()}, [flexph.hinge("arm.root", GROUND)])
@@ -345,6 +352,9 @@ def _mechanism() -> dict[str, Call]:
                                                    "time": 0.0}),
         "Mechanism.consistent_state": Call(made.consistent_state, {"pose": pose, "velocities": {"arm": 1.0},
                                                                    "elastic": "undeformed", "time": 0.0}),
+        "Mechanism.impact": Call(made.impact, {"state": state, "port": "bob.tip", "impulse": (0.1, 0.2)}),
+        "Mechanism.impact with restitution": Call(made.impact, {"state": swinging(), "port": "bob.tip",
+                                                                "restitution": 0.5, "direction": (-1.0, 0.0)}),
         "Mechanism.equilibrium": Call(made.equilibrium, {"pose": pose, "inputs": inputs, "time": 0.0,
                                                          "redundant": "refuse"}),
         "Mechanism.linearize": Call(made.linearize, {"about": rest, "inputs": None}),

@@ -1,0 +1,114 @@
+"""Impacts at ports: the velocities that an impulse, or Newton's law of restitution, leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.nodal_body import NodalBody
+from ...bodies.ports import find_port, split_port, weights_of
+from ...contacts.laws import Rigid
+from ...contacts.velocities import Level, level_of_rows
+from ...kernels.state import Configuration
+from ...numerics import checks as check
+from ...numerics.arrays import Array, dense
+from ...numerics.rotations import spin_map, unit_sweeps
+from ..model.consistency import check_consistent, start_table
+from ..model.constraints import rates_at, velocities_of, with_velocities
+from ..model.state import State, flat
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+HELD = 1e-12
+"""What an impulse changes over what it would without joints, and a velocity over its terms, that count as zero."""
+
+
+def impact_at(
+    mechanism: Model,
+    state: State,
+    port: str,
+    *,
+    impulse: Array | None,
+    restitution: float | None,
+    direction: Array | None,
+) -> State:
+    """See :meth:`flexph.Mechanism.impact`."""
+    if (impulse is None) == (restitution is None):
+        raise ValueError("an impact needs impulse=… or restitution=…, one of them")
+    if direction is not None and restitution is None:
+        raise ValueError("direction goes with restitution=…: an impulse has its own")
+    find_port(port, mechanism.bodies)
+    a, table = mechanism.network.arrays, start_table(mechanism, state)
+    checked = check_consistent(mechanism, state, table=table)
+    place = (checked.c, checked.d)
+    rows = _port_rows(mechanism, checked.c, port)
+    level = level_of_rows(a, place, table.at(state.time)[0], (rows, np.zeros(a.dim)))
+    v, _ = level.joined(velocities_of(mechanism, checked.c), rates_at(mechanism, place, table, state.time)[1])
+    if impulse is not None:
+        given = check.array("impulse", impulse, (a.dim,))
+    else:
+        _refuse_deforming(mechanism, port)
+        given = _newton(level, v, port, (restitution, direction))
+    x = flat(mechanism, with_velocities(mechanism, checked.c, level.struck(v, given)))
+    return replace(state, x=x, multipliers=np.zeros_like(state.multipliers), memory=np.zeros((0, 0)))
+
+
+def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
+    """The impulse after which the port leaves with e times the speed that it had, along a direction."""
+    e, velocity = Rigid(restitution=law[0]).restitution, level.rates(v)
+    moves = HELD * level.terms(v)
+    way = -velocity if law[1] is None else check.array("direction", law[1], velocity.shape)
+    length = float(np.linalg.norm(way))
+    if law[1] is None and length <= moves:
+        raise ValueError(f"{port!r} is at rest: nothing bounces there")
+    if length == 0.0:
+        raise ValueError("direction must not be zero")
+    n = way / length
+    speed, gives = float(n @ velocity), float(n @ level.D @ n)
+    if speed >= -moves:
+        raise ValueError(
+            f"{port!r} must move against the direction in which it bounces, got {speed:.3g} m/s along it: turn it"
+        )
+    if gives <= HELD * float(np.sum((_free(level) @ n) ** 2)):
+        raise ValueError(f"joints hold {port!r} along the direction {n.round(6).tolist()}: it cannot bounce there")
+    impulse: Array = -(1.0 + e) * speed / gives * n
+    return impulse
+
+
+def _free(level: Level) -> Array:
+    """L⁻¹Wᵀ, what impulses do without joints."""
+    free: Array = np.linalg.solve(level.lower, level.rows.T)
+    return free
+
+
+def _port_rows(mechanism: Model, c: Configuration, port: str) -> Array:
+    """World velocity of a port by the velocities, (d, n_v)."""
+    a, (i, at) = mechanism.network.arrays, find_port(port, mechanism.bodies)
+    cv, cw, cu = a.columns
+    unit, rows = np.eye(a.dim), np.zeros((a.dim, velocities_of(mechanism, c).size))
+    weights = weights_of(port, mechanism.bodies)
+    if weights is not None:
+        for k, weight in enumerate(weights):
+            rows[:, cv[i + k]] = weight * unit
+        return rows
+    inertia, own = list(mechanism.frames.values())[i].inertia, np.flatnonzero(a.body_u == i)
+    shape = dense(sparse.csr_array(at.shape) - sparse.csr_array(inertia.mean_shape))
+    rows[:, cv[i]] = unit
+    rows[:, cu[own]] = c.R[i] @ shape
+    if cw[i, 0] >= 0:
+        arm = c.R[i] @ (at.position - inertia.centre + shape @ c.u[own])
+        rows[:, cw[i]] = (spin_map(c.R[[i]])[0].T @ unit_sweeps(arm[None])[0]).T
+    return rows
+
+
+def _refuse_deforming(mechanism: Model, port: str) -> None:
+    _, body, name = split_port(port, mechanism.bodies)
+    if isinstance(body, NodalBody) or sparse.csr_array(body.ports[name].shape).count_nonzero():
+        raise ValueError(
+            f"restitution means nothing at {port!r}, where the body deforms (the mass that takes part falls with the "
+            "mesh): give an impulse"
+        )
