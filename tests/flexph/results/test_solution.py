@@ -113,7 +113,7 @@ def test_the_format_is_open(whole, tmp_path):
         datasets = []
         file.visititems(lambda name, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
         accounts = ("energy", "work", "joint_work", "dissipation")
-        assert len(datasets) == 18 + sum(len(getattr(whole.ledger, name)) for name in accounts)
+        assert len(datasets) == 19 + sum(len(getattr(whole.ledger, name)) for name in accounts)
         assert all(d.fletcher32 for d in datasets if d.size)
 
 
