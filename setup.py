@@ -4,8 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-from setuptools import setup
-
 ROOT = Path(__file__).parent
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]*)\)")
 """A picture or a link in Markdown that is relative."""
@@ -24,6 +22,8 @@ def long_description(text: str, repository: str | None) -> str:
 
 
 if __name__ == "__main__":
+    from setuptools import setup  # here, as tests read the function above where distutils is another
+
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     setup(
         long_description=long_description((ROOT / "README.md").read_text(encoding="utf-8"), urls.get("Repository")),
