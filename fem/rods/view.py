@@ -22,6 +22,8 @@ RESULTANTS = (
     ("bending_moment_z", "N m"),
 )
 """N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
+WIDEST = 0.05
+"""Half the width of a box over the length of its rod, at most: inertias of no solid section would hide the rod."""
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
@@ -29,6 +31,7 @@ def rod_view(mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodS
     """Boxes of the radii of gyration of the sections; a box has the resultants of the point of Gauss that is in it."""
     places, directors = placed
     halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
+    halves = np.minimum(halves, WIDEST * float(mesh.lengths.sum()))
     aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], halves[:, None] * CORNERS)
     count = len(places)
     first = 4 * np.arange(count - 1)[:, None]

@@ -64,11 +64,12 @@ def saturated(controller: Sampled, limits: Mapping[str, float]) -> Sampled:
     Raises
     ------
     ValueError
-        For limits that are not positive.
+        For limits that are not positive; in the run, for ports that the controller does not answer for.
     """
     most = _positive("limits", limits)
 
     def change(answer: Answer, memory: Any) -> tuple[Answer, Any]:
+        _among("limits", most, answer)
         return {port: _clipped(value, most.get(port)) for port, value in answer.items()}, memory
 
     return _through(controller, change, 0)
@@ -93,11 +94,12 @@ def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
     Raises
     ------
     ValueError
-        For rates that are not positive.
+        For rates that are not positive; in the run, for ports that the controller does not answer for.
     """
     most = {port: rate * controller.period for port, rate in _positive("rates", rates).items()}
 
     def change(answer: Answer, last: Answer) -> tuple[Answer, Answer]:
+        _among("rates", most, answer)
         steps = {port: np.asarray(value) - last.get(port, 0.0) for port, value in answer.items()}
         now = {port: last.get(port, 0.0) + _clipped(step, most.get(port)) for port, step in steps.items()}
         return now, now
@@ -172,6 +174,13 @@ def _through(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, 
 
 def _positive(name: str, values: Mapping[str, float]) -> dict[str, float]:
     return {key: check.positive(f"{name}[{key!r}]", value) for key, value in values.items()}
+
+
+def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
+    """Raise ValueError for ports that an answer, if there is one, does not have: nothing would be limited there."""
+    unknown = sorted(set(values) - set(answer))
+    if answer and unknown:  # before the first answer of a delay there is none
+        check.lookup(f"port of {name}", unknown[0], answer, "the controller's answer")
 
 
 def _clipped(value: Any, most: float | None) -> Any:

@@ -62,7 +62,7 @@ def read_scene(path: str | Path) -> Scene:
     times, grids, about = read_vtkhdf(path)
     with reading("motion", path):
         if "scene" not in about:
-            raise ValueError("it holds no scene")
+            raise ValueError("it holds no scene, but a series for mesh viewers: give scene.vtkhdf")
         told = about["scene"] | {"captions": tuple(about["scene"]["captions"])}
         return Scene(times, tuple(_part(grid) for grid in grids), **told)
 

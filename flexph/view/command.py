@@ -78,6 +78,11 @@ def command(where: Path, name: str | None, field: str | None, at: float | None, 
 def _scene(where: Path, name: str | None) -> Scene:
     """The scene of a file, or of a folder by its name, or the first one. Raises ValueError where there is none."""
     if where.is_file():
+        if where.suffix != ".vtkhdf":
+            raise ValueError(
+                f"{where} is no scene: give scene.vtkhdf of 'flexph run', or its folder; what Solution.save wrote is "
+                "shown in Python, by solution.show() or flexph.view.write_film(solution, FILE)"
+            )
         return read_scene(where)
     files = scene_files(where)
     if not files:

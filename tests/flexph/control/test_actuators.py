@@ -45,6 +45,13 @@ def test_limits_of_answers_and_of_their_rates():
     np.testing.assert_allclose(torques, [0.0, 1.0, 1.5, 1.5], atol=1e-12)
 
 
+@pytest.mark.parametrize(("around", "name"), [(saturated, "limits"), (rate_limited, "rates")])
+def test_ports_that_are_not_answered_for_are_named(around, name):
+    controller = around(counting(), {"mtr": 5.0})
+    with pytest.raises(ValueError, match=f"no port of {name} 'mtr': the controller's answer has 'motor'"):
+        controller.function(0.0, {}, controller.memory)
+
+
 def test_encoders_see_whole_marks():
     seen = []
     plain = Sampled(
