@@ -7,14 +7,18 @@ velocities that it left against the contacts settle (:mod:`flexph.contacts.veloc
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from copy import copy
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 
+from ...contacts.broad_phase import broad_phase, passing
 from ...contacts.velocities import Level, Strike, gaps_at, impact, level_at, settle
+from ...kernels.contacts.gaps import Contacts, vectors_of
 from ...kernels.resolution import coordinate_size
-from ...kernels.state import derive
+from ...kernels.state import derive, node_points
 from ...kernels.values import Schedule, Step
 from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import State, configuration, flat
@@ -23,6 +27,7 @@ from ...numerics.step_failed import StepFailed
 from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
 from ..exact.step import ExactStepper, InitialValueProblem, StepResult, StepStart
 from .closing import close
+from .parts import Part, joined
 
 TOUCHING = 1e-11
 """Gap over the size of the mechanism up to which bodies touch."""
@@ -36,23 +41,11 @@ STRIKES = 200
 """Impacts at the beginning of a step."""
 SHORTEST = 1e-7
 """Length of a part of a step, over that of the step, which is not taken."""
-
-
-class Part(NamedTuple):
-    """A part of a step: where it ends, its length, what was booked, and the balance that is missing.
-
-    ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s].
-    """
-
-    end: StepStart
-    length: float
-    stage: Array
-    flows: Array
-    residuals: Array
-    iterations: int
-    impulses: Array
-    missed: float = 0.0
-    scale: float = 0.0
+DIVISIONS = 12
+"""How often a step is divided where balls pass through each other in it."""
+AHEAD, TREES = 4.0, 12
+"""How far is looked for pairs that are near, over the way of the fastest body, and how often if that was too little."""
+_NONE = np.zeros(0, dtype=int)
 
 
 class RigidStepper(ExactStepper):
@@ -67,10 +60,21 @@ class RigidStepper(ExactStepper):
         depth: int = 2,
     ) -> None:
         super().__init__(problem, least_norm=least_norm, depth=depth)
-        self.by_events, self._contacts = contact == "events", self.arrays.contacts
-        self._rigid = np.flatnonzero(self._contacts.rigid)
-        self._bouncing = self._contacts.restitution > 0.0
-        self._names = self.accounts.gap_names
+        self.by_events, self._names = contact == "events", self.accounts.gap_names
+        self._see(self.arrays.contacts)
+        self._broad = broad_phase(self._contacts, self.arrays.node_body.size)
+
+    def _see(self, contacts: Contacts) -> None:
+        self._contacts, self._rigid = contacts, np.flatnonzero(contacts.rigid)
+        self._bouncing = contacts.restitution > 0.0
+
+    def _of(self, index: Array) -> RigidStepper:
+        """The step with some of the gaps."""
+        one = copy(self)
+        one.arrays = self.arrays._replace(contacts=self._contacts.take(index))
+        one.accounts = self.accounts.of(one.arrays)
+        one._see(one.arrays.contacts)
+        return one
 
     def start(self, start: State) -> StepStart:
         """Where a run starts; raises ValueError where bodies are in each other."""
@@ -89,11 +93,61 @@ class RigidStepper(ExactStepper):
         if time <= start.time:
             raise StepFailed("steps with rigid contacts go forward in time", 0, 0.0)
         try:
-            parts = self._by_events(start, time) if self.by_events else self._in_one(start, time)
+            return joined(start, self._parts(start, time))
         except StepFailed as error:
             error.span = (start.time, time)
             raise
-        return _joined(start, parts)
+
+    # --- which gaps -----------------------------------------------------------------------------------------------
+
+    def _parts(self, start: StepStart, time: float, depth: int = 0) -> list[Part]:
+        """The step with all gaps that may close in it, divided where balls would pass through each other."""
+        near, parts = self._near(start, time)
+        for begin, part in zip((start, *(p.end for p in parts)), parts, strict=False):
+            share = near._passing(begin, part)
+            if share is None:
+                continue
+            if depth == DIVISIONS:
+                raise StepFailed("bodies pass through each other within the step: take shorter ones", depth, share)
+            until = begin.time + share * part.length
+            before = self._parts(start, until, depth + 1)
+            return [*before, *self._parts(before[-1].end, time, depth + 1)]
+        return parts
+
+    def _near(self, start: StepStart, time: float) -> tuple[RigidStepper, list[Part]]:
+        """The step with the gaps that are near, so many that all others are further apart than nodes moved."""
+        if not self._broad.leaves_out:
+            return self, self._given(start, time)
+        points, h = self._points(start)[self._broad.nodes], time - start.time
+        a, v = self.arrays, velocities_of(self.mechanism, start.state.c)
+        fall = np.abs(a.weight / a.mass[:, None]).max(initial=0.0)
+        reach = AHEAD * h * (np.abs(v[a.columns.v]).max() + h * float(fall))
+        for _ in range(TREES):
+            near = self._of(self._broad.near(points, reach))
+            parts = near._given(start, time)
+            places = [points, *(self._points(part.end)[self._broad.nodes] for part in parts)]
+            way = sum(float(np.linalg.norm(q - p, axis=1).max()) for p, q in pairwise(places))
+            if 2.0 * way <= reach:
+                return near, parts
+            reach = 2.0 * AHEAD * way
+        raise StepFailed("bodies move further the more contacts are taken in", TREES, 0.0)
+
+    def _given(self, start: StepStart, time: float) -> list[Part]:
+        return self._by_events(start, time) if self.by_events else self._in_one(start, time)
+
+    def _points(self, at: StepStart) -> Array:
+        return node_points(self.arrays, at.state.c.r, at.state.d.arm)
+
+    def _passing(self, start: StepStart, part: Part) -> float | None:
+        """Share of a part of a step to divide it at, as balls pass through each other in it; None where none do.
+
+        For events they are in each other there; in steps they are about to meet, and the impact is at the beginning.
+        """
+        if not part.length:
+            return None
+        first, last = (vectors_of(self._contacts, self._points(at)) for at in (start, part.end))
+        shares = passing(self._contacts, (first, last), part.closed)
+        return shares and shares[1 if self.by_events else 0]
 
     # --- the two ways ---------------------------------------------------------------------------------------------
 
@@ -176,7 +230,7 @@ class RigidStepper(ExactStepper):
     def _closing_in(self, start: StepStart, time: float) -> Array:
         """Contacts with restitution that close within a step, fast enough to be no rest, without further impulses."""
         h = time - start.time
-        end = self._part(start, time, np.zeros(0, dtype=int)).end
+        end = self._part(start, time, _NONE).end
         before, after = self._gaps(start), self._gaps(end)
         level = self._level(start, self._rigid)
         rate = np.zeros(before.size)
@@ -185,7 +239,7 @@ class RigidStepper(ExactStepper):
         still = RESTING * np.abs(rate).max(initial=0.0)
         closing = self._contacts.rigid & (after <= 0.0) & (rate < -np.maximum(bend, still))
         if not (closing & self._bouncing).any():
-            return np.zeros(0, dtype=int)
+            return _NONE
         return np.union1d(np.flatnonzero(closing), self._touching(start))
 
     # --- impacts and settling ---------------------------------------------------------------------------------------
@@ -260,7 +314,7 @@ class RigidStepper(ExactStepper):
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
         end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
         missed, scale = next((s.missed, s.scale) for s in (impact, settled) if s is not None)
-        return Part(end, 0.0, np.zeros(self.rows_of_g), flows, residuals, 0, np.zeros(0), missed, scale)
+        return Part(end, 0.0, np.zeros(self.rows_of_g), flows, residuals, 0, np.zeros(0), _NONE, missed, scale)
 
     # --- steps that close -------------------------------------------------------------------------------------------
 
@@ -282,24 +336,4 @@ class RigidStepper(ExactStepper):
         row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
         end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
         residuals, stage = self._residuals(start, h, solved), solved.means.lam
-        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, missed, scale)
-
-
-def _joined(start: StepStart, parts: list[Part]) -> StepResult:
-    """Parts of a step as one."""
-    end, h = parts[-1].end, sum(part.length for part in parts)
-    stage = sum((part.length / h * part.stage for part in parts), np.zeros_like(parts[0].stage))
-    residuals = np.max([part.residuals for part in parts], axis=0)
-    residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
-    # gaps of a part count by its length: a short one resolves velocities no better than positions
-    missed = max(part.missed * (part.length / h if part.length else 1.0) for part in parts)
-    return StepResult(
-        end=end,
-        middle=0.5 * (start.time + end.time),
-        stage=stage,
-        multipliers=stage,
-        flows=np.sum([part.flows for part in parts], axis=0),
-        residuals=residuals,
-        counts=np.array([sum(part.iterations for part in parts), 1.0, 0.0]),
-        complementarity=missed / max(1e-300, *(part.scale for part in parts)),
-    )
+        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, closed, missed, scale)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
-from ...kernels.arrays import total
+from ...kernels.arrays import Arrays, total
 from ...kernels.contacts.gaps import gaps_between, vectors_of
 from ...kernels.contacts.laws import stored
 from ...kernels.decay import lost
@@ -95,6 +96,12 @@ class Accounts:
         counts = (len(self.work), len(self.joint_work), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
         self.flow_count = sum(counts)
+
+    def of(self, arrays: Arrays) -> Accounts:
+        """The same accounts for arrays with some of the contacts."""
+        one = copy(self)
+        one.arrays = arrays
+        return one
 
     def energies(self, c: Configuration, d: Derived) -> Array:
         """Energy by part."""

@@ -1,0 +1,92 @@
+"""Which of many pairs of spheres are near each other: a tree of their centres in place of all distances."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..kernels.contacts.gaps import AXIAL, DISTANCE, Contacts
+from ..numerics.arrays import Array
+
+MANY = 30
+"""Pairs of spheres that move from which on a tree is worth its while."""
+DEEP, ACROSS = 0.01, 0.1
+"""How deep straight ways may cut, over the sum of the radii: of pairs that are open, and of those that slide."""
+BEFORE, NEXT = 1e-9, 1e-6
+"""Share of a way before bodies meet, and up to which they are about to."""
+
+
+class BroadPhase(NamedTuple):
+    """Pairs of spheres that move, by their nodes, and all other gaps, of which none is left out.
+
+    ``keys`` are the pairs of nodes as numbers, sorted, and ``pair`` the gap of each; ``nodes`` are those of the
+    pairs, of a ``total``, and ``widest`` is the largest sum of two radii [m].
+    """
+
+    others: Array
+    pair: Array
+    keys: Array
+    nodes: Array
+    total: int
+    widest: float
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there are so many pairs that it looks for those that are near."""
+        return self.pair.size > MANY
+
+    def near(self, points: Array, reach: float) -> Array:
+        """Gaps that may be up to a reach [m] with its ``nodes`` at points (n, d): no pair that is nearer is missing."""
+        found = self.nodes[cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
+        keys = _keys(found[:, 0], found[:, 1], self.total)
+        place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
+        return np.sort(np.concatenate([self.others, self.pair[place[self.keys[place] == keys]]]))
+
+
+def broad_phase(c: Contacts, nodes: int) -> BroadPhase:
+    """The pairs of spheres among some contacts, of which each two nodes have one at most, and the others."""
+    free = c.rigid & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
+    pair = np.flatnonzero(free & ~c.fixed[0].any(axis=1))
+    keys = _keys(c.plus[0, pair], c.minus[0, pair], nodes)
+    keys, first = np.unique(keys, return_index=True)
+    pair = pair[first]
+    own = np.unique([c.plus[0, pair], c.minus[0, pair]])
+    others = np.setdiff1d(np.arange(c.kind.size), pair)
+    return BroadPhase(others, pair, keys, own, nodes, float(c.offset[pair].max(initial=0.0)))
+
+
+def _keys(first: Array, second: Array, nodes: int) -> Array:
+    numbers: Array = np.minimum(first, second).astype(np.int64) * nodes + np.maximum(first, second)
+    return numbers
+
+
+def passing(c: Contacts, ends: tuple[Array, Array], closed: Array) -> tuple[float, float] | None:
+    """Shares of a straight way between vectors V, W, U (3, c, d) before balls or cylinders meet, and after.
+
+    Of those that get deepest. None where none gets deeper than ``DEEP``, of the ``closed`` ones than ``ACROSS``, of the
+    sum of the radii: then nothing passed through anything.
+    """
+    own = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
+    if not own.size:
+        return None
+    first, last = (v[0, own] - np.where((c.kind[own] == AXIAL)[:, None], _along(v[:, own]), 0.0) for v in ends)
+    way = last - first
+    length = np.maximum(np.linalg.norm(way, axis=1), 1e-150)
+    share, radius = np.clip(-np.vecdot(first, way) / length**2, 0.0, 1.0), c.offset[own]
+    nearest = np.linalg.norm(first + share[:, None] * way, axis=1)
+    limit = np.where(np.isin(own, closed), ACROSS, DEEP) * radius
+    over = np.where((share > 0.0) & (share < 1.0), radius - nearest - limit, -np.inf)
+    worst = int(np.argmax(over))
+    if over[worst] <= 0.0:
+        return None
+    way = float(np.sqrt(radius[worst] ** 2 - nearest[worst] ** 2) / length[worst])
+    entry, inside = float(share[worst]) - way, float(share[worst]) - 0.9 * way  # their centres may meet
+    return (inside if entry <= NEXT else entry - BEFORE), inside
+
+
+def _along(v: Array) -> Array:
+    """The part of V along W."""
+    part: Array = np.vecdot(v[0], v[1])[:, None] * v[1]
+    return part

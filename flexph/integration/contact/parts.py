@@ -1,0 +1,49 @@
+"""Parts of a step with rigid contacts: impacts and free ways between them, and the step that they make."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..exact.step import StepResult, StepStart
+
+
+class Part(NamedTuple):
+    """A part of a step: where it ends, its length, what was booked, and the balance that is missing.
+
+    ``closed`` are the gaps that could close in it, with their ``impulses``;
+    ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s].
+    """
+
+    end: StepStart
+    length: float
+    stage: Array
+    flows: Array
+    residuals: Array
+    iterations: int
+    impulses: Array
+    closed: Array
+    missed: float = 0.0
+    scale: float = 0.0
+
+
+def joined(start: StepStart, parts: list[Part]) -> StepResult:
+    """Parts of a step as one."""
+    end, h = parts[-1].end, sum(part.length for part in parts)
+    stage = sum((part.length / h * part.stage for part in parts), np.zeros_like(parts[0].stage))
+    residuals = np.max([part.residuals for part in parts], axis=0)
+    residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
+    # gaps of a part count by its length: a short one resolves velocities no better than positions
+    missed = max(part.missed * (part.length / h if part.length else 1.0) for part in parts)
+    return StepResult(
+        end=end,
+        middle=0.5 * (start.time + end.time),
+        stage=stage,
+        multipliers=stage,
+        flows=np.sum([part.flows for part in parts], axis=0),
+        residuals=residuals,
+        counts=np.array([sum(part.iterations for part in parts), 1.0, 0.0]),
+        complementarity=missed / max(1e-300, *(part.scale for part in parts)),
+    )

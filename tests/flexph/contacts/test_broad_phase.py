@@ -1,0 +1,64 @@
+"""Broad phase of contacts: no near pair is missing, nothing passes through anything, and no result depends on it."""
+
+import numpy as np
+import pytest
+
+import rigid
+from cases import disc_pile
+from flexph import connect, integrate
+from flexph.contacts import Rigid, Sphere, broad_phase, mutual_contact
+from flexph.contacts.broad_phase import passing
+from flexph.methods import Exact
+
+
+def balls(count, law, radius=0.5):
+    ball = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
+    names = [f"ball{i}" for i in range(count)]
+    return connect(dict.fromkeys(names, ball), [mutual_contact([Sphere(f"{n}.centre", radius) for n in names], law)])
+
+
+def test_all_pairs_within_reach_are_near():
+    arrays = balls(12, Rigid(), radius=0.1).network.arrays
+    broad = broad_phase.broad_phase(arrays.contacts, arrays.node_body.size)
+    assert broad.leaves_out and not broad.others.size
+    points = np.random.default_rng(3).random((12, 2))
+    near = broad.near(points[np.argsort(np.argsort(broad.nodes))], 0.15)
+    place = dict(zip(broad.nodes.tolist(), points, strict=True))
+    ends = zip(arrays.contacts.plus[0].tolist(), arrays.contacts.minus[0].tolist(), strict=True)
+    distances = np.array([np.linalg.norm(place[p] - place[m]) for p, m in ends])
+    assert 0 < near.size < distances.size
+    assert near.tolist() == np.flatnonzero(distances - 0.2 <= 0.15).tolist()
+
+
+@pytest.mark.parametrize("way", ["events", "steps"])
+@pytest.mark.parametrize("aside", [0.0, 0.6])
+@pytest.mark.parametrize("count", [2, 10])
+def test_a_fast_ball_does_not_pass_through_another_within_a_step(way, aside, count):
+    mechanism = balls(count, Rigid(restitution=1.0))
+    places = {f"ball{i}": (4.0 * i, 0.0, 0.0) for i in range(count)} | {"ball0": (-5.3, aside, 0.0)}
+    speeds = {"ball0": (1000.0, 0.0, 0.0)}
+    start = mechanism.consistent_state(mechanism.assemble(guess=places | {"ball1": (0.0, 0.0, 0.0)}), velocities=speeds)
+    solution = integrate(mechanism, start, (0.0, 0.01), method=Exact(contact=way))
+    hit = solution["ball1.velocity"][-1]
+    along = np.array([np.sqrt(1.0 - aside**2), -aside])  # the line of centres where they touch
+    assert hit == pytest.approx(1000.0 * along[0] * along, abs=1e-3)
+    assert abs(solution.ledger.residual).max() < 1e-12 * solution.ledger.scale
+
+
+def test_straight_ways_that_only_graze_pass():
+    contacts = balls(2, Rigid()).network.arrays.contacts
+    first, last = np.zeros((2, 3, 1, 2))
+    for aside, passes in ((0.5, False), (0.985, False), (0.995, True), (1.5, True)):
+        first[0, 0], last[0, 0] = (-3.0, aside), (1.0, aside)
+        shares = passing(contacts, (first, last), np.zeros(0, dtype=int))
+        assert (shares is None) == passes
+        half = 0.25 * np.sqrt(max(1.0 - aside**2, 0.0))
+        assert passes or shares == pytest.approx((0.75 - half, 0.75 - 0.9 * half))
+
+
+def test_a_pile_is_the_same_with_and_without_the_tree(monkeypatch):
+    with_tree = disc_pile.run(discs=9, end=0.05)
+    monkeypatch.setattr(broad_phase, "MANY", 1000)
+    without = disc_pile.run(discs=9, end=0.05)
+    assert with_tree.solution.ledger.dissipation["discs: impact"].sum() > 0.0
+    assert disc_pile.centres(with_tree) == pytest.approx(disc_pile.centres(without), abs=1e-13)
