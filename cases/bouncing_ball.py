@@ -17,6 +17,7 @@ import rigid
 from flexph import GROUND, Mechanism, Solution, connect, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, Sphere, contact
+from flexph.drawing import cylinder_shape
 from flexph.export.tables import write_table
 from flexph.methods import Exact
 from flexph.numerics import checks as check
@@ -34,7 +35,8 @@ Contact = Literal["events", "steps"]
 
 def ball_over_floor(restitution: float) -> Mechanism:
     """A disc of 1 kg."""
-    ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)})
+    disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
+    ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
     touch = contact(Sphere("ball.centre", RADIUS), ground, Rigid(restitution=restitution), name="floor")
     return connect({"ball": ball}, [touch], gravity=(0.0, -GRAVITY))

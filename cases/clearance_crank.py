@@ -18,6 +18,7 @@ import rigid
 from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, contact
+from flexph.drawing import box_shape
 from flexph.export.tables import write_table
 from flexph.methods import Exact
 from flexph.numerics import checks as check
@@ -50,7 +51,8 @@ def link(length: float, mass: float, inertia: float) -> Any:
 
 def mechanism_with_clearance() -> Mechanism:
     """The corners of the slider against the two planes of the guide."""
-    slider = rigid.body(MASSES[2], inertia=INERTIAS[2], ports={"pin": (0.0, 0.0)} | CORNERS)
+    block = box_shape((2.0 * HALF_LENGTH, 2.0 * HALF_HEIGHT, HALF_HEIGHT))
+    slider = rigid.body(MASSES[2], inertia=INERTIAS[2], ports={"pin": (0.0, 0.0)} | CORNERS, shape=block)
     law, wide = Rigid(restitution=RESTITUTION, friction=FRICTION), HALF_HEIGHT + CLEARANCE
     below, above = Plane(GROUND.at(0.0, -wide), (0.0, 1.0)), Plane(GROUND.at(0.0, wide), (0.0, -1.0))
     touching = [

@@ -17,6 +17,7 @@ import rigid
 from flexph import GROUND, Mechanism, Solution, connect, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes
 from flexph.export.tables import write_table
 from flexph.methods import Exact
 from flexph.numerics import checks as check
@@ -39,11 +40,17 @@ class Result:
     width: float
 
 
+def disc(radius: float) -> Shape:
+    """A disc with a bar across it, that shows how it turns."""
+    round_ = cylinder_shape(0.5 * RADIUS, radius, axis=(0.0, 0.0, 1.0))
+    return joined_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
+
+
 def pile(radii: Array, width: float, law: Rigid) -> Mechanism:
     """Discs of the mass of their area in a box."""
     masses = 1000.0 * math.pi * radii**2 * 0.01
     bodies = {
-        f"disc{i}": rigid.body(m, inertia=0.5 * m * r * r, ports={"centre": (0.0, 0.0)})
+        f"disc{i}": rigid.body(m, inertia=0.5 * m * r * r, ports={"centre": (0.0, 0.0)}, shape=disc(float(r)))
         for i, (m, r) in enumerate(zip(masses, radii, strict=True))
     }
     spheres = [Sphere(f"disc{i}.centre", float(r)) for i, r in enumerate(radii)]

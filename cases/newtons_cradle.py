@@ -19,6 +19,7 @@ import rigid
 from flexph import Mechanism, Solution, connect, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Hertz, Rigid, Sphere, contact
+from flexph.drawing import cylinder_shape
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.plot.axes import new_figure
@@ -37,7 +38,8 @@ NEWTON = (-0.6, 0.4, 0.4, 0.4, 0.4)
 
 def cradle(law: Law) -> Mechanism:
     """Five discs of 1 kg in a row; their strings are longer than matters here."""
-    ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)})
+    disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
+    ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     touch = Hertz(STIFFNESS) if law == "compliant" else Rigid(restitution=1.0)
     spheres = [Sphere(f"{name}.centre", RADIUS) for name in NAMES]
     pairs = pairwise(spheres)

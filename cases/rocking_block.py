@@ -20,6 +20,7 @@ import rigid
 from flexph import GROUND, Event, Mechanism, Solution, State, connect, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, contact
+from flexph.drawing import box_shape
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
@@ -38,7 +39,8 @@ LOSS = 1.0 - 1.5 * math.sin(ALPHA) ** 2
 def block_on_ground() -> Mechanism:
     """A block of 1 kg that does not slide."""
     inertia = (WIDTH**2 + HEIGHT**2) / 3.0
-    block = rigid.body(1.0, inertia=inertia, ports={"left": (-WIDTH, -HEIGHT), "right": (WIDTH, -HEIGHT)})
+    ports, shape = {"left": (-WIDTH, -HEIGHT), "right": (WIDTH, -HEIGHT)}, box_shape((2.0 * WIDTH, 2.0 * HEIGHT, WIDTH))
+    block = rigid.body(1.0, inertia=inertia, ports=ports, shape=shape)
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
     touch = contact(["block.left", "block.right"], ground, Rigid(friction=10.0), name="ground")
     return connect({"block": block}, [touch], gravity=(0.0, -GRAVITY))

@@ -16,6 +16,7 @@ import rigid
 from flexph import GROUND, Mechanism, Solution, connect, integrate
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, contact
+from flexph.drawing import box_shape
 from flexph.export.tables import write_table
 from flexph.methods import Exact
 from flexph.numerics import checks as check
@@ -31,7 +32,8 @@ Contact = Literal["events", "steps"]
 
 def block_on_slope(slope: float) -> Mechanism:
     """A block of 1 kg; the world is turned by the slope [rad], x points down along it."""
-    block = rigid.body(1.0, inertia=0.01, ports={"left": (-0.1, -0.05), "right": (0.1, -0.05)})
+    ports = {"left": (-0.1, -0.05), "right": (0.1, -0.05)}
+    block = rigid.body(1.0, inertia=0.01, ports=ports, shape=box_shape((0.2, 0.1, 0.1)))
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
     touch = contact(["block.left", "block.right"], ground, Rigid(friction=FRICTION), name="ground")
     return connect({"block": block}, [touch], gravity=(GRAVITY * math.sin(slope), -GRAVITY * math.cos(slope)))

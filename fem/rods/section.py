@@ -11,6 +11,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
+from ..beams.line_view import outline
 from ..materials.materials import Material, Section
 
 
@@ -33,11 +34,15 @@ class RodSection:
         ρA [kg/m].
     inertia : tuple of float
         ρ(I_p, I₂, I₃) [kg m].
+    young : float, optional
+        E [Pa], for axial stresses at the corners.
+    corners : tuple of tuple of float
+        (y, z) [m] of the outline in turn, four or eight of them; none where it is not known.
 
     Raises
     ------
     ValueError
-        Unless all are positive.
+        Unless all are positive, and for any other number of corners.
     """
 
     axial: float
@@ -46,6 +51,8 @@ class RodSection:
     bending: tuple[float, float]
     mass: float
     inertia: tuple[float, float, float]
+    young: float | None = None
+    corners: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         for name, unit in (("axial", "N"), ("torsion", "N m²"), ("mass", "kg/m")):
@@ -53,11 +60,24 @@ class RodSection:
         for name, unit in (("shear", "N"), ("bending", "N m²"), ("inertia", "kg m")):
             for i, value in enumerate(getattr(self, name)):
                 check.positive(f"{name}[{i}]", value, unit)
+        if self.young is not None:
+            check.positive("young", self.young, "Pa")
+        if len(self.corners) not in (0, 4, 8):
+            raise ValueError(f"corners must be four or eight, got {len(self.corners)}")
 
     @property
     def stiffness(self) -> Array:
         """(EA, GA₂, GA₃, GJ, EI₂, EI₃), (6,)."""
         return np.array([self.axial, *self.shear, self.torsion, *self.bending])
+
+    def fibres(self, corners: Array) -> Array:
+        """Axial stress at corners (q, 2) [m] over N, Q₂, Q₃, T, M₂, M₃, (q, 6): N/A + M₂ z/I₂ − M₃ y/I₃."""
+        assert self.young is not None
+        y, z = corners.T
+        none, (second, third) = np.zeros_like(y), self.bending
+        parts = [np.full_like(y, 1.0 / self.axial), none, none, none, z / second, -y / third]
+        factors: Array = self.young * np.column_stack(parts)
+        return factors
 
 
 Shape = Section | RodSection | Callable[[float], Section | RodSection]
@@ -95,7 +115,17 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
         bending=(E * second_y, E * second_z),
         mass=density * A,
         inertia=(density * section.in_space("polar_moment"), density * second_y, density * second_z),
+        young=E,
+        corners=_corners(section),
     )
+
+
+def _corners(section: Section) -> tuple[tuple[float, float], ...]:
+    """Corners of the outer edge; none where the section does not say how far its outer fibres are."""
+    if section.fibre is None or section.fibre_z is None:
+        return ()
+    own = outline(section)
+    return tuple((float(y), float(z)) for y, z in own[:: max(len(own) // 8, 1)])
 
 
 def _shear_factors(section: Section, nu: float) -> tuple[float, float]:

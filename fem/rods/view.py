@@ -1,4 +1,4 @@
-"""How a rod looks: boxes from node to node, with its stress resultants."""
+"""How a rod looks: pieces from node to node, with its stress resultants and the axial stress of its fibres."""
 
 from __future__ import annotations
 
@@ -24,28 +24,60 @@ RESULTANTS = (
 """N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
 WIDEST = 0.05
 """Half the width of a box over the length of its rod, at most: inertias of no solid section would hide the rod."""
+QUADS = {
+    4: np.array([[0, 1, 2, 3]]),
+    8: np.array([[0, 1, 2, 3], [0, 3, 4, 7], [4, 5, 6, 7]]),
+}
+"""Quadrilaterals of which sections of so many corners consist."""
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
 def rod_view(mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodSection]) -> View:
-    """Boxes of the radii of gyration of the sections; a box has the resultants of the point of Gauss that is in it."""
+    """Pieces of the outlines of the sections, or boxes of their radii of gyration where these are not known.
+
+    A piece has the resultants of the point of Gauss that is in it, and where outlines and moduli are known, the axial
+    stress at its corners.
+    """
     places, directors = placed
-    halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
-    halves = np.minimum(halves, WIDEST * float(mesh.lengths.sum()))
-    aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], halves[:, None] * CORNERS)
-    count = len(places)
-    first = 4 * np.arange(count - 1)[:, None]
+    corners, known = _corners(sections, WIDEST * float(mesh.lengths.sum()))
+    aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners)
+    (count, q), parts = corners.shape[:2], QUADS[corners.shape[1]]
+    base = q * np.arange(count - 1)[:, None, None] + parts
+    fibres = None if not known else StressField("Pa", _fibres(mesh, sections, corners))
     return View(
         points=(places[:, None] + aside).reshape(-1, 3),
-        cells=np.hstack([first + np.arange(4), first + 4 + np.arange(4)]),
+        cells=np.concatenate([base, base + q], axis=2).reshape(-1, 8),
         cell_type="hexahedron",
-        shape=sparse.csr_array(np.repeat(np.eye(count), 4, axis=0)),
-        stresses={name: StressField(unit, _rows(mesh, i)) for i, (name, unit) in enumerate(RESULTANTS)},
+        shape=sparse.csr_array(np.repeat(np.eye(count), q, axis=0)),
+        stresses={name: StressField(unit, _rows(mesh, i, len(parts))) for i, (name, unit) in enumerate(RESULTANTS)},
+        fibres=fibres,
     )
 
 
-def _rows(mesh: RodMesh, component: int) -> sparse.csr_array:
-    """The stresses of one kind, (points, m)."""
+def _corners(sections: Sequence[RodSection], widest: float) -> tuple[Array, bool]:
+    """Corners (N, q, 2) [m] of the sections at all nodes, and whether they are those of outlines with moduli."""
+    if sections[0].corners and len({len(own.corners) for own in sections}) == 1:
+        return np.array([own.corners for own in sections]), all(own.young is not None for own in sections)
+    halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
+    return np.minimum(halves, widest)[:, None] * CORNERS, False
+
+
+def _rows(mesh: RodMesh, component: int, each: int) -> sparse.csr_array:
+    """The stresses of one kind in the cells, of which each point has some, (cells, m)."""
     points = mesh.points.size
-    columns = 6 * np.arange(points) + component
-    return sparse.csr_array((np.ones(points), (np.arange(points), columns)), shape=(points, 6 * points))
+    columns = np.repeat(6 * np.arange(points) + component, each)
+    place = (np.arange(columns.size), columns)
+    return sparse.csr_array((np.ones(columns.size), place), shape=(columns.size, 6 * points))
+
+
+def _fibres(mesh: RodMesh, sections: Sequence[RodSection], corners: Array) -> sparse.csr_array:
+    """Axial stress at the corners (N, q, 2) of all nodes, (N q, m): linear between points of Gauss, and beyond them."""
+    s, nodes = mesh.points.ravel(), mesh.nodes
+    weights = np.ones((nodes.size, 1))
+    if s.size > 1:
+        left, each = np.clip(np.searchsorted(s, nodes) - 1, 0, s.size - 2), np.arange(nodes.size)
+        weights, part = np.zeros((nodes.size, s.size)), (nodes - s[left]) / (s[left + 1] - s[left])
+        weights[each, left], weights[each, left + 1] = 1.0 - part, part
+    factors = np.array([own.fibres(at) for own, at in zip(sections, corners, strict=True)])
+    rows = np.einsum("np,nqi->nqpi", weights, factors)
+    return sparse.csr_array(rows.reshape(nodes.size * corners.shape[1], -1))

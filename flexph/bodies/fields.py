@@ -205,6 +205,8 @@ class View:
         (p,) [m] of the points over the plane, for shapes of bodies of the plane; (0,) for none.
     sweep : Sweep, optional
         Section of a body that is drawn as a line.
+    fibres : StressField, optional
+        Axial stress at the points, (p, m).
     """
 
     points: Array
@@ -215,3 +217,4 @@ class View:
     tensors: Mapping[str, TensorField] = field(default_factory=dict)
     heights: Array = field(default_factory=lambda: np.zeros(0))
     sweep: Sweep | None = None
+    fibres: StressField | None = None

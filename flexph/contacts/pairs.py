@@ -9,11 +9,12 @@ from typing import Any
 from ..joints.rows.connection import Connection, Form
 from ..joints.rows.directions import fitting
 from ..joints.rows.gaps import Gap, GapKind
-from ..joints.rows.signs import Solid
+from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
 from ..numerics.arguments import checked
 from .laws import ContactLaw
 from .shapes import Cylinder, Hole, Plane, Shape, Sphere
+from .signs import Touching
 
 
 @checked
@@ -95,13 +96,22 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
 
     def make(dim: int) -> Form:
         gaps = tuple(_gap(a, b, dim, law) for a, b in ordered)
-        return Form(gaps=gaps, signs=tuple(Solid("ball", a.port) for a, _ in ordered[:1]))
+        return Form(gaps=gaps, signs=_signs(ordered, dim))
 
     ports = tuple(dict.fromkeys(shape.port for pair in ordered for shape in pair))
     label = name if name is not None or len(pairs) == 1 else f"contact of {len(ports)}"
     if len(pairs) == 1:
         ports = (ordered[0][0].port, ordered[0][1].port)
     return Connection("contact", ports, make, label=label)
+
+
+def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
+    """What the shapes of all pairs look like, each once."""
+    touching: dict[Shape, list[Touching]] = {}
+    for pair in pairs:
+        for own, other in (pair, pair[::-1]):
+            touching.setdefault(own, []).append(Touching(other.port, other.reach))
+    return tuple(shape.sign(dim, tuple(others)) for shape, others in touching.items())
 
 
 def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
@@ -123,22 +133,22 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     """The gap of an ordered pair."""
     apart, none = _between(first.port, second.port), Vector(fixed=(0.0,) * dim)
-    sides, radius = (first.port, second.port), getattr(first, "radius", 0.0)
+    sides, radius = (first.port, second.port), first.reach
     if isinstance(second, Plane):
         normal = along(second.port, fitting("normal", tuple(second.normal), dim))
         return Gap("offset", (apart, normal, none), 1.0, radius, law, sides, (radius, 0.0))
     kind: GapKind = "distance"
     if isinstance(second, Hole):
-        clearance = second.radius - radius
+        clearance = second.reach - radius
         if clearance <= 0.0:
-            raise ValueError(f"the hole must be wider than what is in it, got radii {second.radius} and {radius} m")
+            raise ValueError(f"the hole must be wider than what is in it, got radii {second.reach} and {radius} m")
         sign, offset = -1.0, -clearance
-        radii = (-radius / clearance, second.radius / clearance)
+        radii = (-radius / clearance, second.reach / clearance)
     else:
-        sign, offset = 1.0, radius + second.radius
+        sign, offset = 1.0, radius + second.reach
         if offset == 0.0:
             raise ValueError("two points have no side from which they touch: give one of them a radius")
-        radii = (radius / offset, second.radius / offset)
+        radii = (radius / offset, second.reach / offset)
     axis = none
     if dim == 3 and isinstance(second, Hole | Cylinder):
         if second.axis is None:

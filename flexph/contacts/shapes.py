@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..joints.rows.directions import unit
-from ..joints.rows.vectors import Direction, Ground, PortName
+from ..joints.rows.signs import Sign
+from ..joints.rows.vectors import Direction, Ground
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from .signs import Ball, Pipe, Slab, Touching
 
 
-def _placed(port: PortName, what: str) -> None:
-    if isinstance(port, Ground) and port.position is None:
-        raise ValueError(f"{what} on the ground needs a position: GROUND.at(...)")
+@dataclass(frozen=True)
+class Shape(ABC):
+    """What touches at a port; what it looks like it says of itself."""
+
+    port: str | Ground
+
+    def __post_init__(self) -> None:
+        if isinstance(self.port, Ground) and self.port.position is None:
+            raise ValueError(f"a {type(self).__name__.lower()} on the ground needs a position: GROUND.at(...)")
+
+    @abstractmethod
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """What it looks like in the plane or in space, with the ports that touch it."""
+
+    @property
+    def reach(self) -> float:
+        """How far it reaches from its port [m]; 0 of what has no end."""
+        return 0.0
 
 
 @checked
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(Shape):
     """A ball about a port, in the plane a disc; of radius 0 the point itself.
 
     Parameters
@@ -29,17 +48,25 @@ class Sphere:
         [m].
     """
 
-    port: str | Ground
     radius: float = 0.0
 
     def __post_init__(self) -> None:
-        _placed(self.port, "a sphere")
+        super().__post_init__()
         check.not_negative("radius", self.radius, "m")
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Ball(self.port, self.radius, dim)
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return self.radius
 
 
 @checked
 @dataclass(frozen=True)
-class Plane:
+class Plane(Shape):
     """A half space (of the plane a half plane) below a port.
 
     Parameters
@@ -50,17 +77,46 @@ class Plane:
         Direction out of it, in the axes of the section.
     """
 
-    port: str | Ground
     normal: Sequence[float]
 
     def __post_init__(self) -> None:
-        _placed(self.port, "a plane")
+        super().__post_init__()
         object.__setattr__(self, "normal", unit("normal", self.normal))
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Slab(self.port, tuple(self.normal), touching)
+
+
+@dataclass(frozen=True)
+class Round(Shape):
+    """What is long and round about an axis through a port, seen from outside or, ``hollow``, from inside."""
+
+    hollow: ClassVar[bool] = False
+
+    radius: float
+    axis: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.positive("radius", self.radius, "m")
+        if self.axis is not None:
+            object.__setattr__(self, "axis", unit("axis", self.axis))
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        axis: Direction | None = None if self.axis is None else tuple(self.axis)
+        return Pipe(self.port, self.radius, axis, touching, hollow=self.hollow)
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return self.radius
 
 
 @checked
 @dataclass(frozen=True)
-class Cylinder:
+class Cylinder(Round):
     """A long cylinder about an axis through a port, seen from outside; in the plane a disc.
 
     Parameters
@@ -73,19 +129,10 @@ class Cylinder:
         Direction of the axis in the section at the port; none in the plane.
     """
 
-    port: str | Ground
-    radius: float
-    axis: Sequence[float] | None = None
-
-    def __post_init__(self) -> None:
-        _placed(self.port, "a cylinder")
-        check.positive("radius", self.radius, "m")
-        object.__setattr__(self, "axis", _axis(self.axis))
-
 
 @checked
 @dataclass(frozen=True)
-class Hole:
+class Hole(Round):
     """A long hole about an axis through a port, seen from inside; in the plane a round one.
 
     Parameters
@@ -98,18 +145,4 @@ class Hole:
         Direction of the axis in the section at the port; none in the plane.
     """
 
-    port: str | Ground
-    radius: float
-    axis: Sequence[float] | None = None
-
-    def __post_init__(self) -> None:
-        _placed(self.port, "a hole")
-        check.positive("radius", self.radius, "m")
-        object.__setattr__(self, "axis", _axis(self.axis))
-
-
-Shape = Sphere | Plane | Cylinder | Hole
-
-
-def _axis(given: Sequence[float] | None) -> Direction | None:
-    return None if given is None else unit("axis", given)
+    hollow: ClassVar[bool] = True

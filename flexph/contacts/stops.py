@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..joints.rows.connection import Connection, Form, planar_or_about
-from ..joints.rows.directions import fitting, unit, unit_axes
+from ..joints.rows.directions import Axes, fitting, transported_frame, unit, unit_axes
 from ..joints.rows.gaps import Gap
-from ..joints.rows.signs import Solid
-from ..joints.rows.vectors import Ground, PortName, Product, Vector, along, between, body_port
+from ..joints.rows.signs import Sign
+from ..joints.rows.vectors import GROUND, Ground, PortName, Product, Vector, along, between, body_port
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .laws import ContactLaw
+from .signs import Barriers, Spokes
 
 
 @checked
@@ -68,6 +69,7 @@ def stop(
         raise ValueError(f"lower must be below upper, got {lower} and {upper}")
     if along_axis is not None and axis is not None:
         raise ValueError("a stop is along a direction or about an axis, not both")
+    limits = tuple(v for _, _, v in given)
     way, axes = None if along_axis is None else unit("along_axis", along_axis), unit_axes(axis, None)
 
     def make(dim: int) -> Form:
@@ -75,10 +77,13 @@ def stop(
         if way is not None:
             vectors = (_apart(first, second, dim), along(second, fitting("along_axis", way, dim)), none)
             gaps = tuple(Gap("offset", vectors, s, s * v, law, name=w) for s, w, v in given)
+            place = GROUND.at(*none.fixed or ()) if second == GROUND else second
+            signs: tuple[Sign, ...] = (Barriers(place, way, limits),)
         else:
             sine, cosine = planar_or_about(first, second, dim, kind="a stop", axes=axes)
             gaps = tuple(Gap("angle", _turning(sine, cosine), s, s * v, law, name=w) for s, w, v in given)
-        return Form(gaps=gaps, signs=(Solid("block", first),))
+            signs = (Spokes(first, second, limits, _directions(axes, dim)),)
+        return Form(gaps=gaps, signs=signs)
 
     return Connection("stop", (first, second), make, label=name)
 
@@ -86,6 +91,13 @@ def stop(
 def _apart(first: str, second: PortName, dim: int) -> Vector:
     place = Ground((0.0,) * dim) if isinstance(second, Ground) and second.position is None else second
     return between(first, place)
+
+
+def _directions(axes: Axes | None, dim: int) -> Axes:
+    """Where the first section points at the angle zero and at a right angle, in the axes of the second section."""
+    if dim == 2 or axes is None:
+        return (1.0, 0.0), (0.0, 1.0)
+    return transported_frame(*axes)
 
 
 def _turning(sine: Product, cosine: Product) -> tuple[Vector, Vector, Vector]:

@@ -13,7 +13,8 @@ from .scene import Field, Part, Scene
 
 DEFORMATION = "deformation"
 """The elastic part of the displacement among the point data."""
-GROUPS = {"body": "bodies", "joint": "joints", "force": "force_elements", "ground": "ground", "arrow": "arrows"}
+GROUPS = {"body": "bodies", "joint": "joints", "force": "force_elements", "contact": "contacts"}
+GROUPS |= {"ground": "ground", "arrow": "arrows"}
 
 
 @checked

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from ..bodies.deformation import deformation_gradients
+from ..bodies.nodal_body import NodalBody
 from ..drawing.shapes import box_shape
 from ..joints.rows.connection import Connection
 from ..joints.rows.signs import Places
@@ -20,8 +23,8 @@ from ..results.solution import Solution
 from ..results.state_view import MechanismView, MotionByName
 from .arrows import arrows
 from .places import PortPlaces, spatial
-from .scene import Part, Scene
-from .surfaces import stresses_of, surface_of
+from .scene import Field, Part, PartKind, Scene
+from .surfaces import current_stress, stresses_of, surface_of
 
 SIGN = 0.018
 """Size of signs over the extent of a mechanism."""
@@ -125,12 +128,25 @@ def body_part(motion: Rows, name: str, size: float) -> Part:
     points = spatial(motion.points(name, surface.points, surface.shape))
     points[..., 2] += surface.heights if dim == 2 else 0.0
     deformation = np.zeros((len(points), 0, 3))
-    fields = {}
+    fields = _stresses(motion, name, len(points))
     if body.size:
         local = (surface.shape @ motion.deformation(name).T).T.reshape(len(points), -1, dim)
         deformation = spatial(np.einsum("kij,kpj->kpi", motion.rotations(name), local))
-        fields = stresses_of(body.view, motion[f"{name}.stress"]) if body.stress_size else {}
     return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)
+
+
+def _stresses(motion: Rows, name: str, rows: int) -> Mapping[str, Field]:
+    """Stresses at the points of the surface of a body, of solids of finite strain those of Cauchy."""
+    body = motion.mechanism.bodies[name]
+    assert body.view is not None
+    if not body.stress_size:
+        return {}
+    sigma = motion[f"{name}.stress"]
+    if not isinstance(body, NodalBody) or "cauchy" not in body.current:
+        return stresses_of(body.view, sigma)
+    centres = motion[f"{name}.centre"].reshape(rows, len(body.frames), body.dim)
+    gradients = deformation_gradients(body, centres, motion.rotations(name))
+    return current_stress(body.view, body.current["cauchy"], gradients, sigma)
 
 
 def connection_part(places: Places, connection: Connection, size: float) -> Part:
@@ -140,7 +156,8 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
     count = max(len(surface.points) for surface in own)
     points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in own], axis=1)
-    return Part(connection.name, "joint" if connection.rows else "force", points, np.vstack(triangles))
+    kind: PartKind = "contact" if connection.form.gaps else "joint" if connection.rows else "force"
+    return Part(connection.name, kind, points, np.vstack(triangles))
 
 
 def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:
@@ -151,7 +168,7 @@ def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:
     edges = np.full(3, 2.6)
     edges[dim - 1] = 0.5
     block, places = box_shape(tuple(size * edges)).moved(1.5 * size * down), set()
-    for connection in motion.mechanism.connections:
+    for connection in (c for c in motion.mechanism.connections if not c.form.gaps):  # those draw it themselves
         for port in connection.ports:
             if isinstance(port, Ground):
                 at = PortPlaces(motion, count, connection.ports[0]).position(port)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 
-PartKind = Literal["body", "joint", "force", "ground", "arrow"]
-KINDS: tuple[PartKind, ...] = ("body", "joint", "force", "ground", "arrow")
+PartKind = Literal["body", "joint", "force", "contact", "ground", "arrow"]
+KINDS: tuple[PartKind, ...] = get_args(PartKind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Field:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
-    """A body, joint, force element, the ground or an arrow at k times.
+    """A body, joint, force element, contact, the ground or an arrow at k times.
 
     Attributes
     ----------

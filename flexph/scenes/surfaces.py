@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..bodies.deformation import CurrentTensor
 from ..bodies.fields import View
 from ..bodies.stress_fields import tensors, von_mises
 from ..drawing.shapes import sphere_shape
@@ -116,10 +117,22 @@ def stresses_of(view: View, sigma: Array) -> dict[str, Field]:
     if view.sweep is not None and view.sweep.stress:
         axial = _axial(view, sigma)
         return {"von Mises stress": Field("Pa", np.abs(axial)), "axial stress": Field("Pa", axial)}
+    if view.fibres is not None:
+        axial = np.asarray((view.fibres.cells @ sigma.T).T)[:, np.unique(outer_triangles(view.cells, view.cell_type))]
+        return {"von Mises stress": Field("Pa", np.abs(axial)), "axial stress": Field("Pa", axial)}
     if view.tensors:
         largest = np.max([von_mises(tensors(t.cells, sigma)) for t in view.tensors.values()], axis=0)
         return {"von Mises stress": Field("Pa", _at_points(view, largest))}
+    if view.sweep is None:
+        cells = {name: (f.unit, np.asarray((f.cells @ sigma.T).T)) for name, f in view.stresses.items()}
+        return {name.replace("_", " "): Field(unit, _at_points(view, values)) for name, (unit, values) in cells.items()}
     return {}
+
+
+def current_stress(view: View, tensor: CurrentTensor, gradients: Array, sigma: Array) -> dict[str, Field]:
+    """Von Mises stress at the points of the surface of a tensor that depends on the deformation."""
+    in_cells = von_mises(tensor.in_cells(tensor.of(gradients, sigma)))
+    return {"von Mises stress": Field(tensor.unit, _at_points(view, in_cells))}
 
 
 def _axial(view: View, sigma: Array) -> Array:
@@ -135,7 +148,9 @@ def _axial(view: View, sigma: Array) -> Array:
 
 
 def _at_points(view: View, of_cells: Array) -> Array:
-    """Means over the cells (k, c) that meet at the points of the surface, (k, p)."""
+    """Means over the cells (k, c) that meet at the points of the surface, (k, p); of lines, those of each bar."""
+    if view.cell_type == "line":
+        return np.repeat(of_cells, len(tube(np.eye(3)[None, :2], 1.0).points[0]), axis=1)
     used = np.unique(outer_triangles(view.cells, view.cell_type))
     nodes = view.cells.shape[1]
     owner = np.repeat(np.arange(len(view.cells)), nodes)

@@ -13,6 +13,7 @@ COLOURS: dict[PartKind, str] = {
     "body": "#8fa3b5",
     "joint": "#3b4654",
     "force": "#b0532a",
+    "contact": "#cfc7b6",
     "ground": "#b9b4aa",
     "arrow": "#c0392b",
 }
@@ -35,11 +36,14 @@ def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = Fals
 
 
 def shown_field(scene: Scene, name: str | None) -> str | None:
-    """The field by which a scene is coloured: the one that is named, or the first; None where there is none."""
+    """The field by which a scene is coloured: the one that is named, or the first stress, or the first one at all.
+
+    None where there is none.
+    """
     names = scene.field_names()
     if name is not None:
         scene.limits(name)  # raises for a name that is not there
-    return name or next(iter(names), None)
+    return name or next((own for own, unit in names.items() if unit == "Pa"), next(iter(names), None))
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:

@@ -184,6 +184,8 @@ class _Stage:
         self.meshes: list[Any] = [pyvista.PolyData.from_regular_faces(part.at(0), part.cells) for part in scene.parts]
         for part, mesh in zip(scene.parts, self.meshes, strict=True):
             self.plotter.add_mesh(mesh, **self._look(part, mesh))
+        for title, bar in self.plotter.scalar_bars.items():
+            bar.SetTitle(f"{title}\n ")  # VTK leaves no room between the title and the numbers
         self._camera()
         self.set(0)
 
