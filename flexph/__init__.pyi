@@ -33,6 +33,7 @@ from .integration.simulator import Simulator as Simulator
 from .integration.times.checkpoint import Checkpoint as Checkpoint
 from .integration.times.events import Event as Event
 from .joints import GROUND as GROUND
+from .joints import belt as belt
 from .joints import bushing as bushing
 from .joints import cartesian_spring_damper as cartesian_spring_damper
 from .joints import cylindrical as cylindrical
@@ -40,12 +41,15 @@ from .joints import distance as distance
 from .joints import distributed_load as distributed_load
 from .joints import drive as drive
 from .joints import force as force
+from .joints import gear as gear
 from .joints import hinge as hinge
 from .joints import knife_edge as knife_edge
 from .joints import planar as planar
 from .joints import prismatic as prismatic
+from .joints import rack as rack
 from .joints import revolute as revolute
 from .joints import rolling_disc as rolling_disc
+from .joints import screw as screw
 from .joints import slider as slider
 from .joints import spherical as spherical
 from .joints import spring_damper as spring_damper

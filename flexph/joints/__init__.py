@@ -1,6 +1,6 @@
 """Joints and force elements between named ports; one a file.
 
-Imports: joints.forces, joints.rolling, joints.rows, numerics, systems.
+Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, numerics, systems.
 """
 
 from .cylindrical import cylindrical
@@ -19,8 +19,12 @@ from .rolling.rolling_disc import rolling_disc
 from .rolling.wheel import wheel
 from .rows.connection import Connection
 from .rows.vectors import GROUND, Ground
+from .screw import screw
 from .slider import slider
 from .spherical import spherical
+from .transmissions.belt import belt
+from .transmissions.gear import gear
+from .transmissions.rack import rack
 from .universal import universal
 from .weld import weld
 
@@ -28,6 +32,7 @@ __all__ = [
     "GROUND",
     "Connection",
     "Ground",
+    "belt",
     "bushing",
     "cartesian_spring_damper",
     "cylindrical",
@@ -35,12 +40,15 @@ __all__ = [
     "distributed_load",
     "drive",
     "force",
+    "gear",
     "hinge",
     "knife_edge",
     "planar",
     "prismatic",
+    "rack",
     "revolute",
     "rolling_disc",
+    "screw",
     "slider",
     "spherical",
     "spring_damper",

@@ -93,18 +93,19 @@ class Arrays(NamedTuple):
 class Rolling(NamedTuple):
     """Terms w Π_by Π̇ of constraints on velocities, the spins a·Ω in them, and what their rows are.
 
-    Where the row is holonomic, the term is that of a square ½ w Π² (by = product).
+    Where the row is one of positions, the term is that of a square ½ w Π² (by = product).
     """
 
     row: Index  # (w,)
     product: Index
     by: Index
     weight: Array
-    square: Index  # (w,), 1 where the row is holonomic
+    square: Index  # (w,), 1 where the row is one of positions
+    angular: Index  # (w,), 1 where the term is one of the two of an angle, over Π² + Π_by²
     spin_row: Index  # (m,)
     spin_body: Index
     spin_axis: Array  # (m, s), in the world
-    free: Index  # (g,), 1 where a row fixes no position: nonholonomic
+    free: Index  # (g,), 1 where a row is one of rates: nonholonomic, or of angles that count their turns
     positive_row: Index  # (c,) rows of discs that tilt
     positive: Index  # their heights, products that must stay above
     least: Array  # these [m]

@@ -10,7 +10,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
-from .rolling import spin_rows, weights
+from .rolling import gains, spin_rows, weights
 from .state import products
 
 
@@ -120,7 +120,7 @@ def constraint_matrix(
     if not t.row.size:
         return matrix @ moved
     by = products(a, vector) if by is None else by
-    matrix = (matrix + weights(a, t.weight * by.take(t.by), t.product)) @ moved
+    matrix = (matrix + weights(a, gains(a, by, by), t.product)) @ moved
     return with_spins(a, matrix, R)
 
 

@@ -1,8 +1,9 @@
-"""Terms of constraints on velocities: w Π_by Π̇ of products and a·Ω of bodies.
+"""Terms of constraints on velocities: w Π_by Π̇ of products, w θ̇ of angles, and a·Ω of bodies.
 
 Over a step their increments are w Π̄_by ΔΠ and a·hΩ, Π̄ the mean of both ends and Ω = R̄ω̄ = R₀ω̄ the world spin; a
 multiplier λ acts with λ w Π̄_by on Π and with the world torque λ a on the body. Squares ½ w Π² of position constraints
-are the same with Π_by = Π, and their increments are exact.
+are the same with Π_by = Π, and their increments are exact. An angle has two ``angular`` terms, of its sine by the
+cosine and the other way round, with gains κ w Π̄_by so that both increments make w Δθ (:mod:`flexph.kernels.springs`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,37 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
+from .springs import kappa
 from .state import Configuration
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
-    """w Π̄_by of all terms, (w,), from the products at both ends."""
-    by = a.rolling.by
-    if not by.size:
-        return a.rolling.weight
-    return 0.5 * a.rolling.weight * (before.take(by) + after.take(by))
+    """w Π̄_by of all terms, over ρ² of angles, (w,), from the products at both ends."""
+    t = a.rolling
+    if not t.by.size:
+        return t.weight
+    gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))
+    return gain * _by_angle(t, before, after)[0] if t.angular.any() else gain
+
+
+def gain_slopes(a: Arrays, before: Array, after: Array) -> tuple[Array, Array]:
+    """∂(gain) by Π and by Π_by at the end, (w,) each."""
+    t, none = a.rolling, np.zeros(a.rolling.row.size)
+    if not t.angular.any():
+        return none, 0.5 * t.weight
+    factor, by_y, by_x = _by_angle(t, before, after)
+    p0, q0 = before.take(t.product), before.take(t.by)
+    mean = 0.5 * t.weight * (q0 + after.take(t.by))
+    return mean * (by_y * q0 + by_x * p0), 0.5 * t.weight * factor + mean * (by_x * q0 - by_y * p0)
+
+
+def _by_angle(t: Rolling, before: Array, after: Array) -> tuple[Array, Array, Array]:
+    """κ of the angle whose sine and cosine a term has, and its derivatives by Y and X; 1, 0, 0 of other terms."""
+    own = t.angular > 0
+    p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
+    y, x = np.where(own, p1 * q0 - q1 * p0, 0.0), np.where(own, q0 * q1 + p0 * p1, 1.0)
+    factor, by_y, by_x = kappa(y, x)
+    return factor, np.where(own, by_y, 0.0), np.where(own, by_x, 0.0)
 
 
 def squares(a: Arrays, product: Array) -> Array:
@@ -69,10 +92,12 @@ def weights(a: Arrays, values: Array, products: Array) -> Any:
     return weight if sparse.issparse(a.node_shape) else weight.toarray()
 
 
-def stiffness(a: Arrays, lam: Array) -> Array:
-    """∂(λ w Π_by on Π)/∂Π_by as dense (p, p)."""
-    t, form = a.rolling, np.zeros((a.first.size,) * 2)
-    np.add.at(form, (t.product, t.by), lam.take(t.row) * t.weight)
+def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
+    """∂(force on products)/∂(products at the end) as dense (p, p); at a state, of one product twice, half of that."""
+    t, form, pushed = a.rolling, np.zeros((a.first.size,) * 2), lam.take(a.rolling.row)
+    own, across = gain_slopes(a, before, after)
+    np.add.at(form, (t.product, t.product), pushed * own)
+    np.add.at(form, (t.product, t.by), pushed * across)
     return form
 
 
@@ -90,4 +115,4 @@ def state_rates(a: Arrays, c: Configuration, product: Array, rate: Array) -> Arr
     t = a.rolling
     if not t.row.size:
         return np.zeros(t.free.size)
-    return rates(t, t.weight * product.take(t.by), rate, turned_spins(c.R, c.omega))
+    return rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))

@@ -63,8 +63,8 @@ def measure(
     tension[springs.state >= 0] += e0
     if springs.relations:
         tension[springs.resisting] += resisting_forces(springs, extension / h, stuck)
-    kappa = _kappa(y, x)[0]
-    return Measured(extension, by_length, 0.5 * kappa * (c0 + c1), -0.5 * kappa * (s0 + s1), tension)
+    factor = kappa(y, x)[0]
+    return Measured(extension, by_length, 0.5 * factor * (c0 + c1), -0.5 * factor * (s0 + s1), tension)
 
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
@@ -117,7 +117,7 @@ def reversed_rates(springs: Springs, before: Array, after: Array) -> Array:
     return np.array(far, dtype=bool)
 
 
-def _kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
+def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
     """κ = atan2(y, x)/y and its derivatives by y and x."""
     near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
     q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
@@ -172,15 +172,15 @@ def _add_angles(
     """Angles of torques τ and their stiffness: force −τκc̄ on the sine, τκs̄ on the cosine (in place)."""
     i, j, (torque, stiff), (before, after) = springs.sine_product, springs.cosine_product, torsion, products
     s0, s1, c0, c1 = before[i], after[i], before[j], after[j]
-    kappa, by_y, by_x = _kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
+    factor, by_y, by_x = kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
     s_mean, c_mean, size = 0.5 * (s0 + s1), 0.5 * (c0 + c1), s1**2 + c1**2
     for column, turned, changed, ds, dc in (
         (i, c1 / size, by_y * c0 + by_x * s0, 0.5, 0.0),
         (j, -s1 / size, -by_y * s0 + by_x * c0, 0.0, 0.5),
     ):
-        gain = stiff * turned * kappa + torque * changed
-        np.add.at(stiffness, (i, column), -(gain * c_mean + torque * kappa * dc))
-        np.add.at(stiffness, (j, column), gain * s_mean + torque * kappa * ds)
+        gain = stiff * turned * factor + torque * changed
+        np.add.at(stiffness, (i, column), -(gain * c_mean + torque * factor * dc))
+        np.add.at(stiffness, (j, column), gain * s_mean + torque * factor * ds)
 
 
 class StageSprings(NamedTuple):

@@ -273,6 +273,13 @@ def _joints() -> dict[str, Call]:
     axis, friction = (0.0, 0.0, 1.0), flexph.viscous(0.1)
     f = {name: getattr(flexph, name) for name in dir(flexph)}
     given: dict[str, dict[str, Any]] = {
+        "belt": {"first": "a.tip", "second": "b.tip", "carrier": GROUND, "radii": (0.1, 0.2), "crossed": True,
+                 "axis": axis, "second_axis": axis, "carrier_axes": (axis, axis)},
+        "gear": {"first": "a.tip", "second": "b.tip", "carrier": GROUND, "ratio": 2.0, "axis": axis,
+                 "second_axis": axis, "carrier_axes": (axis, axis)},
+        "rack": {"rack": "a.tip", "pinion": "b.tip", "housing": GROUND, "radius": 0.1, "direction": axis,
+                 "axis": axis, "second_axis": axis},
+        "screw": pair | {"lead": 0.1, "axis": axis, "second_axis": axis},
         "bushing": pair | {"stiffness": (1.0, 1.0), "damping": 0.1, "torsional_stiffness": 1.0,
                            "torsional_damping": 0.1},
         "cartesian_spring_damper": pair | {"stiffness": (1.0, 1.0), "damping": 0.1, "offset": (0.0, 0.0),

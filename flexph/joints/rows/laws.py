@@ -4,7 +4,8 @@ The value of a law (an offset, an angle, a length, a relative rotation) is state
 what the assembled pose measures. Coefficients, offsets and rates are those of one value (k,) or of many (k, times).
 
 Beside them a law may have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. Where the law is ``holonomic``, they are the
-rate of ½ w Π_k² (k = m); else they are all there is, a constraint on velocities that fixes no position.
+rate of ½ w Π_k² (k = m); else, in a law ``of_rates``, they are all there is, a constraint on velocities that fixes no
+position by the products of a pose: nonholonomic, or a sum of angles that count their turns.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class _Law:
 
     shape: ClassVar[tuple[int, ...]] = ()
     holonomic: ClassVar[bool] = True
+    of_rates: ClassVar[bool] = False
 
     def coefficients(self, value: Array) -> Array:
         """c of the value."""
@@ -185,10 +187,32 @@ class Rolling(_Law):
     value = None
     shape = (0,)
     holonomic = False
+    of_rates = True
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
         """The value at a pose: none, as no pose breaks the law."""
+        return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Transmission(_Law):
+    """``0 = Σ w Δm``: increments of angles and offsets m in a constant ratio, counted from the assembled pose.
+
+    Angles have increments to their full turns, which the sines and cosines of a pose do not know: the law holds for the
+    exact increments of every step, so that ratios do not drift.
+    """
+
+    weighed: tuple[Weighed, ...]
+
+    value = None
+    shape = (0,)
+    of_rates = True
+    products: ClassVar[tuple[Product, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose: none, as any pose may be counted from."""
         return np.zeros(0)
 
 
@@ -226,4 +250,4 @@ class Contact(_Law):
         return 0.5 * self.radius
 
 
-Law = Offset | Angle | Length | Alignment | Rolling | Contact
+Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact

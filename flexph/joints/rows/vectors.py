@@ -65,11 +65,15 @@ class Product:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A term w Π_by Π̇ of a constraint on velocities: over a step w Π̄_by ΔΠ, its force acts on Π alone."""
+    """A term w Π_by Π̇ of a constraint on velocities: over a step w Π̄_by ΔΠ, its force acts on Π alone.
+
+    Where it is ``angular``, over ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`.
+    """
 
     product: Product
     by: Product
     weight: float = 1.0
+    angular: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,11 @@ class Turn:
 
     port: str
     axis: Direction
+
+
+def turning(sine: Product, cosine: Product, weight: float) -> tuple[Weighed, Weighed]:
+    """The terms of w θ̇ with θ of this sine and cosine: over a step w Δθ, counted on over any number of turns."""
+    return Weighed(sine, cosine, weight, angular=True), Weighed(cosine, sine, -weight, angular=True)
 
 
 def body_port(first: PortName) -> str:

@@ -29,6 +29,7 @@ from ...numerics.memo import Memo, once
 from ...numerics.rotations import entries, from_entries, moment, skew, spin_product, sweep, turned, turned_spins
 from ..arrays import Arrays
 from ..gradient import velocity_slices
+from ..rolling import gains
 from ..springs import StageSprings, stage_springs
 from ..state import Configuration, contracted, product_changes
 from ..step import section_torques, world_loads
@@ -62,7 +63,8 @@ class Collocation(Memo):
         """Constraints as combinations of the rates of products, (stages, g, p)."""
         weight, t = self.of_terms(coefficient), self.arrays.rolling
         if t.row.size:
-            np.add.at(weight.transpose(1, 2, 0), (t.row, t.product), (t.weight * product.take(t.by, 1)).T)
+            gain = np.array([gains(self.arrays, one, one) for one in product])
+            np.add.at(weight.transpose(1, 2, 0), (t.row, t.product), gain.T)
         return weight
 
     def rates(self, t: Stages, given: Given) -> Array:

@@ -20,7 +20,7 @@ from ..gradient import (
     section_rows,
     velocity_slices,
 )
-from ..rolling import stiffness, weights
+from ..rolling import gain_slopes, stiffness, weights
 from ..springs import tangent
 from ..state import body_spins, contracted, rotational_inertia
 from ..step import end_momenta, section_torques
@@ -164,7 +164,7 @@ def product_tangent(a: Arrays, at: Point) -> Any:
         a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck
     )
     if a.rolling.row.size:
-        stiffened += 0.5 * stiffness(a, at.trial.lam)
+        stiffened += stiffness(a, at.trial.lam, at.known.product, at.trial.product)
     return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
 
 
@@ -194,6 +194,8 @@ def constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
     last = row_weights(a, s.coefficient_1 / at.h)
     if not t.row.size:
         return mean, last
-    gain, change = at.trial.gain, at.trial.product - at.known.product
-    moved, weighed = weights(a, gain, t.product), weights(a, 0.5 * t.weight * change.take(t.product), t.by)
+    gain, change = at.trial.gain, (at.trial.product - at.known.product).take(t.product)
+    own, across = gain_slopes(a, at.known.product, at.trial.product)
+    moved = weights(a, gain, t.product)
+    weighed = weights(a, own * change, t.product) + weights(a, across * change, t.by)
     return mean + moved, last + (moved + weighed) / at.h

@@ -101,7 +101,7 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
     size = on_vectors(a, _on_products(a, d, forces), pulled)
     if not a.rolling.row.size:
         return size
-    rolling = abs(sparse.csr_array(rolling_stiffness(a, forces.multipliers)))
+    rolling = abs(sparse.csr_array(2.0 * rolling_stiffness(a, forces.multipliers, d.product, d.product)))
     return size + moved.T @ (rolling + rolling.T) @ moved
 
 

@@ -219,7 +219,7 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
         loads = loads + on_vectors(a, on_product, pulled)
     if a.rolling.row.size:
         moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
-        loads = loads + moved.T @ sparse.csr_array(stiffness(a, forces.multipliers)) @ moved
+        loads = loads + moved.T @ sparse.csr_array(2.0 * stiffness(a, forces.multipliers, d.product, d.product)) @ moved
     return loads + _turning_loads(a, c, d, forces)
 
 

@@ -19,13 +19,14 @@ class Rows(NamedTuple):
     """Rows A(π) of functions of products π, with A π̇ the rate of a constraint or of a spring-damper.
 
     A is ``fixed``, of lengths √π ``½/√π``; of an angle of sine s and cosine c, ρ² = s² + c², it is (c, −s)/ρ^m with
-    m = 2, and m = 1 where a drive takes its coefficients from the pose. ``bent`` has the terms of a driven rotation and
-    of rows on velocities: to entry (i, j) of A adds ``value`` times π_k.
+    m = 2, and m = 1 where a drive takes its coefficients from the pose, times a ``factor``. ``bent`` has the terms of a
+    driven rotation and of rows on velocities: to entry (i, j) of A adds ``value`` times π_k.
     """
 
     fixed: Array  # (rows, p)
     length: tuple[Index, Index]  # row, product
     angle: tuple[Index, Index, Index, Index]  # row, sine, cosine, power m
+    factor: Array
     bent: tuple[Index, Index, Index, Array]  # i, j, k, value
 
     def weights(self, product: Array) -> Array:
@@ -36,7 +37,7 @@ class Rows(NamedTuple):
         i, sine, cosine, power = self.angle
         if i.size:
             s, c = product[sine], product[cosine]
-            scale = (s * s + c * c) ** (-0.5 * power)
+            scale = self.factor * (s * s + c * c) ** (-0.5 * power)
             weight[i, sine], weight[i, cosine] = c * scale, -s * scale
         i, j, k, value = self.bent
         if i.size:
@@ -49,7 +50,7 @@ class Rows(NamedTuple):
         i, sine, cosine, power = self.angle
         s, c = product[sine], product[cosine]
         size = s * s + c * c
-        scale = size ** (-0.5 * power - 1.0)
+        scale = self.factor * size ** (-0.5 * power - 1.0)
         mixed, along, across = power * s * c * scale, (size - power * c * c) * scale, (power * s * s - size) * scale
         parts = (
             (at[0], at[1], at[1], -0.25 * product[at[1]] ** -1.5),
@@ -84,15 +85,20 @@ def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
     angles += [
         (last + i, *pair, 2) for i, pair in enumerate(zip(springs.sine_product, springs.cosine_product, strict=True))
     ]
+    t, turning = a.rolling, np.flatnonzero(a.rolling.angular)[::2]  # the first of the two terms of an angle
+    factor = np.concatenate([np.ones(len(angles)), t.weight[turning]])
+    angles += [(int(t.row[k]), int(t.product[k]), int(t.by[k]), 2) for k in turning]
     table, lever = np.array(angles, dtype=int).reshape(-1, 4), np.array(bent).reshape(-1, 4)
+    plain = t.angular == 0
     return Rows(
         fixed=fixed,
         length=(np.arange(count, first), springs.length_product),
         angle=(table[:, 0], table[:, 1], table[:, 2], table[:, 3]),
+        factor=factor,
         bent=(
-            np.append(lever[:, 0].astype(int), a.rolling.row),
-            np.append(lever[:, 1].astype(int), a.rolling.product),
-            np.append(lever[:, 2].astype(int), a.rolling.by),
-            np.append(lever[:, 3], a.rolling.weight),
+            np.append(lever[:, 0].astype(int), t.row[plain]),
+            np.append(lever[:, 1].astype(int), t.product[plain]),
+            np.append(lever[:, 2].astype(int), t.by[plain]),
+            np.append(lever[:, 3], t.weight[plain]),
         ),
     )

@@ -144,7 +144,7 @@ def _springs(connections: Sequence[Connection], numbering: _Numbering) -> Spring
 
 def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
-    terms = [(i, term, law.holonomic) for i, _, law in rows for term in law.weighed]
+    terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
     turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
     contacts = [(i, law) for i, _, law in rows if isinstance(law, Contact)]
     return Rolling(
@@ -152,11 +152,12 @@ def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: M
         product=_indices(numbering.product(term.product) for _, term, _ in terms),
         by=_indices(numbering.product(term.by) for _, term, _ in terms),
         weight=np.array([term.weight for _, term, _ in terms]),
-        square=_indices(int(holonomic) for _, _, holonomic in terms),
+        square=_indices(int(of_position) for _, _, of_position in terms),
+        angular=_indices(int(term.angular) for _, term, _ in terms),
         spin_row=_indices(i for i, _, _ in turns),
         spin_body=_indices(body for _, body, _ in turns),
         spin_axis=np.array([a for _, _, a in turns]).reshape(len(turns), spins(next(iter(bodies.values())).dim)),
-        free=_indices(int(not law.holonomic) for _, _, law in rows),
+        free=_indices(int(law.of_rates) for _, _, law in rows),
         positive_row=_indices(i for i, _ in contacts),
         positive=_indices(numbering.product(law.height) for _, law in contacts),
         least=np.array([FLAT * law.radius for _, law in contacts]),

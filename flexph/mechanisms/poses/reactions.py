@@ -140,7 +140,9 @@ def _forces(
             forces.append((product, multipliers[:, row] * coefficients[:, term]))
             term += 1
         for own in r.law.weighed:
-            forces.append((own.product, multipliers[:, row] * own.weight * points.product(own.by)))
+            gain = own.weight * points.product(own.by)
+            size = points.product(own.product) ** 2 + points.product(own.by) ** 2 if own.angular else 1.0
+            forces.append((own.product, multipliers[:, row] * gain / size))
         row += 1
     return forces
 

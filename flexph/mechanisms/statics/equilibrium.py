@@ -108,8 +108,10 @@ def equilibrium(
 def refuse_nonholonomic(mechanism: Model, what: str) -> None:
     """Raise ValueError where a constraint on velocities fixes no position."""
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
-        if not law.holonomic:
-            raise ValueError(f"{what} is not known of mechanisms with nonholonomic joints, and {name!r} is one")
+        if law.of_rates:
+            raise ValueError(
+                f"{what} is not known of mechanisms with nonholonomic joints or gears, and {name!r} is one"
+            )
 
 
 def _correction(given: Problem, c: Configuration, size: float, judged: bool) -> Array:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from flexph import joints as make
 
 from .entry import Entry
-from .fields import Angle, Direction, End, Ground, Length, Port
+from .fields import Angle, Direction, End, Ground, Length, Number, Port
 from .functions import Relation
 from .rotations import RotationValue
 
@@ -159,7 +159,62 @@ class RollingDisc(Entry):
     normal: Direction = None
 
 
+class Gear(Entry):
+    """Two shafts that turn in a constant ratio."""
+
+    makes: ClassVar = staticmethod(make.gear)
+    kind: Literal["gear"]
+    first: Port
+    second: Port
+    carrier: End = None
+    ratio: Number
+    axis: Direction = None
+    second_axis: Direction = None
+    carrier_axes: list[Direction] = None
+
+
+class Belt(Entry):
+    """Two pulleys on a belt that does not slip."""
+
+    makes: ClassVar = staticmethod(make.belt)
+    kind: Literal["belt"]
+    first: Port
+    second: Port
+    carrier: End = None
+    radii: list[Length]
+    crossed: bool = False
+    axis: Direction = None
+    second_axis: Direction = None
+    carrier_axes: list[Direction] = None
+
+
+class Rack(Entry):
+    """A rack that moves with the pitch circle of a pinion."""
+
+    makes: ClassVar = staticmethod(make.rack)
+    kind: Literal["rack"]
+    rack: Port
+    pinion: Port
+    housing: End = None
+    radius: Length
+    direction: Direction = None
+    axis: Direction = None
+    second_axis: Direction = None
+
+
+class Screw(Entry):
+    """A joint along and about one axis that advances by its lead in a turn."""
+
+    makes: ClassVar = staticmethod(make.screw)
+    kind: Literal["screw"]
+    first: Port
+    second: End
+    lead: Length
+    axis: Direction
+    second_axis: Direction = None
+
+
 JOINTS = (
     *(Hinge, Revolute, Spherical, Universal, Cylindrical, Planar, Slider, Prismatic, Weld, Distance),
-    *(KnifeEdge, Wheel, RollingDisc),
+    *(KnifeEdge, Wheel, RollingDisc, Gear, Belt, Rack, Screw),
 )

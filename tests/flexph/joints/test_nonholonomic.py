@@ -18,13 +18,16 @@ from flexph import (
     eigenfrequencies,
     eliminate,
     force,
+    gear,
     hinge,
     integrate,
     knife_edge,
     planar,
     rolling_disc,
+    screw,
     spherical,
     spring_damper,
+    weld,
     wheel,
 )
 from flexph.integration.exact.gauss import GaussStepper
@@ -366,11 +369,29 @@ def trailer():
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess=guess), velocities=given)
 
 
+def bevel():
+    """Two shafts geared on the tip of a flexible beam in space, over right angles, and a screw with them."""
+    soft = fem.Material(young=1e8, density=1000.0, poisson=0.4)
+    beam = fem.beam(0.4, soft, fem.Section(width=0.02, height=0.02), elements=2, dim=3, strain="von_karman")
+    disc = rigid.body(0.1, inertia=(2e-3, 2e-3, 3e-3), ports={"centre": (0.0, 0.0, 0.0)})
+    x, z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    joints = [
+        weld("beam.root", GROUND.at(0.0, 0.0, 0.0)),
+        hinge("a.centre", "beam.tip", axis=z, second_axis=x),
+        hinge("b.centre", "beam.tip", axis=z),
+        gear("a.centre", "b.centre", "beam.tip", ratio=-1.6, axis=z, carrier_axes=(x, z)),
+        screw("nut.centre", GROUND.at(0.0, 0.0, 0.5), lead=0.3, axis=z),
+    ]
+    mechanism = connect({"beam": beam, "a": disc, "b": disc, "nut": disc}, joints, gravity=WEIGHT)
+    return mechanism, mechanism.consistent_state(mechanism.assemble(), velocities={"a": (0.0, 8.0, 0.0)})
+
+
 CASES = {"sled": lambda: (sled(), None), "coin": lambda: tumbling(2), "skater": skater, "trailer": trailer}
+ALL = CASES | {"bevel": bevel}
 
 
 def started(name):
-    mechanism, start = CASES[name]()
+    mechanism, start = ALL[name]()
     if start is None:
         start = mechanism.consistent_state(mechanism.assemble(), velocities={"sled": (0.4, 0.0, SPIN)})
     return mechanism, start
@@ -383,7 +404,7 @@ def kernels(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ALL)
 def test_the_jacobian_is_the_derivative_of_the_residual(name, kernels):
     mechanism, start = started(name)
     a, n, h = mechanism.network.arrays, mechanism.layout.velocities, 0.05
@@ -405,7 +426,7 @@ def test_the_jacobian_is_the_derivative_of_the_residual(name, kernels):
     np.testing.assert_allclose(np.append(flatten(a, found), found.lam * h), wanted, atol=1e-5)  # of the differences
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ALL)
 def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
     runs = []
     for limit, flag in ((300, False), (0, False), (300, True)):
@@ -490,7 +511,7 @@ def test_a_run_ends_at_an_event_and_is_saved(tmp_path):
 # --- the equations in continuous time ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ALL)
 def test_the_phdae_has_these_rows_in_its_structure(name, kernels):
     mechanism, start = started(name)
     system, rng = mechanism.phdae(start), np.random.default_rng(0)

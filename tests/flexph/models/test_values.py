@@ -261,6 +261,16 @@ CONNECTIONS = [
     ("kind: knife_edge, port: a.centre, axis: [0, 0, 1]", joints.knife_edge(A, axis=Z)),
     ("kind: wheel, port: a.centre, radius: 1 cm", joints.wheel(A, radius=0.01)),
     ("kind: rolling_disc, port: a.centre, radius: 1 cm, axis: [0, 1, 0]", joints.rolling_disc(A, radius=0.01, axis=Y)),
+    ("kind: gear, PAIR, ratio: -2.5, axis: [0, 0, 1]", joints.gear(A, B, ratio=-2.5, axis=Z)),
+    (
+        "kind: belt, PAIR, radii: [1 cm, 2 cm], crossed: true, axis: [0, 0, 1]",
+        joints.belt(A, B, radii=[0.01, 0.02], crossed=True, axis=Z),
+    ),
+    (
+        "kind: rack, rack: a.centre, pinion: b.centre, radius: 1 cm, direction: [1, 0, 0], axis: [0, 0, 1]",
+        joints.rack(A, B, radius=0.01, direction=X, axis=Z),
+    ),
+    ("kind: screw, PAIR, lead: 5 mm, axis: [0, 0, 1]", joints.screw(A, B, lead=0.005, axis=Z)),
     (
         "kind: spring_damper, PAIR, stiffness: 2 kN/m, damping: {kind: quadratic, coefficient: 3}",
         joints.spring_damper(A, B, stiffness=2000.0, damping=quadratic(3.0)),

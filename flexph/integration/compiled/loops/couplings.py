@@ -7,7 +7,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .jacobian import add
 from .motion import cross_product
-from .rolling import gain
+from .rolling import gain, gain_slopes
 from .springs import tangent
 
 
@@ -167,10 +167,13 @@ def add_rolling(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Forces w Π̄_by λ and torques a λ of constraints on velocities, and how their defects change."""
     for i in range(m.rolling_row.size):
         row, p, q, own = m.border_l[m.rolling_row[i]], m.rolling_product[i], m.rolling_by[i], gain(m, i)
-        weighed = 0.5 * m.rolling_weight[i] * (m.end_product[p] - m.at_product[p])
-        _add_row(m, axes, row, p, own, own / h)
-        _add_row(m, axes, row, q, 0.0, weighed / h)
-        _add_stiffness(m, axes, h, 0.5 * m.rolling_weight[i] * m.x_lam[m.rolling_row[i]], p, q)
+        change, lam = (m.end_product[p] - m.at_product[p]) / h, m.x_lam[m.rolling_row[i]]
+        along, across = gain_slopes(m, i)
+        _add_row(m, axes, row, p, own, own / h + along * change)
+        _add_row(m, axes, row, q, 0.0, across * change)
+        _add_stiffness(m, axes, h, across * lam, p, q)
+        if along != 0.0:
+            _add_stiffness(m, axes, h, along * lam, p, p)
     _add_spins(m, axes)
 
 

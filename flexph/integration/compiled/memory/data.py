@@ -133,6 +133,7 @@ class Rolling(NamedTuple):
     by: Unsigned
     weight: Vector
     square: Index
+    angular: Index
     spin_row: Unsigned
     spin_body: Unsigned
     spin_axis: Matrix  # (m, s)

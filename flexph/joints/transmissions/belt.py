@@ -1,0 +1,58 @@
+"""Belt: two pulleys on one belt that does not slip."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ..rows.connection import Connection, PortName
+from ..rows.vectors import GROUND
+from .coordinates import Directions
+from .gear import gear
+
+
+@checked
+def belt(
+    first: str,
+    second: str,
+    carrier: PortName = GROUND,
+    *,
+    radii: Sequence[float],
+    crossed: bool = False,
+    axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+    carrier_axes: Directions | None = None,
+) -> Connection:
+    """Two pulleys on one belt, or two sprockets on a chain, that neither slips nor stretches: ``0 = r₁ Δθ₁ ∓ r₂ Δθ₂``.
+
+    Both angles are against the carrier, see :func:`flexph.gear`, of which it is the one with i = ±r₂/r₁.
+
+    Parameters
+    ----------
+    first, second : str
+        Ports ``body.port`` of the pulleys.
+    carrier : str or Ground
+        The port of the body that bears both.
+    radii : sequence of float
+        r₁ and r₂ [m], or numbers of teeth.
+    crossed : bool
+        True for a belt whose strands cross: the pulleys then turn against each other.
+    axis, second_axis, carrier_axes : array_like, optional
+        In space the axes, as for :func:`flexph.gear`.
+
+    Returns
+    -------
+    Connection
+        The joint, for :func:`flexph.connect`; its multiplier is the torque on the first pulley [N m].
+
+    Raises
+    ------
+    ValueError
+        For radii that are not positive, and as for :func:`flexph.gear`.
+    """
+    if len(radii) != 2:
+        raise ValueError(f"radii must be two numbers, of both pulleys, got {len(radii)}")
+    r1, r2 = (check.positive(f"radii[{k}]", r, "m") for k, r in enumerate(radii))
+    ratio = -r2 / r1 if crossed else r2 / r1
+    meshed = gear(first, second, carrier, ratio=ratio, axis=axis, second_axis=second_axis, carrier_axes=carrier_axes)
+    return replace(meshed, kind="belt")
