@@ -139,6 +139,7 @@ class BeamEntry(BodyEntry):
     momenta: Literal["full", "constant"] = "full"
     stations: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    split: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
 class RodEntry(BodyEntry):

@@ -3,30 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Literal
+from functools import partial
+from typing import Literal, overload
 
-import numpy as np
-from scipy import sparse
-
-from flexph.bodies.body import Body, LoadPort, Momenta, Port
-from flexph.bodies.elasticity import Elasticity
-from flexph.bodies.inertia import Inertia
+from flexph.bodies.body import Body, Momenta
+from flexph.bodies.split_body import SplitBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.rotations import spins
 
-from ..materials.damping import Damping, damped
+from ..materials.damping import Damping
 from ..materials.materials import Material, Section
-from .buckling import buckling_loads
-from .elements import Pair
-from .elements import pair as pair_named
-from .line_mesh import REFERENCES, LineMesh, Reference, scaled
-from .line_view import line_view
-from .unit_matrices import unit_elasticity, unit_inertia, unit_load
+from .line_mesh import REFERENCES, LineMesh, Reference
+from .one_frame import Strain, beam_in_one_frame, pair_for
+from .split import in_several_frames
 
-Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
+
+
+@overload
+def beam(
+    length: float,
+    material: Material,
+    section: Section,
+    *,
+    elements: int,
+    dim: int = 2,
+    reference: Reference = "cantilever",
+    pair: str = "compatible",
+    strain: Strain = "linear",
+    momenta: Momenta = "full",
+    stations: Mapping[str, float] | None = None,
+    damping: Damping = UNDAMPED,
+    split: Literal[1] = 1,
+) -> Body: ...
+
+
+@overload
+def beam(
+    length: float,
+    material: Material,
+    section: Section,
+    *,
+    elements: int,
+    dim: int = 2,
+    reference: Reference = "cantilever",
+    pair: str = "compatible",
+    strain: Strain = "linear",
+    momenta: Momenta = "full",
+    stations: Mapping[str, float] | None = None,
+    damping: Damping = UNDAMPED,
+    split: int,
+) -> Body | SplitBody: ...
 
 
 @checked
@@ -43,7 +71,8 @@ def beam(
     momenta: Momenta = "full",
     stations: Mapping[str, float] | None = None,
     damping: Damping = UNDAMPED,
-) -> Body:
+    split: int = 1,
+) -> Body | SplitBody:
     """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), and the same in space.
 
     ``dim=2``: velocities are axial (P1, or P2) and transverse (Hermite), stresses the axial force N [N] and the moment
@@ -102,17 +131,24 @@ def beam(
         Further ports by name, at distances from the root [m].
     damping : Damping, optional
         See :class:`Damping`.
+    split : int, optional
+        Floating bodies of the same length, ``elements`` over all of them, that are welded one to the other under one
+        name: each section turns against its own frame alone, so that deflections may be as large as frames are many.
+        Of more than one, ports, states, stresses, loads, pictures and files have the names of the whole, and what is
+        about a single frame (``displacement``, a load in body axes, :func:`flexph.bodies.reduce_body`) is refused.
 
     Returns
     -------
-    Body
+    Body or SplitBody
         With the ports ``root``, ``tip`` and the stations, and the load port ``load``, a force per length [N/m] for each
-        element.
+        element. Where it is split, ``cut1`` and ``cut1_next`` are the ports at the first joint, ``cut2`` and so on
+        those at the others, and its joints ``weld NAME.cut1–NAME.cut1_next``.
 
     Raises
     ------
     ValueError
-        Where a length, a section or a count is not positive, a name is unknown, a station is off the beam, von Kármán
+        Where a length, a section or a count is not positive, a name is unknown, a station is off the beam, the elements
+        are no multiple of ``split``, von Kármán
         strain is asked of a pair whose axial force is continuous, or a constant of the material (ν or G) or of the
         section (I_y, J) that space needs is missing.
 
@@ -125,111 +161,17 @@ def beam(
     (12, ['root', 'middle', 'tip'])
     """
     length, elements = check.positive("length", length, "m"), check.count("elements", elements)
-    dim = check.count("dim", dim)
+    dim, split = check.count("dim", dim), check.count("split", split)
     spins(dim)  # raises unless 2 or 3
     check.choice("reference", reference, REFERENCES)
     check.choice("strain", strain, ("linear", "von_karman"))
-    mesh = LineMesh(length, elements, dim, _pair(pair, strain), reference)
+    if elements % split:
+        raise ValueError(f"elements must be a multiple of split = {split}, got {elements}")
+    mesh = LineMesh(length / split, elements // split, dim, pair_for(pair, strain), reference)
     ports = {"root": 0.0, **(stations or {}), "tip": length}
     if len(ports) != 2 + len(stations or {}):
         raise ValueError("stations must not be named 'root' or 'tip': these ports exist")
-    rigidities, inertia = _rigidities(material, section, dim), _inertia(mesh, material.density, section)
-    return Body(
-        inertia=inertia,
-        elasticity=damped(_elasticity(mesh, rigidities, strain), inertia, damping),
-        ports={name: _port(mesh, name, x) for name, x in ports.items()},
-        loads={"load": _load(mesh)},
-        view=line_view(mesh, section),
-        momenta=momenta,
-        section_rotation=mesh.rotation(np.array([0.0, 1.0])),
-        buckling=buckling_loads(mesh, rigidities, strain, reference),
+    make = partial(
+        beam_in_one_frame, mesh, material, section, strain=strain, reference=reference, momenta=momenta, damping=damping
     )
-
-
-def _pair(name: str, strain: Strain) -> Pair:
-    chosen = pair_named(name)
-    if strain == "von_karman" and not chosen.local_force:
-        raise ValueError(
-            f"strain 'von_karman' needs an axial force of each element alone, which pair {name!r} has not: "
-            "use pair 'compatible', 'quadratic' or 'hermite'"
-        )
-    return chosen
-
-
-def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
-    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
-    plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
-    if dim == 2:
-        return plane
-    bending = material.young * section.in_space("second_moment_y")
-    return {**plane, "z": bending, "turn": material.shear_modulus * section.in_space("torsion_constant")}
-
-
-def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
-    """Mass integrals of the axis, and of the spin of its sections about it."""
-    d, h, line_density, unit = mesh.dim, mesh.step, density * section.area, mesh.unit.once(unit_inertia)
-    first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
-    first[0], second[0, 0] = line_density * h**2 * unit.length_first, line_density * h**3 * unit.length_second
-    lever[:, 0] = line_density * h**2 * unit.lever
-    spin, spin_shape, spin_pair = _section_spin(mesh, density, section)
-    return Inertia(
-        mass=line_density * mesh.length,
-        first=first,
-        second=second,
-        shape_first=line_density * h * unit.first,
-        shape_lever=lever,
-        shape_pair=tuple(tuple(scaled(pair, line_density * h) for pair in row) for row in unit.pairs),
-        spin=spin,
-        spin_shape=spin_shape,
-        spin_pair=spin_pair,
-    )
-
-
-def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia`."""
-    s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
-    spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
-    if mesh.dim == 3:
-        inertia = density * section.in_space("polar_moment")
-        spin[0, 0], shape[0], pair = inertia * mesh.length, inertia * unit.turn_first, scaled(pair, inertia / mesh.step)
-    return spin, shape, pair
-
-
-def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
-    """Weak form of stress/rigidity = strain of all fields, tested with the stresses themselves."""
-    h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
-    each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
-    von_karman = strain == "von_karman"
-    return Elasticity(
-        compliance=scaled(unit.compliance, each(h / rigidities[name] for name in fields)),
-        strain=scaled(unit.strain, each(h ** (1 + c.power(c.order)) for c in fields.values())),
-        slopes=scaled(unit.slopes, 1.0 / h) if von_karman else sparse.csr_array((0, mesh.size)),
-        weights=scaled(unit.weights, h) if von_karman else sparse.csr_array((sum(unit.sizes), 0)),
-    )
-
-
-def _port(mesh: LineMesh, name: str, x: float) -> Port:
-    if not 0.0 <= check.number(f"station {name!r}", x) <= mesh.length:
-        raise ValueError(f"station {name!r} must lie between 0 and the length {mesh.length} m, got {x} m")
-    position = check.array("position", mesh.on_axis(np.array([x]))[0], (mesh.dim,))
-    element, local = mesh.find(x)
-    displacement, rotation = _of_port(mesh.unit, element, local)
-    return Port(position, displacement, scaled(rotation, 1.0 / mesh.step))
-
-
-@lru_cache(maxsize=256)
-def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Rows of displacement and section rotation at a local point of an element."""
-    point = np.array([local])
-    displacement, rotation = (
-        rows[element * count : (element + 1) * count]
-        for rows in (unit.displacement(point), unit.rotation(point))
-        for count in [rows.shape[0] // unit.elements]
-    )
-    return displacement, rotation
-
-
-def _load(mesh: LineMesh) -> LoadPort:
-    """Mean displacement of each element."""
-    middle = mesh.on_axis(mesh.points(np.array([0.5])))
-    return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))
+    return make(ports=ports) if split == 1 else in_several_frames(make, ports, mesh, split)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy import sparse
 
-from flexph.bodies.body import Body
+from flexph.bodies.body import Body, NodalLoad
 from flexph.bodies.fields import StressField, View
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import DirectorStrain, NodalBody, NodalLoad
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array

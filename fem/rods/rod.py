@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import Body, Port
+from flexph.bodies.body import Body, NodalLoad, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import NodalBody, NodalLoad
+from flexph.bodies.nodal_body import NodalBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array

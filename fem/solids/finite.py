@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.body import Body, Port
+from flexph.bodies.body import Body, NodalLoad, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import DirectorStrain, NodalBody, NodalLoad, PointLaw, strain_places
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody, PointLaw, strain_places
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins

@@ -11,11 +11,11 @@ from .fields import StressField as StressField
 from .fields import TensorField as TensorField
 from .fields import View as View
 from .floating.floating_frame import floating_body as floating_body
+from .floating.linear_system import linear_body as linear_body
 from .foreign.from_matrices import body_from_matrices as body_from_matrices
 from .foreign.from_matrices import body_from_modes as body_from_modes
 from .inertia import Inertia as Inertia
 from .inertia import rigid_inertia as rigid_inertia
-from .linear_system import linear_body as linear_body
 from .nodal_body import NodalBody as NodalBody
 from .reduced_body import reduce_body as reduce_body
 from .saved.reduced_file import load_reduced as load_reduced

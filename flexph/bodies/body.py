@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -61,6 +63,27 @@ class LoadPort:
     shapes: Any
     measures: Array
     normals: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NodalLoad:
+    """A force density on each of k elements of a body of several frames, as forces ``weights @ densities`` on p points.
+
+    nodes (p,) that have the points, positions (p, d) [m] from their origins, weights sparse (p, k): lengths, areas or
+    volumes. On surfaces ``normals`` (k, d): the mean outward normals of the undeformed body. ``shapes``, sparse
+    (p·d, n), of frames that deform.
+    """
+
+    nodes: Array
+    positions: Array
+    weights: Any
+    normals: Array | None = None
+    shapes: Any | None = None
+
+    @property
+    def measures(self) -> Array:
+        """Lengths, areas or volumes of the elements, (k,)."""
+        return np.asarray(self.weights.sum(axis=0)).ravel()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,9 +13,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Described, Memo, once, read_only
-from .body import Body, Port
+from .body import Body, NodalLoad, Port
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
+from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
@@ -99,25 +100,6 @@ class DirectorStrain(ElasticEnergy):
     def weights(self) -> Any:
         """And none."""
         return sparse.csr_array((self.size, 0))
-
-
-@dataclass(frozen=True, eq=False)
-class NodalLoad:
-    """A force density on each of k elements of a body of nodes, as forces ``weights @ densities`` on p points of nodes.
-
-    nodes (p,) that have the points, positions (p, d) [m] from their origins, weights sparse (p, k): lengths, areas or
-    volumes. On surfaces ``normals`` (k, d): the mean outward normals of the undeformed body.
-    """
-
-    nodes: Array
-    positions: Array
-    weights: Any
-    normals: Array | None = None
-
-    @property
-    def measures(self) -> Array:
-        """Lengths, areas or volumes of the elements, (k,)."""
-        return np.asarray(self.weights.sum(axis=0)).ravel()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,17 +222,19 @@ class NodalBody(Described, Memo):
         return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))
 
 
-AnyBody = Body | NodalBody
+FramedBody = NodalBody | SplitBody
+"""Bodies of several frames."""
+AnyBody = Body | FramedBody
 
 
 def nodes_of(body: AnyBody) -> tuple[Body, ...]:
     """The frames of a body: its own, or those of its nodes."""
-    return body.frames if isinstance(body, NodalBody) else (body,)
+    return (body,) if isinstance(body, Body) else body.frames
 
 
 def turning_of(body: AnyBody) -> int:
     """How many frames of a body turn."""
-    return body.turning if isinstance(body, NodalBody) else int(body.turns)
+    return int(body.turns) if isinstance(body, Body) else body.turning
 
 
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.rotations import spins
 from .body import Body, Port
-from .nodal_body import AnyBody, NodalBody, nodes_of
+from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
 
 
 def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
@@ -19,14 +19,22 @@ def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
     frames: dict[str, Body] = {}
     for name, body in bodies.items():
         own = nodes_of(body)
-        frames |= {f"{name}[{i}]": node for i, node in enumerate(own)} if isinstance(body, NodalBody) else {name: body}
+        frames |= {name: body} if isinstance(body, Body) else {f"{name}[{i}]": node for i, node in enumerate(own)}
     return frames
+
+
+def pieces_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body | NodalBody]:
+    """All bodies by name, of those that are split their frames, which are numbered, ``blade[3]``."""
+    pieces: dict[str, Body | NodalBody] = {}
+    for name, body in bodies.items():
+        pieces |= {name: body} if isinstance(body, NodalBody) else frames_of({name: body})
+    return pieces
 
 
 def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
     """Number of the first frame of a body."""
     place = list(bodies).index(name)
-    return place + sum(len(b.frames) - 1 for b in islice(bodies.values(), place) if isinstance(b, NodalBody))
+    return sum(len(nodes_of(b)) for b in islice(bodies.values(), place))
 
 
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
@@ -37,12 +45,15 @@ def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, 
 
 
 def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Number of the frame and the port of a name ``body.port``."""
+    """Number of the frame and the port of a name ``body.port``, over the coordinates of the frame."""
     index, body, port = split_port(name, bodies)
     if port not in body.ports:
         owner = str(name).partition(".")[0]
         raise ValueError(f"no port {name!r}: {owner} has {', '.join(map(repr, body.ports))}")
-    return index + (body.node_of(port) if isinstance(body, NodalBody) else 0), body.ports[port]
+    if not isinstance(body, FramedBody):
+        return index, body.ports[port]
+    node = body.node_of(port)
+    return index + node, body.ports[port] if isinstance(body, NodalBody) else body.frames[node].ports[port]
 
 
 def weights_of(name: str, bodies: Mapping[str, AnyBody]) -> Array | None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..bodies.nodal_body import NodalBody
+from ..bodies.split_body import SplitBody
 from ..files.durable import staged
 from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.mechanism import Mechanism
@@ -76,6 +77,22 @@ def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) 
     return moved
 
 
+def _frames_moved(base: MechanismView, name: str, body: SplitBody, rates: Array) -> Array:
+    """World displacements of the points of a body of floating frames that move by v_P, ω and u̇, one after the other."""
+    assert body.view is not None
+    d, s, u, at = body.dim, spins(body.dim), base.deformation(name), 0
+    owner, shape = body.frames_of(body.view.points, body.view.shape), sparse.csr_array(body.view.shape)
+    moved = np.zeros_like(body.view.points)
+    for i, (frame, R) in enumerate(zip(body.frames, base.rotations(name), strict=True)):
+        v, spin, rate = np.split(rates[at : at + d + s + frame.size], [d, d + s])
+        at += d + s + frame.size + frame.stress_size
+        of, bent = np.flatnonzero(owner == i), slice(*body.starts[[i, i + 1]])
+        rows = shape[(d * of[:, None] + np.arange(d)).ravel()][:, bent]
+        lever = body.view.points[of] - body.places[i] + (rows @ u[bent]).reshape(-1, d)
+        moved[of] = (v + lever @ skew(spin, d).T + (rows @ rate).reshape(-1, d)) @ R.T
+    return moved
+
+
 def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
     """World displacements of the points in a mode: velocities R(v_P + ω × (X + φu) + φu̇), largest set to 1."""
     at, moved = 0, []
@@ -86,6 +103,11 @@ def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
             at += rates.size
             if body.view is not None:
                 moved.append(_nodes_moved(base, name, body, rates))
+            continue
+        if isinstance(body, SplitBody):
+            rates = shape[at : at + (d + s) * len(body.frames) + body.size + body.stress_size]
+            at += rates.size
+            moved.append(_frames_moved(base, name, body, rates))
             continue
         v, spin, rate = np.split(shape[at : at + d + s + body.size], [d, d + s])
         at += d + s + body.size + body.stress_size

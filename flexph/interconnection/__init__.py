@@ -1,6 +1,6 @@
 """Systems joined at their ports: wiring, controllers, substructures, feed-through.
 
-Imports: bodies, discretisation, numerics, systems.
+Imports: bodies.floating, discretisation, numerics, systems.
 """
 
 import lazy_loader

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..bodies.linear_system import DENSE_LIMIT
+from ..bodies.floating.linear_system import DENSE_LIMIT
 from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE
 from .direct_sum import block_diagonal, lifted_size

@@ -1,7 +1,7 @@
 """Mechanisms: the class with its verbs, and how bodies are connected.
 
-Imports: bodies, drawing, joints.rows, linear.responses, mechanisms.equations, mechanisms.model, mechanisms.poses,
-mechanisms.statics, numerics, systems.
+Imports: bodies, drawing, joints, joints.rows, linear.responses, mechanisms.equations, mechanisms.model,
+mechanisms.poses, mechanisms.statics, numerics, systems.
 """
 
 import lazy_loader

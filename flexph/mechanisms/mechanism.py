@@ -12,9 +12,11 @@ import numpy as np
 from ..bodies.body import Body
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
+from ..bodies.split_body import SplitBody
 from ..drawing.viewers import open_viewer
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
+from ..joints.weld import weld
 from ..linear.responses.sweep import Sweep
 from ..numerics import checks as check
 from ..numerics.arguments import checked, computing
@@ -600,6 +602,7 @@ def connect(
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
     for connection in connections:
         _check_ports(connection, bodies)
+    connections = [*connections, *split_welds(bodies)]
     formed = tuple(connection.formed(dim) for connection in connections)
     names = [c.name for c in formed]
     for name in names:
@@ -609,6 +612,12 @@ def connect(
     mechanism = Mechanism(read_only(bodies), formed, acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
     return mechanism
+
+
+def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
+    """The joints between the frames of bodies that are split."""
+    pairs = [(name, *pair) for name, body in bodies.items() if isinstance(body, SplitBody) for pair in body.joints]
+    return [weld(f"{name}.{first}", f"{name}.{second}") for name, first, second in pairs]
 
 
 def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:

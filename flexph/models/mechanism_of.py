@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from flexph.bodies.body import Body
-from flexph.bodies.nodal_body import NodalBody
+from flexph.bodies.nodal_body import FramedBody
 from flexph.export.series_files import SUFFIXES
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
@@ -98,11 +98,13 @@ def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None
     """Raise Misfit, with the nearest name, for what a run of the mechanism has not."""
     if reading.what in ("displacement", "position", "velocity"):
         check_port(reading.of, mechanism.bodies, here)
-        if reading.what == "displacement" and isinstance(mechanism.bodies[reading.of.partition(".")[0]], NodalBody):
-            raise here.misfit(f"a body of nodes has no frame for the displacement of {reading.of!r}: take its position")
+        if reading.what == "displacement" and isinstance(mechanism.bodies[reading.of.partition(".")[0]], FramedBody):
+            raise here.misfit(
+                f"a body of several frames has no own one for the displacement of {reading.of!r}: take its position"
+            )
         return
     known = {
-        "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, NodalBody)],
+        "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, FramedBody)],
         "reaction": [connection.name for connection in mechanism.connections if connection.rows],
         "state": list(mechanism.layout.parts),
     }[reading.what]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies.nodal_body import NodalBody
+from ..bodies.nodal_body import FramedBody
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -71,13 +71,13 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
         check.lookup("port, body or part", name, {**dict.fromkeys([*bodies, *ports]), **run.parts})
         if name in ports:
             positions[name] = run.position(name)
-        elif isinstance(bodies.get(name), NodalBody):
+        elif isinstance(bodies.get(name), FramedBody):
             positions |= {port: run.position(port) for port in ports if port.startswith(f"{name}.")}
         elif name in bodies:
             positions[f"{name}, centre"] = run[f"{name}.centre"]
     panels = _coordinates(run.times, positions)
     if not names and run.mechanism.layout.dim == 2:
-        turning = [name for name, body in bodies.items() if body.turns and not isinstance(body, NodalBody)]
+        turning = [name for name, body in bodies.items() if body.turns and not isinstance(body, FramedBody)]
         angles = [Curve(run.times, _angle(run.rotations(name)), name) for name in turning]
         panels += [Panel(largest_of(angles), "angle", "rad")] if angles else []
     return panels + [_of_part(run, name) for name in names if name not in ports and name not in bodies]

@@ -10,8 +10,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from scipy import sparse
 
 from ..bodies.body import Body, Port
-from ..bodies.nodal_body import AnyBody, NodalBody
+from ..bodies.nodal_body import AnyBody, FramedBody, NodalBody
 from ..bodies.ports import find_port, first_frame, weights_of
+from ..bodies.split_body import SplitBody
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -68,7 +69,7 @@ class MotionByName:
     def rotations(self, body: str) -> Array:
         """Rotation matrix of a body, (k, d, d); of a body of N nodes those of all, (k, N, d, d)."""
         own, dim, lead = self._body(body)
-        if isinstance(own, NodalBody):
+        if isinstance(own, FramedBody):
             points = np.broadcast_to(np.eye(dim), (*lead, len(own.frames) - own.turning, dim, dim))
             if not own.turning:
                 return points
@@ -81,7 +82,7 @@ class MotionByName:
     def spin(self, body: str) -> Array:
         """Spin of the frame of a body in world axes, (k, s) [rad/s]; of a body of N nodes those of all, (k, N, s)."""
         own, dim, lead = self._body(body)
-        if isinstance(own, NodalBody):
+        if isinstance(own, FramedBody):
             spin = np.zeros((*lead, len(own.frames), spins(dim)))
             if own.turning:
                 spin[..., : own.turning, :] = self[f"{body}.spin"].reshape(*lead, own.turning, -1)
@@ -104,6 +105,9 @@ class MotionByName:
         own, dim, lead = self._body(body)
         if isinstance(own, NodalBody):
             return self._by_node(body, "centre", shape) + self._arms(body, positions, shape)[0]
+        if isinstance(own, SplitBody):
+            owner = own.frames_of(positions, shape)
+            return self._of_frames(body, "centre")[..., owner, :] + self._levers(body, positions, shape, owner)
         u = self.deformation(body)
         mean = u @ own.inertia.mean_shape.T
         local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
@@ -114,6 +118,8 @@ class MotionByName:
         own, dim, _ = self._body(body)
         if isinstance(own, NodalBody):
             return self._by_node(body, "velocity", shape) + self._arms(body, positions, shape)[1]
+        if isinstance(own, SplitBody):
+            return self._frame_velocities(body, positions, shape, own.frames_of(positions, shape))
         arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
         turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
         velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
@@ -137,11 +143,41 @@ class MotionByName:
         world = np.einsum("...eij,ej->...ei", self.rotations(body)[..., node, :, :], arms)
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
+    def _of_frames(self, body: str, part: str) -> Array:
+        """What the frames of a body have of a part of the state, (k, N, d)."""
+        _, dim, lead = self._body(body)
+        return self[f"{body}.{part}"].reshape(*lead, -1, dim)
+
+    def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
+        """From the centres of mass of frames, ``owner`` (p,), to points of theirs in world axes, (k, p, d)."""
+        own, dim, lead = self._body(body)
+        assert isinstance(own, SplitBody)
+        u = self.deformation(body)
+        mean = (own.mean_shape @ u.T).T.reshape(*lead, -1, dim)[..., owner, :]
+        local = positions - own.centres[owner] + (shape @ u.T).T.reshape(*lead, -1, dim) - mean
+        return np.asarray(np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local))
+
+    def _frame_velocities(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
+        """World velocities of points of frames, (k, p, d)."""
+        own, dim, lead = self._body(body)
+        assert isinstance(own, SplitBody)
+        arm, rate = self._levers(body, positions, shape, owner), self[f"{body}.deformation_rate"]
+        mean = (own.mean_shape @ rate.T).T.reshape(*lead, -1, dim)[..., owner, :]
+        local = (shape @ rate.T).T.reshape(arm.shape) - mean
+        bending = np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local)
+        turning = sweep(self.spin(body)[..., owner, :], arm)
+        return np.asarray(self._of_frames(body, "velocity")[..., owner, :] + turning + bending)
+
     def position(self, port: str) -> Array:
         """World position of a port, (k, d) [m]."""
         body, at, node = self._port(port)
         if node is None:
             return self.points(body, at.position[None, :], at.shape)[..., 0, :]
+        own = self.mechanism.bodies[body]
+        if isinstance(own, SplitBody):
+            at, owner = own.ports[str(port).partition(".")[2]], np.array([node])
+            arm = self._levers(body, at.position[None], at.shape, owner)
+            return (self._of_frames(body, "centre")[..., owner, :] + arm)[..., 0, :]
         if (mean := weights_of(port, self.mechanism.bodies)) is not None:
             return self._by_node(body, "centre", mean[None])[..., 0, :]
         return self._at_node(body, "centre", node) + self._arm(body, at, node)
@@ -151,6 +187,10 @@ class MotionByName:
         body, at, node = self._port(port)
         if node is None:
             return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
+        own = self.mechanism.bodies[body]
+        if isinstance(own, SplitBody):
+            at = own.ports[str(port).partition(".")[2]]
+            return self._frame_velocities(body, at.position[None], at.shape, np.array([node]))[..., 0, :]
         if (mean := weights_of(port, self.mechanism.bodies)) is not None:
             return self._by_node(body, "velocity", mean[None])[..., 0, :]
         turning = sweep(self.spin(body)[..., node, :], self._arm(body, at, node))
@@ -165,7 +205,7 @@ class MotionByName:
     def _port(self, port: str) -> tuple[str, Port, int | None]:
         """The body of a port, the port, and which of several nodes has it."""
         (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
-        several = isinstance(self.mechanism.bodies[name], NodalBody)
+        several = isinstance(self.mechanism.bodies[name], FramedBody)
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
 
     def _at_node(self, body: str, part: str, node: int) -> Array:
@@ -189,8 +229,9 @@ def _weighted(weights: Any, values: Array) -> Array:
 
 def _framed(name: str, body: AnyBody) -> Body:
     """The body; raises ValueError for one without a frame of its own."""
-    if isinstance(body, NodalBody):
-        raise ValueError(f"{name!r} is a body of nodes without a frame of its own: ask for its ports")
+    if isinstance(body, FramedBody):
+        kind = "nodes without a frame of its own" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"
+        raise ValueError(f"{name!r} is a body of {kind}: ask for its ports")
     return body
 
 

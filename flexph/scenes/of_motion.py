@@ -130,8 +130,8 @@ def body_part(motion: Rows, name: str, size: float) -> Part:
     deformation = np.zeros((len(points), 0, 3))
     fields = _stresses(motion, name, len(points))
     if body.size:
-        local = (surface.shape @ motion.deformation(name).T).T.reshape(len(points), -1, dim)
-        deformation = spatial(np.einsum("kij,kpj->kpi", motion.rotations(name), local))
+        straight = motion.points(name, surface.points, 0.0 * surface.shape)
+        deformation = spatial(motion.points(name, surface.points, surface.shape) - straight)
     return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bodies.body import Port
-from ..bodies.nodal_body import AnyBody, NodalBody
+from ..bodies.nodal_body import AnyBody, FramedBody, NodalBody
 from ..bodies.ports import find_place
+from ..bodies.split_body import SplitBody
 from ..joints.rows.vectors import Ground, PortName
 from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
@@ -50,8 +51,8 @@ class PortPlaces:
         if isinstance(port, Ground):
             return np.broadcast_to(self._of_ground(port), (self.times, 3))
         body, at = self._owner(port)
-        if isinstance(body, NodalBody):
-            return self.motion.position(port).reshape(-1, 3)
+        if isinstance(body, FramedBody):
+            return spatial(self.motion.position(port)).reshape(-1, 3)
         name = port.partition(".")[0]
         return spatial(self.motion.points(name, at.position[None], at.shape)[..., 0, :]).reshape(-1, 3)
 
@@ -63,6 +64,9 @@ class PortPlaces:
         axes, turned = np.tile(np.eye(3), (self.times, 1, 1)), self.motion.rotations(name)
         if isinstance(body, NodalBody):
             return np.array(turned.reshape(-1, len(body.frames), 3, 3)[:, body.node_of(port.partition(".")[2])])
+        if isinstance(body, SplitBody):
+            name_of_port = port.partition(".")[2]
+            turned, at = turned[..., body.node_of(name_of_port), :, :], body.ports[name_of_port]
         axes[:, :dim, :dim] = turned
         if at.rotation is None or not body.size:
             return axes

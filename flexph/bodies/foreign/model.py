@@ -17,8 +17,8 @@ from ...numerics.rotations import spins
 from ..body import Body, Port
 from ..elasticity import Elasticity
 from ..fields import StressField, TensorField, View
+from ..floating.linear_system import linear_body
 from ..inertia import Inertia
-from ..linear_system import linear_body
 from .matrix_files import file_value, given_matrix
 from .stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
 

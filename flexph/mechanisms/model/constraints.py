@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody, NodalBody
+from ...bodies.nodal_body import AnyBody, FramedBody
 from ...bodies.ports import first_frame
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
@@ -86,10 +86,11 @@ def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]
 
 def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Array:
     """From the origin P of a body to the centres of mass of its frames in the world, (frames, d) [m]."""
-    if isinstance(body, NodalBody):
+    if isinstance(body, FramedBody):
         r = c.r[first : first + len(body.frames)]
         R = c.R[first] if body.turning else nearest_rotation(body.centres, r)
-        return np.asarray(r - (r[0] - R @ body.centres[0]))
+        mean = body.frames[0].inertia.mean_shape @ c.u[mechanism.network.arrays.body_u == first]
+        return np.asarray(r - (r[0] - R @ (body.centres[0] + mean)))
     u = c.u[mechanism.network.arrays.body_u == first]
     return np.array([c.R[first] @ (body.inertia.centre + body.inertia.mean_shape @ u)])
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from ...bodies.body import Body
 from ...bodies.inertia import Contractions, about_centre, square_of
 from ...bodies.nodal_body import AnyBody, nodes_of
+from ...bodies.ports import pieces_of
 from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.factors.low_rank import Bordered, placed
 from ...numerics.rotations import cross
@@ -121,7 +122,7 @@ def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]
 
 def elastic_arrays(bodies: Mapping[str, AnyBody]) -> dict[str, Any]:
     """Strain operators, compliances and damping of all bodies."""
-    owned = list(bodies.values())
+    owned = list(pieces_of(bodies).values())
     elastic = [(nodes_of(b)[0].inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
     first = np.cumsum([0, *(len(nodes_of(b)) for b in owned)])[:-1]
     pick = lambda name: sparse_block_diag(getattr(e, name) for _, e in elastic)  # noqa: E731 - one block per body

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.body import Port
-from ...bodies.nodal_body import AnyBody, NodalBody, NodalLoad, nodes_of
+from ...bodies.body import NodalLoad, Port
+from ...bodies.nodal_body import AnyBody, nodes_of
 from ...bodies.ports import find_place, find_port, frames_of, split_port, weights_of
 from ...joints.rows.connection import Connection
 from ...joints.rows.directions import axis
@@ -49,11 +49,11 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         index, owner, port_name = split_port(name, bodies)
         load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
         load_start.append(len(body))
-        nodes = load.nodes if isinstance(owner, NodalBody) else np.zeros(len(load.positions), dtype=int)
+        nodes = load.nodes if isinstance(load, NodalLoad) else np.zeros(len(load.positions), dtype=int)
         body += (index + nodes).tolist()
         moves += [1.0] * len(nodes)
         position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
-        shape = sparse.csr_array((load.positions.size, 0)) if isinstance(owner, NodalBody) else load.shapes
+        shape = sparse.csr_array((load.positions.size, 0)) if load.shapes is None else load.shapes
         shapes.append(widened(shape, start[index], start[-1]))
     return {
         "node_body": np.array(body, dtype=int),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bodies.body import Body
 from ...bodies.deformation import deformation_gradients
-from ...bodies.nodal_body import NodalBody
+from ...bodies.nodal_body import NodalBody, nodes_of
 from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import entry_count, from_entries
@@ -39,11 +39,19 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
-        if not body.size:
-            continue
-        u, sigma = (states[:, mechanism.layout.parts[f"{name}.{part}"]] for part in ("deformation", "stress"))
-        for doubt in (*_rotation(name, body, times, u), *_buckling(name, body, times, sigma)):
+        for doubt in _frames(mechanism, name, times, states):
             warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+
+
+def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
+    """Doubts about the floating frames of a body, at most one of a kind."""
+    parts, frames, doubts = mechanism.layout.parts, nodes_of(mechanism.bodies[name]), []
+    deformation, stress = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
+    for frame in (frame for frame in frames if frame.size):
+        u, sigma = states[:, deformation : deformation + frame.size], states[:, stress : stress + frame.stress_size]
+        deformation, stress = deformation + frame.size, stress + frame.stress_size
+        doubts.append((_rotation(name, frame, times, u), _buckling(name, frame, times, sigma)))
+    return [doubt for kind in zip(*doubts, strict=True) for doubt in next(filter(None, kind), [])]
 
 
 def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import NodalBody
+from ...bodies.body import Body
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix
@@ -92,9 +92,9 @@ def place_of(
     for i, (name, body) in enumerate(mechanism.bodies.items()):
         given = fixed.get(name, guess.get(name, np.eye(3) if dim == 3 else 0.0))
         position, turned = read_placement(name, given, dim)
-        own = body.centres if isinstance(body, NodalBody) else body.inertia.centre[None]
+        own = body.inertia.centre[None] if isinstance(body, Body) else body.centres
         R = turned if body.turns else np.eye(dim)
-        turning = body.turning if isinstance(body, NodalBody) else len(own)
+        turning = len(own) if isinstance(body, Body) else body.turning
         rotations += [R] * turning + [np.eye(dim)] * (len(own) - turning)
         centres.append((np.zeros(dim) if position is None else position) + own @ R.T)
         if name in fixed:

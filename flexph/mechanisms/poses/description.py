@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...bodies.nodal_body import NodalBody
+from ...bodies.nodal_body import FramedBody, NodalBody
 from ...joints.rows.connection import Connection, Measure
 from ...linear.elimination import explain_redundant
 from ...systems.resistive_relations import Relation
@@ -56,8 +56,9 @@ def _bodies(mechanism: Model) -> list[str]:
 
 
 def _kind(body: Any) -> str:
-    if isinstance(body, NodalBody):
-        return f"{len(body.frames)} nodes, {body.stress_size} stresses"
+    if isinstance(body, FramedBody):
+        kind = "nodes" if isinstance(body, NodalBody) else f"frames, {body.size} coordinates"
+        return f"{len(body.frames)} {kind}, {body.stress_size} stresses"
     return f"flexible, {body.size} coordinates, {body.stress_size} stresses" if body.size else "rigid"
 
 

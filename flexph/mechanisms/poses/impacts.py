@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import NodalBody
+from ...bodies.body import Body
 from ...bodies.ports import find_port, split_port, weights_of
 from ...contacts.laws import Rigid
 from ...contacts.velocities import Level, level_of_rows
@@ -107,7 +107,7 @@ def _port_rows(mechanism: Model, c: Configuration, port: str) -> Array:
 
 def _refuse_deforming(mechanism: Model, port: str) -> None:
     _, body, name = split_port(port, mechanism.bodies)
-    if isinstance(body, NodalBody) or sparse.csr_array(body.ports[name].shape).count_nonzero():
+    if not isinstance(body, Body) or sparse.csr_array(body.ports[name].shape).count_nonzero():
         raise ValueError(
             f"restitution means nothing at {port!r}, where the body deforms (the mass that takes part falls with the "
             "mesh): give an impulse"

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular, svd
 
 from ...bodies.body import Body
-from ...bodies.linear_system import matrices_at_rest
+from ...bodies.floating.linear_system import matrices_at_rest
 from ...contacts.arrays import refuse_contacts
 from ...files.progress import progress
 from ...joints.rows.connection import measures

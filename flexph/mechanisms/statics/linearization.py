@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.linear_system import DENSE_LIMIT, linear_body
+from ...bodies.floating.linear_system import DENSE_LIMIT, linear_body
 from ...bodies.mean_axes import unshifted
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, eigh
 
+from ...bodies.ports import pieces_of
 from ...contacts.arrays import refuse_contacts
 from ...kernels.continuous import input_matrix, spring_operator, strain_operator, strain_rates
 from ...kernels.springs import damping_slopes
@@ -106,8 +107,9 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
         stress[own] = end_stiffness(a.strains, small.d.product) @ strain[own]
     free = P.shape[1]
     pieces: list[tuple[str, Array]] = []
-    by_body = np.split(stress, np.cumsum([b.stress_size for b in mechanism.bodies.values()])[:-1])
-    stresses = {name: np.pad(own, ((0, 0), (free, 0))) for name, own in zip(mechanism.bodies, by_body, strict=True)}
+    bodies = pieces_of(mechanism.bodies)
+    by_body = np.split(stress, np.cumsum([b.stress_size for b in bodies.values()])[:-1])
+    stresses = {name: np.pad(own, ((0, 0), (free, 0))) for name, own in zip(bodies, by_body, strict=True)}
     for i, (name, body) in enumerate(mechanism.frames.items()):
         own = a.body_u == i
         R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]

@@ -8,7 +8,7 @@ from solid_meshes import box
 
 import fem
 from flexph import ValidityWarning
-from flexph.bodies.linear_system import linear_body
+from flexph.bodies.floating.linear_system import linear_body
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
 CUBE = (1.0, 1.0, 1.0)

@@ -12,7 +12,7 @@ from fem.plates.inertia import plate_inertia
 from fem.plates.macro_elements import macro
 from flexph import GROUND, connect, eigenfrequencies, eliminate, modes, weld
 from flexph.bodies import stress_error, tensors, von_mises
-from flexph.bodies.linear_system import linear_body
+from flexph.bodies.floating.linear_system import linear_body
 
 all_theories = pytest.mark.parametrize("theory", THEORIES)
 all_kinds = pytest.mark.parametrize("kind", KINDS)

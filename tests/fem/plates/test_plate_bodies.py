@@ -19,8 +19,8 @@ from fem.plates.ties import rigid_motion, tied
 from flexph import connect, hinge, integrate, modes
 from flexph.bodies import mean_axes, reduce_body
 from flexph.bodies.floating.floating_frame import floating_body
+from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.inertia import contract
-from flexph.bodies.linear_system import linear_body
 from flexph.meshes.files import read
 from flexph.numerics.checks import norm
 

@@ -15,8 +15,8 @@ import fem
 import rigid
 from flexph import eigenfrequencies, modes
 from flexph.bodies import energy_norm, principal_stresses, stress_error, tensors, von_mises
+from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.inertia import contract
-from flexph.bodies.linear_system import linear_body
 from flexph.numerics.checks import norm
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)

@@ -22,7 +22,7 @@ from flexph import (
     weld,
 )
 from flexph.bodies import floating_body, reduce_body
-from flexph.bodies.linear_system import linear_body
+from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.export import write_series
 from flexph.linear import craig_bampton

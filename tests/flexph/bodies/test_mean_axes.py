@@ -8,8 +8,8 @@ import fem
 import rigid
 from flexph import GROUND, connect, eigenfrequencies, hinge, integrate, modes, spherical
 from flexph.bodies import floating_body, mean_axes, reduce_body
+from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.inertia import contract
-from flexph.bodies.linear_system import linear_body
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.mechanisms.model import network
 from flexph.methods import Exact

@@ -12,8 +12,8 @@ from scipy.sparse.linalg import splu
 
 import fem
 from flexph import modes
+from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.held import Held
-from flexph.bodies.linear_system import linear_body
 from flexph.numerics.factors import memory_cost as factor_cost
 from flexph.numerics.factors import positive_definite as positive
 from flexph.numerics.factors import symmetric_factor

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arguments import checked
-from ..numerics.arrays import sparse_block_diag, sparse_blocks, widened
-from ..numerics.rotations import cross, spins
-from ..systems.linear import LinearPHDAE
-from .body import Body
-from .inertia import contract
-from .mean_axes import unshifted
+from ...numerics.arguments import checked
+from ...numerics.arrays import sparse_block_diag, sparse_blocks, widened
+from ...numerics.rotations import cross, spins
+from ...systems.linear import LinearPHDAE
+from ..body import Body
+from ..inertia import contract
+from ..mean_axes import unshifted
 
 DENSE_LIMIT = 500
 """States up to which dense matrices are made: below, dense algebra is faster."""

@@ -1,0 +1,142 @@
+"""A beam in one floating frame: inertia, elasticity, ports and loads of its mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.body import Body, LoadPort, Momenta, Port
+from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.inertia import Inertia
+from flexph.numerics import checks as check
+from flexph.numerics.rotations import spins
+
+from ..materials.damping import Damping, damped
+from ..materials.materials import Material, Section
+from .buckling import buckling_loads
+from .elements import Pair
+from .elements import pair as pair_named
+from .line_mesh import LineMesh, Reference, scaled
+from .line_view import line_view
+from .unit_matrices import unit_elasticity, unit_inertia, unit_load
+
+Strain = Literal["linear", "von_karman"]
+
+
+def beam_in_one_frame(
+    mesh: LineMesh,
+    material: Material,
+    section: Section,
+    *,
+    strain: Strain,
+    reference: Reference,
+    momenta: Momenta,
+    ports: Mapping[str, float],
+    damping: Damping,
+) -> Body:
+    """The body of a mesh, with ports at places x [m] of its axis."""
+    rigidities, inertia = _rigidities(material, section, mesh.dim), _inertia(mesh, material.density, section)
+    return Body(
+        inertia=inertia,
+        elasticity=damped(_elasticity(mesh, rigidities, strain), inertia, damping),
+        ports={name: _port(mesh, name, x) for name, x in ports.items()},
+        loads={"load": _load(mesh)},
+        view=line_view(mesh, section),
+        momenta=momenta,
+        section_rotation=mesh.rotation(np.array([0.0, 1.0])),
+        buckling=buckling_loads(mesh, rigidities, strain, reference),
+    )
+
+
+def pair_for(name: str, strain: Strain) -> Pair:
+    """The pair of a name; raises ValueError where it does not take the strain."""
+    chosen = pair_named(name)
+    if strain == "von_karman" and not chosen.local_force:
+        raise ValueError(
+            f"strain 'von_karman' needs an axial force of each element alone, which pair {name!r} has not: "
+            "use pair 'compatible', 'quadratic' or 'hermite'"
+        )
+    return chosen
+
+
+def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
+    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
+    plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
+    if dim == 2:
+        return plane
+    bending = material.young * section.in_space("second_moment_y")
+    return {**plane, "z": bending, "turn": material.shear_modulus * section.in_space("torsion_constant")}
+
+
+def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
+    """Mass integrals of the axis, and of the spin of its sections about it."""
+    d, h, line_density, unit = mesh.dim, mesh.step, density * section.area, mesh.unit.once(unit_inertia)
+    first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
+    first[0], second[0, 0] = line_density * h**2 * unit.length_first, line_density * h**3 * unit.length_second
+    lever[:, 0] = line_density * h**2 * unit.lever
+    spin, spin_shape, spin_pair = _section_spin(mesh, density, section)
+    return Inertia(
+        mass=line_density * mesh.length,
+        first=first,
+        second=second,
+        shape_first=line_density * h * unit.first,
+        shape_lever=lever,
+        shape_pair=tuple(tuple(scaled(pair, line_density * h) for pair in row) for row in unit.pairs),
+        spin=spin,
+        spin_shape=spin_shape,
+        spin_pair=spin_pair,
+    )
+
+
+def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia`."""
+    s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
+    spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
+    if mesh.dim == 3:
+        inertia = density * section.in_space("polar_moment")
+        spin[0, 0], shape[0], pair = inertia * mesh.length, inertia * unit.turn_first, scaled(pair, inertia / mesh.step)
+    return spin, shape, pair
+
+
+def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
+    """Weak form of stress/rigidity = strain of all fields, tested with the stresses themselves."""
+    h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
+    each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
+    von_karman = strain == "von_karman"
+    return Elasticity(
+        compliance=scaled(unit.compliance, each(h / rigidities[name] for name in fields)),
+        strain=scaled(unit.strain, each(h ** (1 + c.power(c.order)) for c in fields.values())),
+        slopes=scaled(unit.slopes, 1.0 / h) if von_karman else sparse.csr_array((0, mesh.size)),
+        weights=scaled(unit.weights, h) if von_karman else sparse.csr_array((sum(unit.sizes), 0)),
+    )
+
+
+def _port(mesh: LineMesh, name: str, x: float) -> Port:
+    if not 0.0 <= check.number(f"station {name!r}", x) <= mesh.length:
+        raise ValueError(f"station {name!r} must lie between 0 and the length {mesh.length} m, got {x} m")
+    position = check.array("position", mesh.on_axis(np.array([x]))[0], (mesh.dim,))
+    element, local = mesh.find(x)
+    displacement, rotation = _of_port(mesh.unit, element, local)
+    return Port(position, displacement, scaled(rotation, 1.0 / mesh.step))
+
+
+@lru_cache(maxsize=256)
+def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Rows of displacement and section rotation at a local point of an element."""
+    point = np.array([local])
+    displacement, rotation = (
+        rows[element * count : (element + 1) * count]
+        for rows in (unit.displacement(point), unit.rotation(point))
+        for count in [rows.shape[0] // unit.elements]
+    )
+    return displacement, rotation
+
+
+def _load(mesh: LineMesh) -> LoadPort:
+    """Mean displacement of each element."""
+    middle = mesh.on_axis(mesh.points(np.array([0.5])))
+    return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))

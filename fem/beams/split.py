@@ -1,0 +1,71 @@
+"""Beams as several floating bodies, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from flexph.bodies.body import Body, LoadPort, NodalLoad
+from flexph.bodies.fields import StressField, View
+from flexph.bodies.split_body import SplitBody
+from flexph.numerics import checks as check
+from flexph.numerics.arrays import Array, sparse_block_diag
+
+from .line_mesh import LineMesh
+
+
+def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mesh: LineMesh, count: int) -> SplitBody:
+    """Bodies made of one mesh, one after the other, from ports at places x [m] of the whole.
+
+    Raises ValueError for ports off the beam and those with the names of joints.
+    """
+    starts = mesh.length * np.arange(count)
+    joints = tuple((f"cut{i}", f"cut{i}_next") for i in range(1, count))
+    for name in ports:
+        if name in {port for pair in joints for port in pair}:
+            raise ValueError(f"stations must not be named {name!r}: a beam with split={count} has such a port")
+    own: list[dict[str, float]] = [{} for _ in range(count)]
+    for name, x in ports.items():
+        if not 0.0 <= check.number(f"station {name!r}", x) <= count * mesh.length:
+            raise ValueError(f"station {name!r} must lie between 0 and the length {count * mesh.length} m, got {x} m")
+        i = max(int(np.searchsorted(starts, x)) - 1, 0)  # at a joint, the body before it
+        own[i][name] = min(x - starts[i], mesh.length)
+    for i, (before, after) in enumerate(joints):
+        own[i][before] = mesh.length
+        own[i + 1] = {after: 0.0, **own[i + 1]}
+    frames = tuple(make(ports=given) for given in own)
+    places = np.zeros((count, mesh.dim))
+    places[:, 0] = starts
+    return SplitBody(frames, places, joints, {"load": _load(frames)}, _view(frames, places))
+
+
+def _load(frames: Sequence[Body]) -> NodalLoad:
+    """The loads of all frames as one."""
+    loads: list[LoadPort] = [frame.loads["load"] for frame in frames]
+    return NodalLoad(
+        nodes=np.repeat(np.arange(len(frames)), [len(load.positions) for load in loads]),
+        positions=np.vstack([load.positions for load in loads]),
+        weights=sparse.diags_array(np.concatenate([load.measures for load in loads])).tocsr(),
+        shapes=sparse_block_diag(load.shapes for load in loads),
+    )
+
+
+def _view(frames: Sequence[Body], places: Array) -> View:
+    """The views of all frames as one."""
+    views = [frame.view for frame in frames if frame.view is not None]
+    first, sweeps = views[0], [view.sweep for view in views if view.sweep is not None]
+    starts = np.cumsum([0, *(len(view.points) for view in views)])
+    return replace(
+        first,
+        points=np.vstack([view.points + place for view, place in zip(views, places, strict=True)]),
+        cells=np.vstack([view.cells + start for view, start in zip(views, starts, strict=False)]),
+        shape=sparse_block_diag(view.shape for view in views),
+        stresses={
+            name: StressField(field.unit, sparse_block_diag(view.stresses[name].cells for view in views))
+            for name, field in first.stresses.items()
+        },
+        sweep=replace(sweeps[0], rotation=sparse_block_diag(sweep.rotation for sweep in sweeps)),
+    )

@@ -1,0 +1,136 @@
+"""Bodies as several floating ones, each in a frame of its own, welded port to port, under one name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, sparse_block_diag, widened
+from ..numerics.memo import Described, Memo, once, read_only
+from .body import Body, NodalLoad, Port
+from .elasticity import ElasticEnergy
+from .fields import SectionMap, View
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitBody(Described, Memo):
+    """A body of floating ones along its x axis, one after the other, with parallel axes while it is undeformed.
+
+    States are those of all frames one after the other: ``blade.centre`` (dN,), ``blade.rotation``, ``blade.stress`` and
+    so on. Directions of joints at its ports are in the axes of the undeformed body and turn with the port's frame.
+
+    Parameters
+    ----------
+    frames : tuple of Body
+        The floating bodies; no two of their ports share a name.
+    places : array
+        Their origins (N, d) [m] in the axes of the undeformed body, ascending in x.
+    joints : tuple
+        Pairs of ports that are welded.
+    loads : mapping
+        Load ports by name, of coordinates u of all frames one after the other.
+    view : View, optional
+        What it looks like; rows of its shape are over u of all frames.
+    """
+
+    frames: tuple[Body, ...]
+    places: Array
+    joints: tuple[tuple[str, str], ...]
+    loads: Mapping[str, NodalLoad]
+    view: View | None = None
+    remedy: ClassVar[str] = "made by fem.beam(..., split=n)"
+
+    turns: ClassVar[bool] = True
+    unshifted: ClassVar[None] = None
+    sections: ClassVar[Mapping[str, SectionMap]] = {}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "loads", read_only(self.loads))
+        names = [name for frame in self.frames for name in frame.ports]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"ports must each be at one frame, got {name!r} twice")
+
+    def __repr__(self) -> str:
+        count = f"{len(self.frames)} frames, {self.size} flexible coordinates"
+        return f"<Body of {count}: {self.mass:.6g} kg; ports {', '.join(self.ports)}>"
+
+    @property
+    def dim(self) -> int:
+        """2 in the plane, 3 in space."""
+        return self.frames[0].dim
+
+    @property
+    def turning(self) -> int:
+        """Number of frames that turn: all."""
+        return len(self.frames)
+
+    @property
+    def size(self) -> int:
+        """Flexible coordinates of all frames."""
+        return sum(frame.size for frame in self.frames)
+
+    @property
+    def stress_size(self) -> int:
+        """Stresses of all frames."""
+        return sum(frame.stress_size for frame in self.frames)
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg], lumped masses included."""
+        return sum(frame.mass for frame in self.frames)
+
+    @property
+    def elasticity(self) -> ElasticEnergy | None:
+        """That of the first frame: all are of one kind."""
+        return self.frames[0].elasticity
+
+    @property
+    def ports(self) -> Mapping[str, Port]:
+        """The ports of all frames, in the axes of the undeformed body and over u of all frames."""
+        return {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
+
+    def _over_all(self, frame: int, port: Port) -> Port:
+        wide = lambda rows: None if rows is None else widened(rows, int(self.starts[frame]), self.size)  # noqa: E731
+        return Port(self.places[frame] + port.position, wide(port.shape), wide(port.rotation))
+
+    @once
+    def starts(self) -> Array:
+        """Where the coordinates of each frame begin, and where all end, (N + 1,)."""
+        return np.cumsum([0, *(frame.size for frame in self.frames)])
+
+    @once
+    def centres(self) -> Array:
+        """Centres of mass of the frames in the axes of the undeformed body, (N, d) [m]."""
+        return self.places + np.array([frame.centre for frame in self.frames])
+
+    @once
+    def mean_shape(self) -> Any:
+        """φ̄ of all frames, sparse (dN, n)."""
+        return sparse_block_diag(sparse.csr_array(frame.inertia.mean_shape) for frame in self.frames)
+
+    def node_of(self, port: str) -> int:
+        """Number of the frame that has a port."""
+        return next(i for i, frame in enumerate(self.frames) if port in frame.ports)
+
+    def frames_of(self, positions: Array, shape: Any) -> Array:
+        """Numbers (p,) of the frames of points (p, d): those by whose u they move, of points that do not by place."""
+        rows = sparse.csr_array(shape)
+        owner = np.searchsorted(self.places[:, 0], positions[:, 0], side="right") - 1
+        moving, where = np.unique(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) // self.dim, True)
+        owner[moving] = np.searchsorted(self.starts, rows.indices[where], side="right") - 1
+        return np.maximum(owner, 0)
+
+    @checked
+    def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> SplitBody:
+        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port."""
+        check.lookup("port", port, self.ports)
+        i = self.node_of(port)
+        heavier = self.frames[i].with_mass(port, mass, inertia)
+        return replace(self, frames=(*self.frames[:i], heavier, *self.frames[i + 1 :]))
