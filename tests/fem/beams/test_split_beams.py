@@ -129,7 +129,7 @@ def bent():
 
 
 def test_ports_states_and_accounts_have_the_name_of_the_whole(bent, tmp_path):
-    mechanism, pose, loads, state, run = bent
+    mechanism, pose, _, state, run = bent
     body = mechanism.bodies["b"]
     assert list(body.ports) == ["root", "q", "cut1", "cut1_next", "tip"]
     assert body.mass == pytest.approx(0.012)
@@ -212,7 +212,7 @@ def test_what_is_about_one_frame_is_refused_by_name(bent):
         run.displacement("b.tip")
     with pytest.raises(ValueError, match="cannot follow its body"):
         connect({"b": beam(2)}, [distributed_load("b.load", name="w", axes="body")])
-    with pytest.raises(ValueError, match="body must be a Body, .*, got SplitBody"):
+    with pytest.raises(ValueError, match=r"body must be a Body, .*, got SplitBody"):
         reduce_body(mechanism.bodies["b"], modes=2)
 
 
