@@ -4,23 +4,83 @@ With w = (ω, u̇) of all bodies that turn, p = M(u)w their momenta and ŵ the m
 
     ŵ = w̄ + ½B Δp,   so that   (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀,   σ̃ = σ̄ + … + ½A Δσ
 
-for constant B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0.
+for constant B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0. They are those of the small free vibrations (M, K = D₀ᵀC⁻¹D₀) of each body
+about its centre of mass, with its spin:
+
+    B = α(M⁻¹ − 4S⁻¹),  A = α h² C⁻¹D₀S⁻¹D₀ᵀ,  S = 4M + h²K,  α = (1 − ρ)/(1 + ρ).
+
+On a mode of frequency ω both are αΩ²/(4 + Ω²), Ω = hω: nothing on motions as a rigid body, a damping ratio ∝ Ω³ at low
+frequencies, and the factor ρ a step at high ones.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
-from .state import Configuration, coupled, momenta, rotational_inertia, turns
+from .state import Configuration, coupled, inertia_products, momenta, rotational_inertia, turns
 from .values import Decay
 
 if TYPE_CHECKING:
     from .values import Means, Point, Step
+
+
+DIGITS = 6
+"""Digits of h that B and A depend on: steps that differ by round-off share them, and any constant ones will do."""
+
+
+class Vibrations(NamedTuple):
+    """Free vibrations of a body over (ω, u̇): ω² (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k), D₀V.
+
+    ``rows`` (m,) and ``columns`` (w,) are the places of its stresses and velocities among those of all.
+    """
+
+    squares: Array
+    modes: Array
+    stresses: Array
+    strains: Array
+    rows: Array
+    columns: Array
+
+
+def rounded(h: float) -> float:
+    """A length to so many digits."""
+    scale = 10.0 ** (DIGITS - math.floor(math.log10(abs(h))))
+    return math.floor(h * scale + 0.5) / scale
+
+
+def free_vibrations(a: Arrays) -> list[Vibrations]:
+    """Of each body that deforms, about the undeformed state."""
+    n, own = a.body_u.size, spin_columns(a)
+    first, M = a.turning.size * own.shape[1], mass(a, np.zeros(n), inertia_products(a, np.zeros(n)))
+    vibrations = []
+    for body in a.flexing:
+        u, rows = np.flatnonzero(a.body_u == body), np.flatnonzero(a.body_stress == body)
+        columns, s = np.concatenate([own[body], first + u]), own.shape[1]
+        strain, stiffness = a.strain[np.ix_(rows, u)], a.stiffness[np.ix_(rows, rows)]
+        K = np.zeros((columns.size, columns.size))
+        K[s:, s:] = strain.T @ (stiffness @ strain)
+        squares, modes = eigh(K, M[np.ix_(columns, columns)])
+        strains = strain @ modes[s:]
+        vibrations.append(Vibrations(np.maximum(squares, 0.0), modes, stiffness @ strains, strains, rows, columns))
+    return vibrations
+
+
+def coefficients(a: Arrays, vibrations: list[Vibrations], h: float, radius: float) -> Decay:
+    """B and ½A for steps of h [s] and the spectral radius ρ of unresolved modes."""
+    alpha, (m, n), w = (1.0 - radius) / (1.0 + radius), a.strain.shape, a.turning.size * a.n.shape[0]
+    mobility, softening = np.zeros((w + n, w + n)), np.zeros((m, m))
+    for v in vibrations:
+        share = alpha * h * h / (4.0 + h * h * v.squares)
+        mobility[np.ix_(v.columns, v.columns)] = (share * v.squares * v.modes) @ v.modes.T
+        softening[np.ix_(v.rows, v.rows)] = (0.5 * share * v.stresses) @ v.strains.T
+    return Decay(mobility, softening)
 
 
 def packed(a: Arrays, omega: Array, du: Array) -> Array:

@@ -16,9 +16,22 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from .border import make_border
 from .loops.relations import resisting
-from .memory.data import Constants, Elastic, Index, Inertia, Joints, LedgerColumns, Loads, Nodes, Rolling, Stiffness
+from .memory.data import (
+    Constants,
+    Elastic,
+    Index,
+    Inertia,
+    Joints,
+    LedgerColumns,
+    Loads,
+    Nodes,
+    Rolling,
+    Stiffness,
+    Vibration,
+)
 from .memory.simd import kinds
 from .redundancy import no_redundancy
+from .vibration import no_vibration, vibration
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -26,6 +39,15 @@ if TYPE_CHECKING:
 
 def constants(mechanism: Model) -> Constants:
     """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside."""
+    return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)))
+
+
+def constants_of_decaying(mechanism: Model) -> Constants:
+    """Those of a mechanism whose steps lose energy, with full matrices of its bodies."""
+    return _constants(mechanism, vibration(mechanism.network.arrays))
+
+
+def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     a = mechanism.network.arrays
     resolution = a.resolution
     if not a.body_u.size:  # nothing is shifted
@@ -35,7 +57,7 @@ def constants(mechanism: Model) -> Constants:
         own = {"stack": apart["stack"], "mean": apart["mean"], "node_shape": mechanism.network.raw_shape}
         a = a._replace(**own, **elastic_arrays(mechanism.bodies))
     strain = _StrainRows(a)
-    pattern = _pattern(a, strain)
+    pattern = _pattern(a, strain, full=bool(vibrating.size.any()))
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)
     nodes = _nodes(a)
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)])
@@ -52,6 +74,7 @@ def constants(mechanism: Model) -> Constants:
         border=border,
         ledger=_ledger_columns(mechanism),
         redundancy=no_redundancy(mechanism.layout.multipliers),
+        vibration=vibrating,
     )
 
 
@@ -117,7 +140,7 @@ class _Pattern:
         return np.searchsorted(self.keys, row.astype(np.int64) * self.shape[1] + col)
 
 
-def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
+def _pattern(a: Arrays, strain: _StrainRows, *, full: bool) -> _Pattern:
     n = a.body_u.size
     ones = lambda m: sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)  # noqa: E731
     rows = sparse.csr_array(
@@ -126,8 +149,9 @@ def _pattern(a: Arrays, strain: _StrainRows) -> _Pattern:
     )
     stack, product = sparse.coo_array(a.stack), (rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows).tocoo()
     viscous, diagonal = sparse.coo_array(a.viscous), np.arange(n)
-    row = np.concatenate([product.row, viscous.row, stack.row % max(n, 1), diagonal])
-    column = np.concatenate([product.col, viscous.col, stack.col, diagonal])
+    coupled = np.argwhere(a.body_u[:, None] == a.body_u) if full else np.zeros((0, 2), dtype=int)
+    row = np.concatenate([product.row, viscous.row, stack.row % max(n, 1), diagonal, coupled[:, 0]])
+    column = np.concatenate([product.col, viscous.col, stack.col, diagonal, coupled[:, 1]])
     return _Pattern(sparse.coo_array((np.ones(row.size), (row, column)), shape=(n, n)))
 
 

@@ -20,10 +20,19 @@ from .memory.data import Index, Motion
 from .steps.books import Rows
 from .steps.pairs import no_pair
 from .steps.run import Parts, Table, run, settle
-from .workspace import memory, memory_of_redundant
+from .workspace import memory, memory_of_decaying, memory_of_redundant, memory_of_redundant_decaying
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
+
+
+MEMORIES = {
+    (0, 0): memory,
+    (1, 0): memory_of_redundant,
+    (0, 1): memory_of_decaying,
+    (1, 1): memory_of_redundant_decaying,
+}
+"""Arrays of a mechanism by the types of :class:`Parts`: whether multipliers are of least norm, whether steps decay."""
 
 
 class Stepper:
@@ -37,7 +46,7 @@ class Stepper:
         self.substeps = self.remembered = len(parts.shares)
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
-        self.memory = mechanism.once(memory_of_redundant if parts.redundant else memory).copy()
+        self.memory = mechanism.once(MEMORIES[len(parts.redundant), len(parts.decay)]).copy()
         self.known, m = 0, self.memory
         self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
         self._is_astray = False  # after a part of a step that was not solved

@@ -8,12 +8,13 @@ import numpy as np
 
 from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
-from .build import constants
+from .build import constants, constants_of_decaying
 from .loops.band import stored
 from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory, pack
 from .memory.simd import kinds
 from .redundancy import null_space, redundancy
+from .vibration import decay_space
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -29,15 +30,26 @@ def memory_of_redundant(mechanism: Model) -> Memory:
     return _packed(mechanism, mechanism.once(constants_of_redundant))
 
 
+def memory_of_decaying(mechanism: Model) -> Memory:
+    """All arrays of a mechanism, where steps lose energy."""
+    return _packed(mechanism, mechanism.once(constants_of_decaying), decaying=True)
+
+
+def memory_of_redundant_decaying(mechanism: Model) -> Memory:
+    """All arrays of a mechanism, where multipliers are of least norm and steps lose energy."""
+    k = mechanism.once(constants_of_decaying)
+    return _packed(mechanism, k._replace(redundancy=redundancy(mechanism, k)), decaying=True)
+
+
 def constants_of_redundant(mechanism: Model) -> Constants:
     """Constant arrays of a mechanism, where multipliers are of least norm."""
     k = mechanism.once(constants)
     return k._replace(redundancy=redundancy(mechanism, k))
 
 
-def _packed(mechanism: Model, k: Constants) -> Memory:
+def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory:
     accounts = mechanism.once(Accounts)
-    return pack(k, _workspace(k, len(accounts.energy), accounts.flow_count))
+    return pack(k, _workspace(k, len(accounts.energy), accounts.flow_count + decaying))
 
 
 def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
@@ -78,7 +90,8 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
     return Workspace(
-        motion(), motion(), x, defect, correction, best, trial, _system(k), run, _stage_space(k), null_space(k)
+        *(motion(), motion(), x, defect, correction, best, trial),
+        *(_system(k), run, _stage_space(k), null_space(k), decay_space(k)),
     )
 
 

@@ -26,6 +26,7 @@ from ..times.recorder import LARGEST_PIECE
 from ..times.sampled import Holding, Plan, plan_of
 from .advance import EvaluatedState
 from .composition import ComposedStepper
+from .decaying import DecayingStepper
 from .step import ExactStepper, StepResult, StepStart
 from .step import Stepper as OneStep
 
@@ -89,9 +90,12 @@ class BlockStepper:
         self.mechanism, self.stepper = mechanism, stepper
         self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
         redundant = (1,) if self.exact.least_norm else ()
+        radius = self.exact.radius if isinstance(self.exact, DecayingStepper) else 1.0
         shares, weights = np.array(stepper.shares), np.array(stepper.weights)
-        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant)
+        decay = (1,) if isinstance(self.exact, DecayingStepper) else ()
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
+        self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
 

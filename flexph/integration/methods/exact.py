@@ -198,7 +198,7 @@ class Decaying(MechanismMethod):
     ----------
     radius : float
         The spectral radius ρ at high frequencies, 0 to 1; 1 is the exact scheme.
-    tolerance, redundant
+    tolerance, redundant, compiled
         See :class:`Exact`.
 
     Raises
@@ -216,6 +216,7 @@ class Decaying(MechanismMethod):
     _: KW_ONLY
     tolerance: float | tuple[float, float] | None = None
     redundant: Redundancy = "refuse"
+    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= check.number("radius", self.radius) <= 1.0:
@@ -224,8 +225,14 @@ class Decaying(MechanismMethod):
         if self.tolerance is not None:
             read_tolerance(self.tolerance)
         check_redundant(self.redundant)
+        check_compiled(self)
 
     @property
     def name(self) -> str:
         """``decaying``."""
         return "decaying"
+
+    @property
+    def may_compile(self) -> bool:
+        """Unless it is forbidden."""
+        return self.compiled is not False

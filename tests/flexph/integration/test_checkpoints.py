@@ -85,8 +85,8 @@ RUNS = {
             Exact4(compiled=False),
             ExactGauss(compiled=False),
             Exact(tolerance=1e-2),
-            Decaying(radius=0.5),
-            Decaying(radius=0.5, tolerance=1e-2),
+            Decaying(radius=0.5, compiled=False),
+            Decaying(radius=0.5, tolerance=1e-2, compiled=False),
         )
     },
     **{

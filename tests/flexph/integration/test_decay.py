@@ -25,8 +25,7 @@ from flexph import (
     torque,
     weld,
 )
-from flexph.integration.exact.decaying import coefficients, free_vibrations
-from flexph.kernels.decay import mass
+from flexph.kernels.decay import coefficients, free_vibrations, mass
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive, inertia_products
@@ -35,12 +34,20 @@ from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
-from flexph.methods import Decaying, Exact4, by_name
+from flexph.methods import Decaying, Exact, Exact4
+from flexph.numerics import compiling
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 MATERIAL = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)
+NEEDS_NUMBA = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
+COMPILED = [False, pytest.param(True, marks=[NEEDS_NUMBA, pytest.mark.slow])]
+"""By NumPy, and by compiled loops, which take half a minute to compile."""
 PLUMB = (0.0, -9.81)
+
+
+def decaying(radius=0.5, *, compiled=False, **options):
+    return Decaying(radius, compiled=compiled, **options)
 
 
 def beam(length, **options):
@@ -91,11 +98,16 @@ INPUTS = {"torque arm.tip": 0.2, "force rod.tip": lambda t: (2.0, 3.0 * math.cos
 # --- theorems ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", params=COMPILED)
+def compiled(request):
+    return request.param
+
+
 @pytest.fixture(scope="module", params=[(0.0, 0.005), (0.3, 0.005), (0.5, 0.01)], ids=str)
-def loaded(request):
+def loaded(request, compiled):
     radius, h = request.param
     mechanism, start = planar()
-    return integrate(mechanism, start, h * np.arange(31), method=Decaying(radius), inputs=INPUTS)
+    return integrate(mechanism, start, h * np.arange(31), method=decaying(radius, compiled=compiled), inputs=INPUTS)
 
 
 def test_the_balance_closes_with_what_is_taken_away(loaded):
@@ -115,9 +127,9 @@ def test_positions_do_not_drift_and_drives_are_followed(loaded):
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5])
-def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius):
+def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius, compiled):
     mechanism, start = spatial(free=True)
-    run = integrate(mechanism, start, 0.01 * np.arange(31), method=Decaying(radius))
+    run = integrate(mechanism, start, 0.01 * np.arange(31), method=decaying(radius, compiled=compiled))
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum - momentum[0]).max() < 1e-12
     assert run.orthogonality() < 1e-13
@@ -130,7 +142,7 @@ def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius):
 def test_the_coefficients_are_what_the_theorem_asks_for(make):
     """B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0; neither acts on motions as rigid bodies."""
     a = make()[0].network.arrays
-    found = coefficients(free_vibrations(a), 0.01, 0.2)
+    found = coefficients(a, free_vibrations(a), 0.01, 0.2)
     first, n = a.turning.size * a.n.shape[0], a.body_u.size
     M = mass(a, np.zeros(n), inertia_products(a, np.zeros(n)))
     CA = a.compliance @ found.softening
@@ -178,7 +190,7 @@ class RandomStep:
         self.d = derive(self.a, self.c)
         anchors = mechanism.assemble().anchors
         inputs = rng.standard_normal(self.a.input_node.shape[1])
-        decay = coefficients(free_vibrations(self.a), h, 0.3)
+        decay = coefficients(self.a, free_vibrations(self.a), h, 0.3)
         self.schedule = schedule(TimeTable(mechanism, anchors), 0.0, h, inputs)._replace(decay=decay)
         self.size = layout.velocities
         self.y = rng.standard_normal(self.size + layout.multipliers)
@@ -205,11 +217,11 @@ class RandomStep:
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.3, 0.8, 1.0])
-def test_modes_of_a_free_beam_decay_by_their_amplification_factor(radius):
+def test_modes_of_a_free_beam_decay_by_their_amplification_factor(radius, compiled):
     """|μ|² = (1 + ¼Ω²(1 − β)²)/(1 + ¼Ω²(1 + β)²), β = αΩ²/(4 + Ω²): ρ at high frequencies, 1 − ¼αΩ⁴ at low ones."""
     mechanism = connect({"rod": beam(1.0, reference="simply_supported")}, [])
     a, layout = mechanism.network.arrays, mechanism.layout
-    found = free_vibrations(a)
+    (found,) = free_vibrations(a)
     alpha, start = (1.0 - radius) / (1.0 + radius), mechanism.consistent_state(mechanism.assemble())
     for k in range(1, found.squares.size):  # the first is the rotation
         for Omega in (0.1, 1.0, 1e4):
@@ -219,7 +231,7 @@ def test_modes_of_a_free_beam_decay_by_their_amplification_factor(radius):
             x[layout.parts["rod.deformation_rate"]] = 1e-9 * found.modes[1:, k]
             moving = type(start)(0.0, x, start.multipliers, start.anchors)
             times = [0.0, h]
-            run = integrate(mechanism, moving, times, method=Decaying(radius))
+            run = integrate(mechanism, moving, times, method=decaying(radius, compiled=compiled))
             beta = alpha * Omega**2 / (4.0 + Omega**2)
             factor = (1.0 + 0.25 * Omega**2 * (1.0 - beta) ** 2) / (1.0 + 0.25 * Omega**2 * (1.0 + beta) ** 2)
             energy = run.ledger.total_energy
@@ -242,18 +254,15 @@ def swinging(strain="linear"):
 def test_slow_motions_are_those_of_the_exact_scheme():
     """Steps that resolve no vibration: the deviation of both runs is far below their error, which is of order 2."""
     mechanism, start = swinging()
-    exact, decaying = (
-        [
-            integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=by_name(m))["rod.centre"]
-            for n in (20, 40, 80)
-        ]
-        for m in ("exact", "decaying")
+    exact, damped = (
+        [integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=m)["rod.centre"] for n in (20, 40, 80)]
+        for m in (Exact(), decaying())
     )
     fine = (4.0 * exact[2][-1] - exact[1][-1]) / 3.0
-    errors = [np.abs(run[-1] - fine).max() for run in decaying[:2]]
+    errors = [np.abs(run[-1] - fine).max() for run in damped[:2]]
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 1e-2
-    assert max(np.abs(a - b).max() for a, b in zip(exact, decaying, strict=True)) < 0.1 * errors[1]
+    assert max(np.abs(a - b).max() for a, b in zip(exact, damped, strict=True)) < 0.1 * errors[1]
 
 
 def test_resolved_motions_are_of_second_order():
@@ -270,7 +279,7 @@ def test_resolved_motions_are_of_second_order():
     mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}, joints, gravity=PLUMB)
     pose = mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2})
     start = mechanism.consistent_state(pose)
-    runs = [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1), method=Decaying()) for n in (27, 81)]
+    runs = [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1), method=decaying()) for n in (27, 81)]
     fine = integrate(mechanism, start, np.linspace(0.0, 0.02, 28), method=Exact4())
     motion = mechanism.layout.parts_of_motion
     for measure in (
@@ -297,29 +306,29 @@ def ringing(method):
     mechanism = connect({"crank": rigid.bar(0.15, 0.1), "rod": rod, "slider": rigid.point(0.14)}, joints)
     start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
     turn = 2.0 * math.pi / 150.0
-    return integrate(mechanism, start, np.linspace(0.0, turn, 201), method=by_name(method))
+    return integrate(mechanism, start, np.linspace(0.0, turn, 201), method=method)
 
 
-def test_axial_ringing_dies_and_bending_stays():
-    exact, decaying = ringing("exact"), ringing("decaying")
-    axial = decaying.mechanism.constraint_names.index("hinge rod.tip–slider.point: x")
-    jumps = [np.abs(np.diff(run.multipliers[100:, axial], n=2)).max() for run in (exact, decaying)]
+def test_axial_ringing_dies_and_bending_stays(compiled):
+    exact, damped = ringing(Exact()), ringing(decaying(compiled=compiled))
+    axial = damped.mechanism.constraint_names.index("hinge rod.tip–slider.point: x")
+    jumps = [np.abs(np.diff(run.multipliers[100:, axial], n=2)).max() for run in (exact, damped)]
     assert jumps[1] < 0.05 * jumps[0]
-    bending = [run.displacement("rod.tip") for run in (exact, decaying)]
+    bending = [run.displacement("rod.tip") for run in (exact, damped)]
     assert bending[0].shape == bending[1].shape
-    shape = [run["rod.deformation"][:, [2, 4]] for run in (exact, decaying)]
+    shape = [run["rod.deformation"][:, [2, 4]] for run in (exact, damped)]
     assert np.abs(shape[0] - shape[1]).max() < 0.2 * np.abs(shape[0]).max()
-    assert decaying.ledger.largest_residual < 1e-13
+    assert damped.ledger.largest_residual < 1e-13
 
 
-def test_the_defect_that_a_jump_of_a_drive_leaves_dies():
+def test_the_defect_that_a_jump_of_a_drive_leaves_dies(compiled):
     """The rate goes from 1 to 0 at 0.505 s: exact steps carry the error in turn for ever, these by ρ a step."""
     kink = drive("bar.root", angle=lambda t: min(t, 0.505))
     mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0)), kink])
     start = mechanism.consistent_state(mechanism.assemble())
     times = np.linspace(0.0, 1.0, 101)
     exact = integrate(mechanism, start, times)
-    found = integrate(mechanism, start, times, method=Decaying(0.5))
+    found = integrate(mechanism, start, times, method=decaying(0.5, compiled=compiled))
     spin = exact["bar.spin"][51:, 0]
     assert np.abs(spin).min() > 0.9 * np.abs(spin[0])
     after = found["bar.spin"][51:, 0]
@@ -336,7 +345,7 @@ def test_the_radius_one_is_the_exact_scheme():
     mechanism, start = planar()
     times = 0.01 * np.arange(21)
     exact = integrate(mechanism, start, times, inputs=INPUTS)
-    same = integrate(mechanism, start, times, method=Decaying(1.0), inputs=INPUTS)
+    same = integrate(mechanism, start, times, method=decaying(1.0), inputs=INPUTS)
     for name, part in mechanism.layout.parts.items():
         if part.stop <= mechanism.layout.size:
             size = np.abs(exact.states[:, part]).max() + 1e-3
@@ -350,7 +359,7 @@ def test_the_radius_one_is_the_exact_scheme():
 def test_runs_are_saved_continued_and_mixed(tmp_path):
     mechanism, start = planar()
     times = 0.01 * np.arange(11)
-    options = {"method": Decaying(), "inputs": INPUTS}
+    options = {"method": decaying(), "inputs": INPUTS}
     whole = integrate(mechanism, start, times, **options)
     first = integrate(mechanism, start, times[:6], **options)
     first.save(tmp_path / "run.h5")
@@ -365,10 +374,10 @@ def test_runs_are_saved_continued_and_mixed(tmp_path):
 
 
 @pytest.mark.slow
-def test_it_takes_a_tolerance():
+def test_it_takes_a_tolerance(compiled):
     mechanism, start = planar(driven=False)
-    fine = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=Decaying(), inputs=INPUTS)
-    found = integrate(mechanism, start, [0.0, 0.1], method=Decaying(tolerance=1e-3), inputs=INPUTS)
+    fine = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=decaying(), inputs=INPUTS)
+    found = integrate(mechanism, start, [0.0, 0.1], method=decaying(tolerance=1e-3, compiled=compiled), inputs=INPUTS)
     assert found.ledger.steps.sum() < 100
     assert np.abs(found.position("rod.tip")[-1] - fine.position("rod.tip")[-1]).max() < 3e-3
     assert found.ledger.largest_residual < 1e-13
@@ -377,10 +386,10 @@ def test_it_takes_a_tolerance():
 def test_what_it_cannot_do_is_answered(monkeypatch):
     for radius in (-0.1, 1.1):
         with pytest.raises(ValueError, match=f"radius must lie between 0 and 1, got {radius}"):
-            Decaying(radius)
+            decaying(radius)
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
     mechanism, start = swinging()
     with pytest.raises(
         ValueError, match=r"Decaying\(\) keeps dense matrices, and this mechanism is too large for them"
     ):
-        integrate(mechanism, start, [0.0, 0.1], method=Decaying())
+        integrate(mechanism, start, [0.0, 0.1], method=decaying())

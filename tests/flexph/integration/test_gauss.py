@@ -383,7 +383,7 @@ def test_methods_follow_each_other(methods):
     """With one ledger, also where one of them only has an account of what it takes away."""
     mechanism, start, end = four_bar()
     times = np.linspace(0.0, end, 11)
-    options = {"exact_gauss": {"compiled": False}}
+    options = {"exact_gauss": {"compiled": False}, "decaying": {"compiled": False}}
     one, other = (by_name(name, **options.get(name, {})) for name in methods)
     first = integrate(mechanism, start, times[:6], method=one)
     both = first.followed_by(integrate(mechanism, first.final, times[5:], method=other))

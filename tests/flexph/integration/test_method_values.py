@@ -74,7 +74,7 @@ def test_a_wrong_value_is_not_made(make, message):
 
 
 def test_options_that_a_method_does_not_understand_cannot_be_written():
-    for method, option in ((Exact4, "tolerance"), (ExactGauss, "redundant"), (Decaying, "compiled"), (Exact, "radius")):
+    for method, option in ((Exact4, "tolerance"), (ExactGauss, "redundant"), (Decaying, "contact"), (Exact, "radius")):
         with pytest.raises(TypeError, match=option):
             method(**{option: None})
 

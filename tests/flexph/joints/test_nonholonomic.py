@@ -449,7 +449,8 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
     [
         {"method": Exact4()},
         {"method": ExactGauss(compiled=False)},
-        {"method": Decaying()},
+        {"method": Decaying(compiled=False)},
+        pytest.param({"method": Decaying()}, marks=pytest.mark.slow),
         {"method": Exact(tolerance=1e-3)},
         {"method": Exact(redundant="least_norm")},
         {"save_every": 3},

@@ -14,10 +14,10 @@ from .scheme import Scheme, paired, stage
 def factor_all(axes: tuple[int, ...], g: Scheme, h: float, coefficient: Array) -> bool:
     """Factor all systems at the middle stage, with the coefficients there; False where one is singular."""
     first = g.real.size
-    if first > 0 and not factor(stage(g.real, 0), axes, 2.0 * h / g.eigenvalue[0].real, coefficient, coefficient):
+    if first > 0 and not factor(stage(g.real, 0), axes, (), 2.0 * h / g.eigenvalue[0].real, coefficient, coefficient):
         return False
     for k in range(g.pairs.size):
-        if not factor(paired(g.pairs, k), axes, 2.0 * h / g.eigenvalue[first + k], coefficient, coefficient):
+        if not factor(paired(g.pairs, k), axes, (), 2.0 * h / g.eigenvalue[first + k], coefficient, coefficient):
             return False
     return True
 

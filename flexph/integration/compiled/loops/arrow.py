@@ -18,30 +18,33 @@ from .band import factor as factor_band
 from .band import solve as solve_band
 from .band import solve_many
 from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+from .decay import add_decay
 from .jacobian import add, add_flexible, add_rigid, turn_bodies
 from .turned_forces import add_turned_forces
 
 
 @kernel
-def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
+def factor(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
-    assemble(m, axes, h, before, after)
+    assemble(m, axes, decay, h, before, after)
     return eliminate(m, axes)
 
 
 @kernel
-def assemble(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> None:
+def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> None:
     """The entries of the Jacobian at a trial."""
     m.system_jacobian[:] = 0.0
     add_flexible(m, axes, h)
-    turn_bodies(m, axes, h)
-    add_rigid(m, axes, h)
+    turn_bodies(m, axes, decay, h)
+    add_rigid(m, axes, decay, h)
     add_turned_forces(m, axes, h)
     differentiate_vectors(m, axes, h)
     add_springs(m, axes, h)
     add_products(m, axes, h)
     add_constraints(m, axes, h, before, after)
     add_rolling(m, axes, h)
+    if len(decay) > 0:
+        add_decay(m, axes, h)
 
 
 @kernel

@@ -60,18 +60,27 @@ def _add_stresses(m: Memory, h: float, F: Array) -> None:
 
 
 @kernel
-def turn_bodies(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def _mean_spin(m: Memory, decay: tuple[int, ...], b: int, i: int) -> float:
+    """A component of ω̄."""
+    if len(decay) > 0:
+        return m.x_w[b, i]
+    else:
+        return 0.5 * (m.at_w[b, i] + m.end_w[b, i])
+
+
+@kernel
+def turn_bodies(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
     """World rotation of the end by ω̄: h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; R̄⁻¹ is kept for the solves."""
     copy_field(m.trial_inverse, m.system_inverse)
     for b in range(m.inertia_mass.size):
         if len(axes) == 2:
-            a = 0.25 * h * (m.at_w[b, 0] + m.end_w[b, 0])
+            a = 0.5 * h * _mean_spin(m, decay, b, 0)
             m.system_turn[b, 0, 0] = h / (1.0 + a * a)
         else:
             a0, a1, a2 = (
-                0.25 * h * (m.at_w[b, 0] + m.end_w[b, 0]),
-                0.25 * h * (m.at_w[b, 1] + m.end_w[b, 1]),
-                0.25 * h * (m.at_w[b, 2] + m.end_w[b, 2]),
+                0.5 * h * _mean_spin(m, decay, b, 0),
+                0.5 * h * _mean_spin(m, decay, b, 1),
+                0.5 * h * _mean_spin(m, decay, b, 2),
             )
             scale = h / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
             for i in range(3):
@@ -82,12 +91,12 @@ def turn_bodies(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
-def add_rigid(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def add_rigid(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
     """∂r_v/∂ṙ̄, ∂r_ω/∂ω̄, and how ω̄, φ̄u̇̄ and ṙ̄ are coupled with the flexible coordinates."""
     for b in range(m.inertia_mass.size):
         for i in range(len(axes)):
             add(m, m.border_v[b, i], m.border_v[b, i], 2.0 * m.inertia_mass[b])
-        _start_spin(m, axes, h, b)
+        _start_spin(m, axes, decay, h, b)
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             _couple_coordinate(m, axes, h, b, i)
         _couple_shift(m, axes, h, b)
@@ -95,7 +104,7 @@ def add_rigid(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
-def _start_spin(m: Memory, axes: tuple[int, ...], h: float, b: int) -> None:
+def _start_spin(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, b: int) -> None:
     """1 − ½h[ω̄]×, through which the momentum of a body turns with it, and twice its rigid inertia."""
     s = 1 if len(axes) == 2 else 3
     for i in range(s):
@@ -105,7 +114,7 @@ def _start_spin(m: Memory, axes: tuple[int, ...], h: float, b: int) -> None:
     if s == 3:
         for i in range(3):
             j, l = (i + 1) % 3, (i + 2) % 3
-            mean = 0.25 * h * (m.at_w[b, i] + m.end_w[b, i])
+            mean = 0.5 * h * _mean_spin(m, decay, b, i)
             m.system_through[j, l] -= mean
             m.system_through[l, j] += mean
 

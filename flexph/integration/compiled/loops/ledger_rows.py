@@ -5,7 +5,8 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .motion import mean_shapes, mean_speeds, node_speed, product_rate
+from .decay import soften
+from .motion import copy, mean_shapes, mean_speeds, momenta, node_speed, product_rate
 from .relations import force
 from .rolling import gain, world_spin
 
@@ -128,3 +129,26 @@ def velocity_defect(
         out[m.rolling_row[i]] += m.rolling_weight[i] * m.at_product[m.rolling_by[i]] * rate
     for i in range(m.rolling_spin_row.size):
         out[m.rolling_spin_row[i]] += world_spin(m, axes, i, m.at_w)
+
+
+@kernel
+def lost(m: Memory, axes: tuple[int, ...]) -> float:
+    """(ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J]."""
+    momenta(m, axes, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
+    total = 0.0
+    for b in range(m.inertia_mass.size):
+        if m.vibration_size[b] > 0:
+            for i in range(m.x_w.shape[1]):
+                away = m.x_w[b, i] - 0.5 * (m.at_w[b, i] + m.end_w[b, i])
+                total += away * (m.end_p_r[b, i] - m.at_p_r[b, i])
+            for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                away = m.x_du[i] - 0.5 * (m.at_du[i] + m.end_du[i])
+                total += away * (m.end_p_u[i] - m.at_p_u[i])
+    copy(m.trial_stress, m.trial_local)
+    m.trial_stress[:] = 0.0
+    soften(m)
+    for i in range(m.trial_stress.size):
+        for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
+            total += m.trial_stress[i] * m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]
+    copy(m.trial_local, m.trial_stress)
+    return total

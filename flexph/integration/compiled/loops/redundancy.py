@@ -17,9 +17,9 @@ from .arrow import assemble, eliminate, expand, reduce, solve_border
 from .band import factor as factor_band
 from .band import solve as solve_band
 from .couplings import differentiate_vectors
+from .dense import perpendicular
 from .jacobian import add
 from .motion import copy, copy_field
-from .orthogonal import perpendicular
 
 
 @kernel
@@ -67,9 +67,9 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 
 
 @kernel
-def factor(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
+def factor(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
-    assemble(m, axes, h, before, after)
+    assemble(m, axes, decay, h, before, after)
     return factor_assembled(m, axes)
 
 

@@ -6,6 +6,7 @@ from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import mix
+from .decay import end_rates, soften
 from .forces import act, forces, pull_products, turn_loads
 from .motion import average, copy, inertia_products, mean_shapes, momenta, node_arms, vectors
 from .rolling import add_gap
@@ -13,14 +14,24 @@ from .rolling import add_gap
 
 @kernel
 def residual(
-    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
 ) -> None:
     """Momentum and constraint defects of the mean velocities x, and the trial end of the step.
 
-    ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` those of the rows at the end.
+    ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` those of the rows at the end;
+    ``decay`` as of ``run.Parts``.
     """
-    trial(m, axes, h, before, after, offset, inputs)
-    _turn_products(m, axes, h)
+    trial(m, axes, decay, h, before, after, offset, inputs)
+    if len(decay) == 0:
+        _turn_products(m, axes, h)
+        mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, m.trial_rate.size)
     forces(m, axes)
     _balance(m, axes, h)
     act(m, axes, h)
@@ -28,11 +39,20 @@ def residual(
 
 @kernel
 def trial(
-    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
 ) -> None:
     """The trial end of the step and its constraint defects, without momenta: all that is booked of a solved step."""
     _move(m, axes, h)
     _stress(m, h)
+    if len(decay) > 0:
+        soften(m)
     mean_shapes(m, axes, m.end_u, m.trial_c)
     node_arms(m, axes, m.end_R, m.end_u, m.trial_c, m.end_arm)
     vectors(m, axes, m.end_r, m.end_arm, m.end_vector, m.end_product)
@@ -42,6 +62,9 @@ def trial(
     turn_loads(m, axes, inputs)
     _gap(m, after, offset)
     add_gap(m, axes, h)
+    if len(decay) > 0:
+        _turn_products(m, axes, h)
+        end_rates(m, axes)
 
 
 @kernel
@@ -107,11 +130,10 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
 
 @kernel
 def _turn_products(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """The inertia products at the end of the step, by linearity."""
+    """The inertia products of coordinates at the end of the step and in its mean, by linearity."""
     inertia_products(m, axes, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, m.trial_rate.size)
     mix(m.trial_Pmean, 0, 1.0, m.at_Pu, 0.5 * h, m.trial_rate, m.trial_rate.size)
-    mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, m.trial_rate.size)
 
 
 @kernel

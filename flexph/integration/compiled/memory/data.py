@@ -219,6 +219,26 @@ class Redundancy(NamedTuple):
     scale: Vector  # (N,), units of the velocities
 
 
+class Vibration(NamedTuple):
+    """Free vibrations of the bodies that deform, over (ω, u̇) (see kernels.decay); none where steps lose nothing.
+
+    Blocks of the bodies lie behind each other; ``at`` to ``stress`` say where they begin.
+    """
+
+    size: Index  # (b,), spins and coordinates of a body that deforms, else 0
+    stresses: Index  # (b + 1,), its first stress
+    at: Index  # (b,), where what has an entry for each velocity begins
+    matrix: Index  # (b,), a matrix of the velocities
+    mass: Index  # (b,), a matrix of the coordinates
+    strain: Index  # (b,), a matrix of stresses by velocities
+    stress: Index  # (b,), a matrix of the stresses
+    square: Vector  # ω²
+    mode: Vector  # V with VᵀMV = 1
+    stressed: Vector  # C⁻¹D₀V
+    strained: Vector  # D₀V
+    inertia: Vector  # M of the coordinates
+
+
 class Constants(NamedTuple):
     """Constant arrays of a mechanism."""
 
@@ -232,6 +252,7 @@ class Constants(NamedTuple):
     border: Border
     ledger: LedgerColumns
     redundancy: Redundancy
+    vibration: Vibration
 
 
 class Motion(NamedTuple):
@@ -390,6 +411,25 @@ class NullSpace(NamedTuple):
     x: Vector  # (2q,)
 
 
+class DecaySpace(NamedTuple):
+    """What steps of the decaying scheme lose by, blocks of the bodies behind each other (see :class:`Vibration`)."""
+
+    share: Vector  # (1,), α
+    length: Vector  # (1,), the step that the coefficients are of [s]
+    mobility: Vector  # B
+    by_inertia: Vector  # B M of the columns of the coordinates, at (v, n) of each matrix
+    softening: Vector  # ½A
+    stiffness: Vector  # ½A C⁻¹
+    factor: Vector  # 1 + B M(u₁), factored
+    pivot: Index
+    rate: Vector  # work space, of one body: a right-hand side
+    columns: Vector  # matrices of its velocities
+    slopes: Vector
+    rows: Vector  # stresses by coordinates
+    turn: Matrix  # (d, d)
+    mu: Vector  # (g,)
+
+
 class Workspace(NamedTuple):
     """Arrays that are overwritten from step to step."""
 
@@ -404,6 +444,7 @@ class Workspace(NamedTuple):
     run: RunSpace
     stage: StageSpace
     null: NullSpace
+    decay: DecaySpace
 
 
 SPANS = {

@@ -24,8 +24,8 @@ def factor_instant(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...],
     _stand_still(m, axes)
     m.system_jacobian[:] = 0.0
     add_flexible(m, axes, INSTANT)
-    turn_bodies(m, axes, INSTANT)
-    add_rigid(m, axes, INSTANT)
+    turn_bodies(m, axes, (), INSTANT)
+    add_rigid(m, axes, (), INSTANT)
     differentiate_vectors(m, axes, INSTANT)
     add_constraints(m, axes, INSTANT, coefficient, coefficient)
     add_rolling(m, axes, INSTANT)
@@ -80,8 +80,9 @@ def strike(
     mu: Array,
     share: float,
     length: float,
+    lost: float,
 ) -> None:
-    """Take a share κ of the answer from the velocities, and book it in a row of so long a step [s]."""
+    """Take a share κ of the answer from the velocities, and book it in a row of so long a step [s], with its loss."""
     for i in range(m.at_velocities.size):
         m.at_velocities[i] -= share * m.correction[i]
     derive_momenta(m, axes, m.trial_c)
@@ -93,6 +94,8 @@ def strike(
     for row in range(mu.size):
         m.run_flow[m.ledger_row[row]] -= share * mu[row] * m.run_gap[row]
         m.run_step_stage[row] -= share * mu[row] / length
+    if lost != 0.0:
+        m.run_flow[m.run_flow.size - 1] += lost
     energies(m, axes, m.run_new_energy)
     m.run_step_audit[0] += abs(book_energy(m))
     velocity_defect(m, axes, coefficient, own_coefficient, own_offset)
@@ -100,3 +103,30 @@ def strike(
     last = m.run_history.size - 1 - mu.size
     for row in range(mu.size):
         put(m.run_history, last + row, get(m.run_defect, row))
+
+
+@kernel
+def lose_defect(
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    coefficient: Array,
+    own_coefficient: Array,
+    own_offset: Array,
+    length: float,
+) -> bool:
+    """Leave ρ of the velocity defect, booked in a row of so long a step [s]; False where constraints are dependent."""
+    share, left = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0]), 0.0  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
+    for i in range(m.run_defect.size):
+        left = max(left, abs(m.run_defect[i]))
+    if left == 0.0 or share == 0.0:
+        return True
+    if not factor_instant(m, axes, redundant, coefficient):
+        return False
+    copy(m.run_defect, m.run_gap)
+    answer(m, axes, redundant, m.run_gap, m.decay_mu)
+    lost = 0.0
+    for i in range(m.run_defect.size):
+        lost += share * (1.0 - 0.5 * share) * m.run_defect[i] * m.decay_mu[i]
+    strike(m, axes, coefficient, own_coefficient, own_offset, m.decay_mu, share, length, lost)
+    return True

@@ -38,6 +38,7 @@ def newton(
     m: Memory,
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
+    decay: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -47,11 +48,11 @@ def newton(
 ) -> int:
     """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved.
 
-    ``last_offset`` are the offsets of the rows at the start of the step, ``redundant`` as of ``run.Parts``.
+    ``last_offset`` are the offsets of the rows at the start, ``redundant`` and ``decay`` as of ``run.Parts``.
     """
     resists = m.joints_resisting.size > 0
     m.trial_stuck[:] = 0.0
-    _evaluate(m, axes, redundant, h, before, after, offset, inputs)
+    _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
     factored, used, scaled, by_increments = False, 0, False, False
     previous, largest, scale, best = math.inf, 0.0, 0.0, math.inf
     noise = NEWTON.noise * m.x.size  # along chains round-off adds up
@@ -59,7 +60,7 @@ def newton(
     unresolved = unresolved_energy(m.inertia_resolution, extent, h)
     for iteration in range(1, NEWTON.iterations + 1):
         if not factored:
-            if not _factor(m, axes, redundant, h, before, after):
+            if not _factor(m, axes, redundant, decay, h, before, after):
                 return -1
             factored, used = True, 0
         _solve(m, axes, redundant, h)
@@ -73,14 +74,14 @@ def newton(
         best = _best(m, size, best)
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
         _correct(m)
-        if resists and _sticks(m, axes, h, before, after, offset, inputs):
-            _evaluate(m, axes, redundant, h, before, after, offset, inputs)
+        if resists and _sticks(m, axes, decay, h, before, after, offset, inputs):
+            _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
             factored, previous, largest, best, scaled = False, math.inf, 0.0, math.inf, False
             continue
         used += 1
         stalls, ends = stagnates(size, previous), at_rest or settles(size, previous, used, settled)
         if not (size <= noise if stalls else ends):
-            _evaluate(m, axes, redundant, h, before, after, offset, inputs)
+            _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
             is_coarse = stalls and not by_increments and size > NEWTON.coarse and not is_open(m, NEWTON.closed)
             if by_increments or is_coarse:
                 take_increments(m, axes, h, before, after, offset, last_offset)
@@ -93,7 +94,7 @@ def newton(
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON.better * size:
                 copy(m.best, m.x)
-            return iteration if _holds(m, axes, h, before, after, offset, inputs) else -1
+            return iteration if _holds(m, axes, decay, h, before, after, offset, inputs) else -1
         if is_slow(size, previous, used, NEWTON):
             factored = False
         previous = size
@@ -111,20 +112,34 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 @kernel
 def _sticks(
-    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
 ) -> bool:
     """Whether a relation is to be taken by its tangent at rest, or was."""
     keep_rates(m)
-    trial(m, axes, h, before, after, offset, inputs)
+    trial(m, axes, decay, h, before, after, offset, inputs)
     return stick(m, h)
 
 
 @kernel
 def _holds(
-    m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Array, offset: Array, inputs: Array
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
 ) -> bool:
     """Whether constraints and rolling discs hold at the end of the step to the iterate."""
-    trial(m, axes, h, before, after, offset, inputs)
+    trial(m, axes, decay, h, before, after, offset, inputs)
     return not (is_open(m, NEWTON.closed) or has_fallen(m))
 
 
@@ -133,6 +148,7 @@ def _evaluate(
     m: Memory,
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
+    decay: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -140,7 +156,7 @@ def _evaluate(
     inputs: Array,
 ) -> None:
     """The defects of the iterate."""
-    residual(m, axes, h, before, after, offset, inputs)
+    residual(m, axes, decay, h, before, after, offset, inputs)
     _keep_independent(m, redundant)
 
 
@@ -152,12 +168,18 @@ def _keep_independent(m: Memory, redundant: tuple[int, ...]) -> None:
 
 @kernel
 def _factor(
-    m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float, before: Array, after: Array
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    decay: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
 ) -> bool:
     if len(redundant) > 0:
-        return factor_least(m, axes, h, before, after)
+        return factor_least(m, axes, decay, h, before, after)
     else:
-        return factor(m, axes, h, before, after)
+        return factor(m, axes, decay, h, before, after)
 
 
 @kernel

@@ -124,5 +124,5 @@ def reflect(
     for i in range(pair.mu.size):
         adds += pair.mu[i] * (m.run_defect[i] - m.run_back_defect[i])
     if adds > 0.0:
-        strike(m, axes, coefficient, own_coefficient, own_offset, pair.mu, 2.0, length)
+        strike(m, axes, coefficient, own_coefficient, own_offset, pair.mu, 2.0, length, 0.0)
     return True

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from ....numerics.arrays import Array
 from ..loops.arrow import solve_border
-from ..loops.ledger_rows import energies, flows, velocity_defect
+from ..loops.decay import prepare
+from ..loops.ledger_rows import energies, flows, lost, velocity_defect
 from ..loops.motion import copy, derive, derive_momenta
 from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
 from ..loops.relations import generates
@@ -17,6 +18,7 @@ from ..memory.memory import Memory
 from ..memory.simd import brief
 from .books import Rows, begin_row, book_energy, close_row
 from .history import guess, remember
+from .impulse import lose_defect
 from .newton import newton
 from .pairs import Pair, begin_pair, estimate, reflect, watch_energy
 
@@ -36,7 +38,8 @@ class Table(NamedTuple):
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
-    ``redundant`` is (1,) where multipliers are of least norm, else empty: by its type the rest is not compiled.
+    ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, else empty: by its
+    type the rest is not compiled.
     """
 
     shares: Array
@@ -44,6 +47,7 @@ class Parts(NamedTuple):
     depth: int
     pair: Pair
     redundant: tuple[int, ...] = ()
+    decay: tuple[int, ...] = ()
 
 
 @entry
@@ -72,10 +76,15 @@ def run(
         for i in range(substeps):
             watch_energy(m, parts.pair)
             k = step * substeps + i
-            if not _substep(m, axes, parts.redundant, table, k, known, parts.shares[i], parts.weights[i]):
+            share, weight = parts.shares[i], parts.weights[i]
+            if not _substep(m, axes, parts.redundant, parts.decay, table, k, known, share, weight):
+                return
+            if parts.pair.found.size > 0 and i == 1:
+                estimate(m, axes, parts.redundant, parts.pair, table.times[k + 1] - table.times[k], first)
+            if not _lose(m, axes, parts.redundant, parts.decay, table, k, share):
                 return
             known = min(known + 1, parts.depth)
-        if parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step, first):
+        if parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step):
             return
         close_row(m, axes, rows, row)
         rows.audit[row, 5] += parts.pair.found.size > 0  # of two steps
@@ -86,13 +95,12 @@ def run(
 
 
 @kernel
-def _finish_pair(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, step: int, known: int) -> bool:
-    """Estimate the error of the two substeps of a step; False where the constraints are dependent at their end."""
+def _finish_pair(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, step: int) -> bool:
+    """Judge the velocity defect of the two substeps of a step; False where the constraints are dependent."""
     k = 2 * step + 1
     last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
-    h, length = table.times[k] - table.times[k - 1], table.times[k + 1] - table.times[k - 1]
+    length = table.times[k + 1] - table.times[k - 1]
     watch_energy(m, parts.pair)
-    estimate(m, axes, parts.redundant, parts.pair, h, known)
     given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
     return reflect(m, axes, parts.redundant, parts.pair, given[0], given[1], given[2], length)
 
@@ -102,6 +110,7 @@ def _substep(
     m: Memory,
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
+    decay: tuple[int, ...],
     table: Table,
     k: int,
     known: int,
@@ -113,16 +122,20 @@ def _substep(
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
     guess(m, axes, h, known)
+    if len(decay) > 0:
+        prepare(m, h)
     if len(redundant) > 0:
         if not find_dependent(m, axes, before):
             return False
         keep_least(m, m.x_lam)
     inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    iterations = newton(m, axes, redundant, h, before, after, offset, table.offset[first], inputs)
+    iterations = newton(m, axes, redundant, decay, h, before, after, offset, table.offset[first], inputs)
     if iterations < 0 or generates(m, h):
         return False
     flows(m, axes, h, before, after)
+    if len(decay) > 0:
+        m.run_flow[m.run_flow.size - 1] += lost(m, axes)
     _finish(m, axes)
     energies(m, axes, m.run_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
@@ -130,6 +143,26 @@ def _substep(
     _book(m, redundant, h, iterations, after, offset, share, weight)
     remember(m, h, known)
     return True
+
+
+@kernel
+def _lose(
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    decay: tuple[int, ...],
+    table: Table,
+    k: int,
+    share: float,
+) -> bool:
+    """Leave ρ of the velocity defect after a substep that loses energy; False where the constraints are dependent."""
+    if len(decay) == 0:
+        return True
+    else:
+        last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
+        given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
+        length = (table.times[k + 1] - table.times[k]) / share
+        return lose_defect(m, axes, redundant, given[0], given[1], given[2], length)
 
 
 @entry

@@ -1,10 +1,11 @@
-"""Vectors perpendicular to the columns of a small matrix, by Householder's QR factorisation with column pivoting."""
+"""Small full matrices: LU factorisation, and vectors perpendicular to the columns of one by Householder's QR."""
 
 from __future__ import annotations
 
 import math
 
 from ....numerics.arrays import Array
+from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.simd import brief
 
@@ -76,3 +77,58 @@ def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
         factor = gain[j] * A[i, j]
         for c in range(j + 1, columns):
             A[i, c] -= factor * space[c]
+
+
+@kernel
+def factor(A: Array, pivot: Index) -> None:
+    """Factor a small matrix in place, with row exchanges; zero pivots leave what is not a number."""
+    n = A.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        pivot[k] = p
+        if p != k:
+            for j in range(n):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+        inverse = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            A[i, k] *= inverse
+            for j in range(k + 1, n):
+                A[i, j] -= A[i, k] * A[k, j]
+
+
+@kernel
+def solve(A: Array, pivot: Index, x: Array) -> None:
+    """Solve for one right-hand side in place."""
+    n = A.shape[0]
+    for k in range(n):
+        x[k], x[pivot[k]] = x[pivot[k]], x[k]
+    for i in range(n):
+        for j in range(i):
+            x[i] -= A[i, j] * x[j]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            x[i] -= A[i, j] * x[j]
+        x[i] /= A[i, i]
+
+
+@kernel
+def solve_many(A: Array, pivot: Index, X: Array) -> None:
+    """Solve for many right-hand sides in place."""
+    (n, columns) = X.shape
+    for k in range(n):
+        if pivot[k] != k:
+            for c in range(columns):
+                X[k, c], X[pivot[k], c] = X[pivot[k], c], X[k, c]
+    for i in range(n):
+        for j in range(i):
+            for c in range(columns):
+                X[i, c] -= A[i, j] * X[j, c]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            for c in range(columns):
+                X[i, c] -= A[i, j] * X[j, c]
+        for c in range(columns):
+            X[i, c] /= A[i, i]

@@ -1,0 +1,60 @@
+"""The free vibrations by which steps of the decaying scheme lose energy, and space for what follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.arrays import Arrays
+from ...kernels.decay import free_vibrations
+from ...numerics.arrays import Array
+from .memory.data import Constants, DecaySpace, Index, Vibration
+
+
+def no_vibration(bodies: int) -> Vibration:
+    """Of steps that lose nothing."""
+    none = [np.zeros(bodies, dtype=np.int64) for _ in range(6)]
+    return Vibration(none[0], np.zeros(bodies + 1), *none[1:], *(np.zeros(0) for _ in range(5)))
+
+
+def vibration(a: Arrays) -> Vibration:
+    """The vibrations of all bodies, one block behind the other."""
+    known, s = free_vibrations(a), a.n.shape[0]
+    size, stresses, n = (np.zeros(len(a.mass), dtype=np.int64) for _ in range(3))
+    size[a.flexing], stresses[a.flexing] = ([len(getattr(v, k)) for v in known] for k in ("columns", "rows"))
+    n[a.flexing] = size[a.flexing] - s
+    first = a.turning.size * s
+    flexible = [v.columns[s:] - first for v in known]
+    return Vibration(
+        size=size,
+        stresses=np.concatenate([[0], np.cumsum(stresses)]),
+        at=_starts(size),
+        matrix=_starts(size**2),
+        mass=_starts(n**2),
+        strain=_starts(stresses * size),
+        stress=_starts(stresses**2),
+        square=_joined([v.squares for v in known]),
+        mode=_joined([v.modes for v in known]),
+        stressed=_joined([v.stresses for v in known]),
+        strained=_joined([v.strains for v in known]),
+        inertia=_joined([a.stack[np.ix_(u, u)] for u in flexible]),
+    )
+
+
+def decay_space(k: Constants) -> DecaySpace:
+    """The space of a mechanism, all zeros."""
+    v, z, (_, d) = k.vibration, np.zeros, k.inertia.weight.shape
+    velocities, stresses = v.size, np.diff(v.stresses)
+    matrices, largest = int((velocities**2).sum()), int(velocities.max(initial=0))
+    return DecaySpace(
+        *(z(1), z(1), z(matrices), z(matrices), z(int((stresses**2).sum())), z(int((stresses**2).sum()))),
+        *(z(matrices), z(int(velocities.sum()), dtype=np.int64), z(largest), z(largest**2 + d**2), z(largest**2)),
+        *(z(int((stresses * velocities).max(initial=0))), z((d, d)), z(k.border.l.size)),
+    )
+
+
+def _starts(sizes: Index) -> Index:
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+
+
+def _joined(blocks: list[Array]) -> Array:
+    return np.concatenate([np.zeros(0), *(b.ravel() for b in blocks)])
