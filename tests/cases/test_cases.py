@@ -29,6 +29,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "elbow": (5, "--elements 1 --step 0.1 --end 1", "displacements.csv displacements.png motion.vtkhdf ledger.csv"),
     "flexible-rope": (8, "--elements 1 --end 0.1", "ledger.csv motion.png tension.png tip.csv"),
     "flying-rod": (13, "--elements 2 --end 1", "ends.csv ledger.csv motion.png motion.vtkhdf"),
+    "gear-train": (8, "--end 0.1 --until 0.05", "angles.csv angles.png ledger.csv ledger.png motion.vtkhdf"),
     "hardware-in-the-loop": (4, "--end 0.1", "angle.csv angle.png ledger.csv ledger.png motion.vtkhdf"),
     "four-bar": (16, "--angles 0:90:45 --elements 2 --mode-angle 45", "frequencies.csv frequencies.png modes.png"),
     "four-bar-control": (12, "--elements 4 --points 60", "bode.png loops.png responses.csv steps.csv steps.png"),
@@ -98,7 +99,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
 }
 SLOW_CHECKS = """
-    hardware-in-the-loop
+    gear-train hardware-in-the-loop
     bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
     disc-pile
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
@@ -110,7 +111,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
-    hardware-in-the-loop
+    gear-train hardware-in-the-loop
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam

@@ -1,0 +1,210 @@
+"""A spur stage before a planetary one, a motor that drives it and a brake on its output: ratios and tooth torques.
+
+Planetary trains: R. Willis, Principles of Mechanism, Longmans (1841), the formula (ω_s − ω_a)/(ω_r − ω_a) = −z_r/z_s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+import rigid
+from flexph import GROUND, Body, Mechanism, Solution, connect, coulomb, gear, hinge, integrate, torque, weld
+from flexph.case import Case, Check, Option
+from flexph.export.tables import write_table
+from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
+from flexph.sensors import joint_angle, joint_rate
+
+from .checks import converges, near, vanishes
+from .files import write_run
+
+PINION, WHEEL, SUN, PLANET, RING = 20, 60, 24, 30, 84  # teeth
+SPUR, PLANETARY = -WHEEL / PINION, 1.0 + RING / SUN
+RATIO = SPUR * PLANETARY  # turns of the motor for one of the output
+PLANETS = 3
+DRIVE, BRAKE = 8.0, 60.0  # torque of the motor, drag of the output [N m]
+TURNS = 1.0 - RING / PLANET  # of a planet for one of the output
+INERTIA = {"motor": 4e-3, "shaft": 0.02, "planet": 2e-3, "output": 0.9}  # [kg m²]
+MASS, ARM = 1.2, 0.135  # of a planet [kg], of its pin from the middle [m]
+MIDDLE = (0.2, 0.0)
+SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
+"""Turns of the shafts for one of the output."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run: the motor drives up to a time, the brake drags all the while."""
+
+    solution: Solution
+    drive: float
+    until: float
+
+    @property
+    def accelerations(self) -> tuple[float, float]:
+        """Of the output with the motor and without it [rad/s²]: (i τ − τ_b)/J, J the inertia seen from the output."""
+        return tuple((abs(RATIO) * tau - BRAKE) / reduced_inertia() for tau in (self.drive, 0.0))  # type: ignore[return-value]
+
+    @property
+    def angles(self) -> Array:
+        """Turns of the shafts, (shafts, k) [rad]."""
+        measured = [self.solution.measured(joint_angle(f"{name}.centre")) for name in SHAFTS]
+        return np.array([angle - angle[0] for angle in measured])
+
+
+def reduced_inertia() -> float:
+    """Inertia of all wheels as the output sees it [kg m²]."""
+    carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS**2)
+    return INERTIA["output"] + INERTIA["shaft"] * PLANETARY**2 + INERTIA["motor"] * RATIO**2 + carried
+
+
+def ring_torque(drive: float, acceleration: float) -> float:
+    """What holds the ring [N m], by the angular momentum of all that turns about the middle: an independent route."""
+    shaft = -SPUR * (INERTIA["motor"] * RATIO * acceleration + drive)  # of the pinion on the wheel
+    carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS)
+    momentum = (INERTIA["shaft"] * PLANETARY + INERTIA["output"] + carried) * acceleration
+    return momentum - shaft + BRAKE
+
+
+def wheel(mass: float, inertia: float, *pins: float) -> Body:
+    """A wheel with pins at angles [rad]."""
+    places = {f"pin {k}": (ARM * math.cos(at), ARM * math.sin(at)) for k, at in enumerate(pins, 1)}
+    return rigid.body(mass, inertia=inertia, ports={"centre": (0.0, 0.0), **places})
+
+
+def train() -> Mechanism:
+    """Pinion and wheel, sun, three planets on an arm, a ring that is held; one planet meshes with the ring."""
+    names = [f"planet {k}" for k in range(1, PLANETS + 1)]
+    bodies = {
+        "motor": wheel(0.8, INERTIA["motor"]),
+        "shaft": wheel(3.0, INERTIA["shaft"]),
+        "output": wheel(6.0, INERTIA["output"], *(2.0 * math.pi * k / PLANETS for k in range(PLANETS))),
+        "ring": wheel(4.0, 0.1),
+        **{name: wheel(MASS, INERTIA["planet"]) for name in names},
+    }
+    joints = [
+        hinge("motor.centre", GROUND.at(0.0, 0.0)),
+        hinge("shaft.centre", GROUND.at(*MIDDLE)),
+        hinge("output.centre", GROUND.at(*MIDDLE), friction=coulomb(BRAKE, speed=1e-3)),
+        weld("ring.centre", GROUND.at(*MIDDLE)),
+        *(hinge(f"{name}.centre", f"output.pin {k}") for k, name in enumerate(names, 1)),
+        gear("motor.centre", "shaft.centre", ratio=SPUR),
+        *(gear("shaft.centre", f"{name}.centre", "output.centre", ratio=-PLANET / SUN) for name in names),
+        gear("ring.centre", "planet 1.centre", "output.centre", ratio=PLANET / RING),  # the others would be redundant
+        torque("motor.centre", name="drive"),
+    ]
+    return connect(bodies, joints)
+
+
+def run(
+    *,
+    drive: Annotated[float, Option("torque of the motor while it drives", "N m")] = DRIVE,
+    until: Annotated[float, Option("time up to which the motor drives", "s")] = 0.5,
+    end: Annotated[float, Option("end of the run", "s")] = 1.0,
+    step: Annotated[float, Option("step size", "s")] = 5e-4,
+) -> Result:
+    """Gear train: a spur stage and a planetary one from rest by a motor, against a brake, and to rest again."""
+    if not 0.0 < step <= until <= end:
+        raise ValueError(f"step, until and end must be positive and in this order, got {step}, {until} and {end} s")
+    if drive * abs(RATIO) <= BRAKE:
+        raise ValueError(f"drive must be more than the brake holds, {BRAKE / abs(RATIO):.4g} N m, got {drive} N m")
+    mechanism = train()
+    start = mechanism.consistent_state(mechanism.assemble(guess={"motor": (0.0, 0.0, 0.0)}))
+    times = np.linspace(0.0, end, round(end / step) + 1)
+    solution = integrate(mechanism, start, times, inputs={"drive": lambda t: -drive if t < until else 0.0})
+    return Result(solution, drive, until)
+
+
+def expected(result: Result) -> Array:
+    """The angle of the output in closed form [rad], up to where it would turn back."""
+    faster, slower = result.accelerations
+    t = result.solution.times
+    first, after = np.minimum(t, result.until), np.maximum(t - result.until, 0.0)
+    speed = faster * result.until
+    after = np.minimum(after, speed / -slower)
+    angle: Array = 0.5 * faster * first**2 + speed * after + 0.5 * slower * after**2
+    return angle
+
+
+def figures(result: Result) -> Mapping[str, Any]:
+    """Ratios, how far angles are from them, and what holds the ring."""
+    angles, solution = result.angles, result.solution
+    ideal = np.array(list(SHAFTS.values()))[:, None] * angles[-1]
+    driven = np.searchsorted(solution.times, 0.5 * result.until)
+    held = solution.reaction(next(c.name for c in solution.mechanism.connections if c.name.startswith("weld ring")))
+    at = np.searchsorted(held.times, 0.5 * result.until)
+    rate = solution.measured(joint_rate("output.centre"))
+    return {
+        "ratio": float(angles[0, -1] / angles[-1, -1]),
+        "ratio_residual_max": float(np.abs(angles - ideal).max() / np.abs(angles).max()),
+        "motor_turns": float(abs(angles[0, -1]) / (2.0 * math.pi)),
+        "output_angle_rad": float(angles[-1, -1]),
+        "angle_error_max_rel": float(np.abs(angles[-1] - expected(result)).max() / angles[-1, -1]),
+        "acceleration_rad_s2": float(rate[driven] / solution.times[driven]),
+        "ring_torque_Nm": float(held.torque[at].item()),
+        "brake_energy_J": float(sum(np.sum(lost) for lost in solution.ledger.dissipation.values())),
+        "balance_residual_max_rel": solution.ledger.largest_residual,
+    }
+
+
+def write(result: Result, folder: Path) -> Mapping[str, Any]:
+    """The run, angles of the shafts, speeds beside the closed form, and what is left of the ratios."""
+    solution, angles = result.solution, result.angles
+    write_run(solution, folder)
+    named = {f"{name.replace(' ', '_')}_rad": angle for name, angle in zip(SHAFTS, angles, strict=True)}
+    write_table(folder / "angles.csv", {"t_s": solution.times, **named, "expected_output_rad": expected(result)})
+    figure = new_figure(9.0, 4.0)
+    speeds, left = figure.subplots(1, 2)
+    for name, turns in SHAFTS.items():
+        rate = solution.measured(joint_rate(f"{name}.centre"))
+        speeds.plot(solution.times, rate, label=f"{name}, {turns:.4g}")
+        residual = np.abs(angles[list(SHAFTS).index(name)] - turns * angles[-1])
+        if name != "output":
+            left.plot(solution.times, 1e15 * residual, linewidth=0.6, label=name)
+    speeds.plot(
+        solution.times, np.gradient(expected(result), solution.times), "k--", linewidth=0.8, label="closed form"
+    )
+    speeds.set(xlabel="t [s]", ylabel="speed [rad/s]")
+    left.set(xlabel="t [s]", ylabel="|angle − ratio × that of the output| [1e-15 rad]")
+    for axes in (speeds, left):
+        axes.grid(alpha=0.3)
+    legend_above(speeds, columns=3)
+    legend_above(left, columns=3)
+    figure.savefig(folder / "angles.png")
+    return figures(result)
+
+
+def checks() -> Iterable[Check]:
+    """Ratios and balance at round-off; accelerations, the way to rest and the ring's torque in closed form.
+
+    The ratio does not depend on the step, the motion is of second order in it: the motor turns by 0.03 rad in a step.
+    """
+    result = run()
+    given = figures(result)
+    yield near("turns of the motor for one of the output", RATIO, given["ratio"], 1e-12, source="(60/20)(1 + 84/24)")
+    yield vanishes("angles beside their ratios, over the largest", given["ratio_residual_max"], 1e-13)
+    yield vanishes("step balance", given["balance_residual_max_rel"], 1e-11)
+    faster, _ = result.accelerations
+    formula = "(iτ − τ_b)/J"
+    yield near("acceleration [rad/s²]", faster, given["acceleration_rad_s2"], 1e-3 * faster, source=formula)
+    yield vanishes(
+        "angle of the output, over its largest", given["angle_error_max_rel"], 1e-3, source="closed form: zero"
+    )
+    torque_of_ring = ring_torque(result.drive, faster)
+    source = "angular momentum about the middle"
+    yield near(
+        "torque on the ring [N m]", torque_of_ring, given["ring_torque_Nm"], 0.01 * abs(torque_of_ring), source=source
+    )
+    ends = [figures(run(step=h, end=0.5))["output_angle_rad"] for h in (2e-3, 1e-3, 5e-4)]
+    order = math.log2((ends[0] - ends[1]) / (ends[1] - ends[2]))
+    yield converges("order of the angle in the step", order, 0.1)
+    large = figures(run(step=5e-3, end=0.5))
+    yield vanishes("the same ratios by steps ten times as long", large["ratio_residual_max"], 1e-13)
+
+
+case = Case(run, write, checks, needs=("matplotlib",), figures=figures)
