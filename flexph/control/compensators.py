@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag
-from scipy.signal import cont2discrete
+from scipy.signal import StateSpace, cont2discrete
 
+from ..exchange.state_spaces import from_scipy
 from ..linear.state_space import state_space
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
+from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
+from .continuous import Continuous
 from .sampled import Sampled
 
 Reference = Callable[[float], Any]
@@ -132,6 +135,38 @@ class Compensator:
             )
         law = _Law(matrices, tuple(sensors), tuple(ports), reference)
         return Sampled(function=law, period=period, sensors=sensors, memory=np.zeros(len(self.A)))
+
+    @checked
+    def continuous(self, ports: Sequence[str], *, references: Mapping[str, Input] | None = None) -> Continuous:
+        """The compensator within the steps, from the rates at ports: C(s)/s in port-Hamiltonian form.
+
+        Parameters
+        ----------
+        ports : sequence of str
+            External ports, one for each error and output; collocated, so that errors are references less the integrals
+            of their outputs.
+        references : mapping, optional
+            By port, what is to be followed there [m, rad], a function of time.
+
+        Returns
+        -------
+        Continuous
+            For ``integrate(controllers={…})``.
+
+        Raises
+        ------
+        ValueError
+            Where C(s)/s is not positive real, with a frequency, as of integrals of errors and most notches.
+        """
+        (outputs, errors), n = self.D.shape, len(self.A)
+        if not outputs == errors == len(ports):
+            raise ValueError(f"the compensator has {errors} errors and {outputs} outputs, got {len(ports)} ports")
+        a = np.block([[self.A, self.B], [np.zeros((errors, n + errors))]])
+        b = np.vstack([np.zeros((n, errors)), np.eye(errors)])
+        names = {port: slice(i, i + 1) for i, port in enumerate(ports)}
+        model = StateSpace(a, b, np.hstack([self.C, self.D]), np.zeros((outputs, outputs)))
+        system = from_scipy(model, ports=names)
+        return Continuous(system=system, ports={port: port for port in ports}, references=references or {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
+from .continuous import Continuous
+from .joined import Joined
 
 FITS = 1e-9
 """Distance of a sample and a time of the run, over the period, up to which they are one."""
@@ -137,28 +140,33 @@ class _Loop:
         held[part] = given.ravel()
 
 
+Controller = Sampled | Continuous
+
+
 class ControlLoops:
     """The controllers of a run: the inputs that they hold, and the times at which they are called.
 
-    Two that set the same port are refused.
+    Two sampled ones that set the same port are refused. ``joined`` are the continuous ones, None where there are none.
     """
 
-    def __init__(self, model: Model, controllers: Mapping[str, Sampled], start: float) -> None:
+    def __init__(self, model: Model, controllers: Mapping[str, Controller], start: float) -> None:
         for name, controller in controllers.items():
             check.name("a controller", name)
-            if not isinstance(controller, Sampled):
-                raise ValueError(f"controller {name!r} must be a Sampled, got {check.shown(controller)}")
-        self._loops = [_Loop(name, controller, model, start) for name, controller in controllers.items()]
+            if not isinstance(controller, Controller):
+                raise ValueError(f"controller {name!r} must be a Sampled or Continuous, got {check.shown(controller)}")
+        continuous = {name: c for name, c in controllers.items() if isinstance(c, Continuous)}
+        self.joined = Joined(model, continuous) if continuous else None
+        self._loops = [_Loop(name, c, model, start) for name, c in controllers.items() if isinstance(c, Sampled)]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
 
     @property
     def ports(self) -> dict[str, tuple[str, ...]]:
-        """Ports that each controller sets, as far as it has been called."""
+        """Ports that each sampled controller sets, as far as it has been called."""
         return {loop.name: loop.outputs for loop in self._loops}
 
     def due(self) -> float:
         """The time of the next call [s]."""
-        return min(loop.due() for loop in self._loops)
+        return min((loop.due() for loop in self._loops), default=math.inf)
 
     def call(self, time: float, x: Array) -> None:
         """Call those whose time has come, at a state."""
@@ -196,11 +204,14 @@ class ControlLoops:
             loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
             for loop in self._loops
         }
-        return {"held": self.held.copy(), "loops": loops}
+        joined = {} if self.joined is None else {"joined": self.joined.kept()}
+        return {"held": self.held.copy(), "loops": loops, **joined}
 
     def restore(self, kept: Any) -> None:
         """Set what was kept."""
         self.held[:] = kept["held"]
+        if self.joined is not None:
+            self.joined.restore(kept["joined"])
         for loop in self._loops:
             own = kept["loops"][loop.name]
             loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]

@@ -7,7 +7,7 @@ from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any, overload
 
-from ..control.sampled import Sampled
+from ..control.sampled import Controller
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
@@ -49,7 +49,7 @@ def integrate(
     *,
     method: MechanismMethod | None = None,
     inputs: Mapping[str, Input] | None = None,
-    controllers: Mapping[str, Sampled] | None = None,
+    controllers: Mapping[str, Controller] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,
     save_every: int = 1,
@@ -114,7 +114,7 @@ def integrate(
     *,
     method: Any = None,  # the overloads say Method: what is none is named with the value to write
     inputs: Mapping[str, Input] | None = None,
-    controllers: Mapping[str, Sampled] | None = None,
+    controllers: Mapping[str, Controller] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,
     save_every: int = 1,
@@ -145,8 +145,10 @@ def integrate(
         points of :class:`ExactGauss`). Ports not named get zero.
     controllers : dict, optional
         Controllers by name, of mechanisms by methods that do not choose their steps: :class:`flexph.control.Sampled`
-        reads sensors a period apart and holds its answer, added to the inputs. Steps end where it is called. A run that
-        goes on from another one calls it at its own start, with its first memory.
+        reads sensors a period apart and holds its answer, added to the inputs; steps end where it is called.
+        :class:`flexph.control.Continuous` is a port-Hamiltonian system joined at ports, solved within each step of
+        :class:`Exact`, with its storage and dissipation in the ledger. A run that goes on from another one starts them
+        anew, with their first memory and state.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
         in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for

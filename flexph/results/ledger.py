@@ -47,7 +47,8 @@ class Ledger:
     joint_work : mapping
         By ideal joint, (k,): zero up to round-off.
     controllers : mapping
-        By controller, the work at its ports, (k,): a part of ``work``, with what inputs give at the same ports.
+        By controller, the work at its ports, (k,): of a sampled one a part of ``work``, with what inputs give at the
+        same ports. What a continuous one gives is no ``work``: its energy is ``stored controller``.
     dissipation : mapping
         By damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
         negative. A general system has one account, ``system``.

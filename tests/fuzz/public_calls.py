@@ -494,6 +494,10 @@ def _linear() -> dict[str, Call]:
         "control.Compensator.sampled": Call(control.pid(1.0).sampled, {
             "period": 0.1, "sensors": {"angle": flexph.sensors.joint_angle("arm.root")}, "ports": ["push"],
             "reference": lambda t: 0.0}),
+        "control.Compensator.continuous": Call(control.pid(1.0).continuous, {"ports": ["push"], "references": {}}),
+        "control.Continuous": Call(control.Continuous, {"system": control.port_spring(1.0, name="c"),
+                                                        "ports": {"c": "push"}, "references": {}, "inputs": {},
+                                                        "start": [0.0]}),
         "control.beside": Call(control.beside, {}, (control.pid(1.0), control.pid(2.0))),
         "control.notch": Call(control.notch, {"frequency": 1.0, "damping": 1.0, "depth": 0.0}),
         "control.passive": Call(control.passive, {"system": system}),

@@ -54,6 +54,7 @@ class Stepper:
         names = "history", "energy", "defect"
         self._kept = {name: getattr(m, f"run_{name}") for name in names}
         self._before = {name: getattr(m, f"run_back_{name}") for name in names}
+        self._parts = m.span("at_r", "at_product"), m.span("run_history", "run_new_energy")
         self._code: Callable[..., None] | None = None
 
     def put(self, c: Configuration, history: Array, defect: Array) -> None:
@@ -114,6 +115,16 @@ class Stepper:
             return False
         self.known = min(self.known + self.remembered, self.depth)
         return True
+
+    def kept(self) -> tuple[list[Array], int]:
+        """What the next step starts from."""
+        return [self.memory.reals[part].copy() for part in self._parts], self.known
+
+    def go_back(self, kept: tuple[list[Array], int]) -> None:
+        """Stand where a step started from."""
+        values, self.known = kept
+        for part, own in zip(self._parts, values, strict=True):
+            self.memory.reals[part] = own
 
     def _back(self) -> None:
         """Return to the start of the step that was not solved, but for positions and speeds."""

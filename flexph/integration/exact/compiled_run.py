@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...control.joined import Joined, JoinedStep
 from ...control.sampled import ControlLoops
 from ...kernels.state import derive
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
 from ..compiled.steps.books import Rows
@@ -23,7 +26,7 @@ from ..times.events import Watch
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
 from ..times.recorder import LARGEST_PIECE
-from ..times.sampled import Holding, Plan, plan_of
+from ..times.sampled import Holding, JoinedResult, JoinedSteps, Plan, held_steps, plan_of
 from .advance import EvaluatedState
 from .composition import ComposedStepper
 from .decaying import DecayingStepper
@@ -98,6 +101,11 @@ class BlockStepper:
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
+
+    @property
+    def accounts(self) -> Accounts:
+        """The accounts of its energies and flows."""
+        return self.stepper.accounts
 
     @property
     def cost(self) -> float:
@@ -296,7 +304,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield block
 
 
-def not_compiled(run: Run, stepper: OneStep | Holding, time: float, saved: bool) -> Accepted:
+def not_compiled(run: Run, stepper: OneStep | Holding | JoinedSteps, time: float, saved: bool) -> Accepted:
     """A step without compiled kernels, which say why where they fail."""
     start = run.start
     run.trying(start.time, time)
@@ -318,7 +326,9 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
         k += chunk.done
         if chunk.failed:
             end, saved = float(plan.times[k]), bool(plan.saved[k])
-            step = not_compiled(run, Holding(blocks.stepper, loops.held.copy()), end, saved)
+            step = not_compiled(run, held_steps(blocks.stepper, loops), end, saved)
+            if isinstance(step.result, JoinedResult) and loops.joined is not None:
+                loops.joined.commit(step.result.agreed)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         elif time.perf_counter() - clock < SHORTEST:
@@ -334,6 +344,7 @@ class _Chunk:
         self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]
         self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
         self.held = np.zeros((self.times.size - 1, loops.held.size))
+        self.joined: list[JoinedStep] = []
         self.done, self.failed = 0, False
 
     def take(self) -> None:
@@ -343,13 +354,40 @@ class _Chunk:
         window, x = Window(self._table(), self.blocks.spans()), self.run.start.x
         solved = np.zeros(1, dtype=np.int64)
         views = zip(*(rows[:, None] for rows in self.rows), strict=True)
-        for k, (start, own) in enumerate(zip(self.times[:-1].tolist(), views, strict=True)):
-            self.loops.call(start, x)
+        times = self.times.tolist()
+        for k, own in enumerate(views):
+            self.loops.call(times[k], x)
             self.held[k] = self.loops.held
-            if not self.blocks.compiled.step(window.at(k, self.loops.held), Rows(*own), solved):
+            if self.loops.joined is not None:
+                solves = self._agree(self.loops.joined, k, window, Rows(*own), x)
+            else:
+                solves = self.blocks.compiled.step(window.at(k, self.loops.held), Rows(*own), solved)
+            if not solves:
                 self.failed = True
                 return
             self.done, x = k + 1, self.rows.state[k]
+
+    def _agree(self, joined: Joined, k: int, window: Window, rows: Rows, x: Array) -> bool:
+        """Take a step with continuous controllers, each try from the same start; whether that is solved."""
+        compiled, solved, held = self.blocks.compiled, np.zeros(1, dtype=np.int64), self.held[k].copy()
+        start = compiled.kept()
+        before = self.rows.energy[k - 1] if k else self.run.start.energy
+
+        def take(answers: Array) -> tuple[None, Array]:
+            compiled.go_back(start)
+            if not compiled.step(window.at(k, held + answers), rows, solved):
+                raise StepFailed("the compiled loops do not solve it", 0, 0.0)
+            return None, rows.state[0]
+
+        try:
+            _, agreed = joined.step(x, (float(self.times[k]), float(self.times[k + 1])), take)
+        except StepFailed:
+            return False
+        rows.audit[0, 0] = abs(self.blocks.accounts.balance(before, rows.energy[0], rows.flow[0]) + agreed.error)
+        self.held[k] = held + agreed.held
+        self.joined.append(agreed)
+        joined.commit(agreed)
+        return True
 
     def _table(self) -> Any:
         """What time prescribes, without what the controllers hold."""
@@ -365,5 +403,8 @@ class _Chunk:
         own = slice(self.plan.next, self.plan.next + self.done)
         values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
         values["held"] = self.held[: self.done]
+        if self.joined:
+            rows = [step.row() for step in self.joined]
+            values |= {name: np.array([row[name] for row in rows]) for name in rows[0]}
         end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
         return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ...control.joined import Joined
     from ...control.sampled import ControlLoops
     from ...mechanisms.mechanism import Mechanism
     from ...mechanisms.model.time_table import Anchors
@@ -46,7 +47,13 @@ def recorder_of(
         columns["complementarity"] = Column(1, "largest")
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")
-    return Recorder(columns, {"time": start.time, "state": start.x, "energy": start.energy}, expected, folder=folder)
+    first = {"time": start.time, "state": start.x, "energy": start.energy}
+    if loops is not None and loops.joined is not None:
+        energies, flows, work = loops.joined.widths
+        columns["controller_energy"] = Column(energies, "last")
+        columns["controller_flows"], columns["controller_work"] = Column(flows, "sum"), Column(work, "sum")
+        first["controller_energy"] = loops.joined.energy
+    return Recorder(columns, first, expected, folder=folder)
 
 
 def solution_of(
@@ -67,6 +74,9 @@ def solution_of(
     audit = np.hstack([rows["residuals"][1:], counts])
     resolved = resolution(mechanism, states, np.diff(times) / counts[:, 1])
     ledger = make_ledger(accounts, rows["energy"], rows["flows"][1:], audit, resolution=resolved)
+    if loops is not None:
+        ledger = ledger if loops.joined is None else _with_joined(ledger, loops.joined, rows)
+        ledger = replace(ledger, controllers={**_given(ledger, loops), **ledger.controllers})
     if "complementarity" in rows:
         ledger = replace(ledger, complementarity_residual=rows["complementarity"][1:, 0])
     return Solution(
@@ -76,7 +86,7 @@ def solution_of(
         multiplier_times=rows["middle"][1:, 0],
         multipliers=rows["multipliers"][1:],
         stage_multipliers=rows["stage"][1:],
-        ledger=ledger if loops is None else replace(ledger, controllers=_given(ledger, loops)),
+        ledger=ledger,
         anchors=anchors,
         memory=history,
         events=events,
@@ -92,7 +102,28 @@ def _given(ledger: Ledger, loops: ControlLoops) -> dict[str, Array]:
     return {name: sum((ledger.work[port] for port in ports), none) for name, ports in loops.ports.items()}
 
 
+def _with_joined(ledger: Ledger, joined: Joined, rows: Mapping[str, Array]) -> Ledger:
+    """The ledger of mechanism and continuous controllers: what they give each other is no work from outside."""
+    energy, flows, given = rows["controller_energy"].T, rows["controller_flows"][1:].T, rows["controller_work"][1:].T
+    work, controllers, dissipation = dict(ledger.work), dict(ledger.controllers), dict(ledger.dissipation)
+    works, accounts = iter(given), iter(flows)
+    for c in joined.controllers:
+        dissipation[c.name] = next(accounts)
+        work |= {f"{c.name}: {port}": next(accounts) for port in c.outside}
+        controllers[c.name] = np.zeros(len(ledger.residual))
+        for port in c.given.ports.values():
+            done = next(works)
+            work[port] = work[port] - done
+            controllers[c.name] = controllers[c.name] + done
+    stored = {f"stored {c.name}": own for c, own in zip(joined.controllers, energy, strict=True)}
+    return replace(
+        ledger, energy={**ledger.energy, **stored}, work=work, controllers=controllers, dissipation=dissipation
+    )
+
+
 def _controls(mechanism: Mechanism, loops: ControlLoops, held: Array) -> dict[str, Array]:
     """What was held, by the ports that controllers set."""
-    slices = mechanism.network.input_slices
-    return {port: held[:, slices[port]].copy() for ports in loops.ports.values() for port in ports}
+    slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
+    if loops.joined is not None:
+        ports += [port for c in loops.joined.controllers for port in c.given.ports.values()]
+    return {port: held[:, slices[port]].copy() for port in ports}

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...control.joined import Joined
 from ...control.sampled import ControlLoops
+from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
@@ -24,7 +26,7 @@ from ...results.state_view import MechanismView
 from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing
 from ..compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
-from ..methods import MechanismMethod
+from ..methods import Exact, MechanismMethod
 from ..times.events import Watch
 from ..times.grid import ascending_from
 from ..times.journal import Journal, StartForm, kept_signature, opened
@@ -108,7 +110,22 @@ def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options:
         return None
     if method.tolerance is not None:
         raise ValueError(f"controllers need steps that are given, got {method}: leave its tolerance out")
-    return ControlLoops(mechanism, options.controllers, start.time)
+    loops = ControlLoops(mechanism, options.controllers, start.time)
+    if loops.joined is not None:
+        _check_joined(mechanism, loops.joined, method)
+    return loops
+
+
+def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> None:
+    """Raise ValueError where continuous controllers cannot be, or share the name of an account."""
+    if not isinstance(method, Exact):
+        raise ValueError(f"continuous controllers are solved within the steps of Exact(), got {method}")
+    if mechanism.network.arrays.contacts.rigid.any():
+        raise ValueError("continuous controllers are not for mechanisms with rigid contacts: take a Sampled")
+    accounts = mechanism.once(Accounts)
+    for controller in joined.controllers:
+        if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:
+            raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
 
 
 def stepper_from(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...control.sampled import Sampled
+from ...control.sampled import Controller
 from ...numerics import checks as check
 from ...systems.inputs import Input
 from .checkpoint import Checkpoint
@@ -29,7 +29,7 @@ class RunOptions:
     save_every: int = 1
     progress: bool = True
     checkpoint: Checkpoint | None = None
-    controllers: Mapping[str, Sampled] = field(default_factory=dict)
+    controllers: Mapping[str, Controller] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path | None:
@@ -39,6 +39,6 @@ class RunOptions:
     def __post_init__(self) -> None:
         check.count("save_every", self.save_every)
         if not isinstance(self.controllers, Mapping):
-            raise ValueError(f"controllers must be a mapping of names to Sampled, got {check.shown(self.controllers)}")
+            raise ValueError(f"controllers must be a mapping of names to values, got {check.shown(self.controllers)}")
         if not (self.observe is None or callable(self.observe)) or isinstance(self.observe, type):
             raise ValueError(f"observe must be a function of (t, state), got {self.observe!r}")

@@ -1,4 +1,4 @@
-"""Runs with sampled controllers: steps end where a controller is called, and its answer holds until the next call."""
+"""Runs with controllers: steps end where one is called whose answer is held; others answer within the step."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...control.joined import JoinedStep
 from ...control.sampled import ControlLoops
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
@@ -74,6 +75,57 @@ class HeldStep(NamedTuple):
         return {**self.result.row(), "held": self.inputs}
 
 
+class JoinedSteps(NamedTuple):
+    """Steps of a mechanism with continuous controllers, under inputs that are held beside theirs."""
+
+    stepper: Any
+    loops: ControlLoops
+    inputs: Array
+
+    def step(self, start: Any, time: float) -> JoinedResult:
+        """The step on which mechanism and controllers agree; raises StepFailed."""
+        joined = self.loops.joined
+        assert joined is not None
+
+        def take(answers: Array) -> tuple[Any, Array]:
+            self.loops.held[:] = self.inputs + answers
+            try:
+                result = self.stepper.step(start, time)
+            finally:
+                self.loops.held[:] = self.inputs
+            return result, result.end.x
+
+        result, agreed = joined.step(start.x, (start.time, time), take)
+        balance = self.stepper.accounts.balance(start.energy, result.end.energy, result.flows)
+        return JoinedResult(result, self.inputs + agreed.held, agreed, abs(balance + agreed.error))
+
+
+def held_steps(stepper: Any, loops: ControlLoops) -> Holding | JoinedSteps:
+    """Steps under what controllers hold now, and with those that answer within the step."""
+    held = loops.held.copy()
+    return Holding(stepper, held) if loops.joined is None else JoinedSteps(stepper, loops, held)
+
+
+class JoinedResult(NamedTuple):
+    """What a step of mechanism and controllers leaves, and the error of the balance of both."""
+
+    result: Any
+    inputs: Array
+    agreed: JoinedStep
+    balance: float
+
+    @property
+    def end(self) -> Any:
+        """Where the next step starts."""
+        return self.result.end
+
+    def row(self) -> Any:
+        """What is recorded of the step."""
+        row, agreed = self.result.row(), self.agreed
+        residuals = np.append(self.balance, row["residuals"][1:])
+        return {**row, "residuals": residuals, "held": self.inputs, **agreed.row()}
+
+
 def one_by_one(run: Run, stepper: Any, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Accepted]:
     """One step after the other, by a stepper or by compiled loops."""
     plan = plan_of(run, loops, grid, save_every)
@@ -81,6 +133,8 @@ def one_by_one(run: Run, stepper: Any, loops: ControlLoops, grid: Array, save_ev
         start, time = run.start, float(plan.times[k])
         run.trying(start.time, time)
         loops.call(start.time, start.x)
-        held = Holding(stepper, loops.held.copy())
+        held = held_steps(stepper, loops)
         step, shorter = held.step(start, time), partial(held.step, start)
+        if loops.joined is not None and isinstance(step, JoinedResult):
+            loops.joined.commit(step.agreed)
         yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), then=loops.kept)

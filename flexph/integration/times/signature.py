@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics.arrays import Array
+from ...control.continuous import Continuous
+from ...control.sampled import Sampled
+from ...numerics.arrays import Array, dense
 from ...results.signature import digits
+from ...systems.linear import LinearPHDAE
 from .events import Event
 from .fingerprint import fingerprint
 from .options import RunOptions
@@ -49,12 +52,19 @@ def signature_of(
         "save_every": str(options.save_every),
         "inputs": f"{sorted(options.inputs)}, {_mark(_asked(probe, time) for time in grid[pick].tolist())}",
         "events": str(events),
-        "controllers": str(
-            [f"{name}: every {own.period} s, {fingerprint(own.function)}" for name, own in options.controllers.items()]
-        ),
+        "controllers": str([f"{name}: {_controller(own)}" for name, own in options.controllers.items()]),
         "observe": "none" if options.observe is None else f"a function, {fingerprint(options.observe)}",
         "versions": _versions(),
     }
+
+
+def _controller(given: Sampled | Continuous) -> str:
+    if isinstance(given, Sampled):
+        return f"every {given.period} s, {fingerprint(given.function)}"
+    system, outside = given.system, (*given.references.items(), *given.inputs.items())
+    matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
+    told = _mark(digits([given.start, *map(dense, matrices)]))
+    return f"{dict(given.ports)}, {told}, {fingerprint((system, *outside))}"
 
 
 def difference(there: Signature, here: Signature) -> str | None:

@@ -172,13 +172,7 @@ class Accounts:
 
     def _input_work(self, h: float, x: Means, t: Trial, moved: Array) -> Array:
         """Of each input, from the increments of the nodes."""
-        a = self.arrays
-        output = a.input_node.T @ moved.ravel()
-        if a.torque_body.size:
-            spins = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
-            world = spins if a.dim == 2 else turned_back(t.inverse[a.torque_body], spins)
-            output = output + h * (a.input_torque.T @ world.ravel())
-        return output * t.loads
+        return input_outputs(self.arrays, h, x, (t.inverse, moved)) * t.loads
 
     def _dissipation(self, step: Step, x: Means, t: Trial) -> Array:
         a, h, own = self.arrays, step.h, self.arrays.strains.stress
@@ -225,6 +219,17 @@ class Accounts:
         inputs = max((part.stop for part in self._inputs), default=0)
         moved = np.zeros(len(self.arrays.springs.stiffness))
         return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved)
+
+
+def input_outputs(a: Arrays, h: float, x: Means, at: tuple[Array, Array]) -> Array:
+    """h times the mean velocities on which inputs in world axes work, (i,); ``at`` R̄⁻¹ and the increments of nodes."""
+    inverse, moved = at
+    output: Array = a.input_node.T @ moved.ravel()
+    if a.torque_body.size:
+        spins = x.omega[a.torque_body] + (a.torque_shape @ x.du).reshape(-1, x.omega.shape[1])
+        world = spins if a.dim == 2 else turned_back(inverse[a.torque_body], spins)
+        output = output + h * (a.input_torque.T @ world.ravel())
+    return output
 
 
 def _places(flags: Iterable[Any]) -> Array:

@@ -56,6 +56,11 @@ class Memory:
         """A memory of its own for a run."""
         return Memory(self.reals.copy(), self.wholes.copy(), self.table)
 
+    def span(self, first: str, last: str) -> slice:
+        """Where the floats of a field and of all up to another one are."""
+        ends = self.table[ROW[last]]
+        return slice(int(self.table[ROW[first], 0]), int(ends[0] + np.prod(ends[1:])))
+
     def __getattr__(self, name: str) -> Any:
         """A field as a view."""
         if name not in ROW:

@@ -1,0 +1,172 @@
+"""Port-Hamiltonian controllers that are joined to ports of a mechanism and solved within its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..discretisation.own_pair import OwnPair
+from ..discretisation.parametrized import gradient_pair
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, Numbers, dense
+from ..numerics.memo import read_only
+from ..systems.as_nonlinear import with_multipliers
+from ..systems.inputs import Input
+from ..systems.linear import LinearPHDAE
+from ..systems.nonlinear import PHDAE
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Continuous:
+    """A port-Hamiltonian controller in negative feedback, u = −y_c + u_ext and u_c = y − ṙ, solved within each step.
+
+    Whatever its parameters, it takes no more energy out of itself than was put there: H + H_c changes by the work of
+    what is outside alone, to round-off, as y are the mean outputs of the mechanism over the step, and the controller
+    has a discrete gradient of its own (of a :class:`LinearPHDAE` the midpoint).
+
+    Parameters
+    ----------
+    system : LinearPHDAE or PHDAE
+        The controller, such as :func:`port_spring`, :func:`passive_observer`, or what ``from_control`` and
+        ``from_scipy`` of :mod:`flexph.exchange` make; see also :meth:`Compensator.continuous`.
+    ports : dict
+        By port of the controller, the external port of the mechanism that it is joined to, of the same width.
+    references : dict, optional
+        By port of the controller, what the mechanism is to follow there [m, rad], a function of time: ṙ is its mean
+        rate over a step, and its work is in the ledger as ``controller: port``.
+    inputs : dict, optional
+        Inputs of its other ports, as those of ``integrate``; their work is in the ledger, too.
+    start : array, optional
+        The state (n,) at the start; zeros by default, of a PHDAE its sample.
+
+    Raises
+    ------
+    ValueError
+        For ports that the system does not have, and a start of another size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge, integrate, torque
+    >>> from flexph.control import Continuous, port_spring
+    >>> from flexph.sensors import joint_angle
+    >>> arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="motor")])
+    >>> start = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
+    >>> servo = Continuous(
+    ...     system=port_spring(40.0, 8.0), ports={"spring": "motor"}, references={"spring": lambda t: 0.5 * min(t, 1.0)}
+    ... )
+    >>> run = integrate(arm, start, np.linspace(0.0, 3.0, 151), controllers={"servo": servo})
+    >>> bool(run.ledger.largest_residual < 1e-12), round(float(run.measured(joint_angle("arm.root"))[-1]), 3)
+    (True, 0.5)
+    """
+
+    system: LinearPHDAE | PHDAE
+    ports: Mapping[str, str]
+    references: Mapping[str, Input] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    start: Numbers | None = None
+
+    def __post_init__(self) -> None:
+        known = self.system.ports
+        for name in ("ports", "references", "inputs"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise ValueError(f"{name} must be a mapping of ports of the system, got {check.shown(given)}")
+            for port in given:
+                check.lookup("port", port, known, "the controller")
+            object.__setattr__(self, name, read_only(given))
+        if not self.ports:
+            raise ValueError("ports must join one port at least, got none")
+        for port in self.references:
+            check.lookup("port", port, self.ports, "references are for ports that are joined; ports")
+        for port in self.inputs:
+            if port in self.ports:
+                raise ValueError(f"inputs are for ports that are not joined, got {port!r}")
+        size = self.system.size
+        if self.start is None:
+            start = np.zeros(size) if isinstance(self.system, LinearPHDAE) else np.asarray(self.system.sample, float)
+        else:
+            start = check.array("start", self.start, (size,))
+        object.__setattr__(self, "start", start)
+
+
+class ControllerStep(NamedTuple):
+    """A step of a controller: its state and energy at the end, mean outputs, what it dissipates."""
+
+    state: Array
+    energy: float
+    output: Array
+    lost: float
+
+
+class ControllerSteps(Protocol):
+    """The steps of a controller under inputs that are the same over a step."""
+
+    def energy(self, x: Array) -> float:
+        """H_c [J]."""
+
+    def step(self, x: Array, h: float, u: Array) -> ControllerStep:
+        """The step from a state."""
+
+
+def steps_of(system: LinearPHDAE | PHDAE) -> ControllerSteps:
+    """The steps of a controller, exact in its energy."""
+    return _LinearSteps(system) if isinstance(system, LinearPHDAE) else _GeneralSteps(system)
+
+
+class _LinearSteps:
+    """The implicit midpoint rule, by matrices of each length of step; multipliers and algebraic states are means."""
+
+    def __init__(self, system: LinearPHDAE) -> None:
+        whole = with_multipliers(system)
+        self.E, self.B, self.R = dense(whole.E), dense(whole.B), dense(whole.R)
+        self._flow, self._size = dense(whole.J) - self.R, system.size
+        self._moving = np.array(self.E.any(axis=0), dtype=bool)
+        self._matrices = lru_cache(maxsize=4)(self._solved)
+
+    def energy(self, x: Array) -> float:
+        """½xᵀE x."""
+        n = self._size
+        return float(0.5 * x @ self.E[:n, :n] @ x)
+
+    def _solved(self, h: float) -> tuple[Array, Array]:
+        """The mean state of x₀ and u: (2E/h − J + R) x̄ = (2E/h) x₀ + B u."""
+        held = (2.0 / h) * self.E
+        try:
+            both = np.linalg.solve(held - self._flow, np.hstack([held[:, : self._size], self.B]))
+        except np.linalg.LinAlgError:
+            raise ValueError("its system has no step: E, J − R and the constraints leave states undetermined") from None
+        return both[:, : self._size], both[:, self._size :]
+
+    def step(self, x: Array, h: float, u: Array) -> ControllerStep:
+        """See :class:`ControllerSteps`."""
+        from_state, from_input = self._matrices(h)
+        mean = from_state @ x + from_input @ u
+        n = self._size
+        end = np.where(self._moving[:n], 2.0 * mean[:n] - x, mean[:n])
+        return ControllerStep(end, self.energy(end), self.B.T @ mean, h * float(mean @ self.R @ mean))
+
+
+class _GeneralSteps:
+    """Steps by the pair of the system, or the discrete gradient of Gonzalez."""
+
+    def __init__(self, system: PHDAE) -> None:
+        self.system = system
+        self._pair: Any = OwnPair(system) if "z" in system.means else gradient_pair(system, "gonzalez")
+
+    def energy(self, x: Array) -> float:
+        """H_c [J]."""
+        return float(self.system.H(x))
+
+    def step(self, x: Array, h: float, u: Array) -> ControllerStep:
+        """See :class:`ControllerSteps`."""
+        size = np.maximum(np.abs(x), self.system.floor(x))
+        solved = self._pair.step(x, h, u, size)
+        return ControllerStep(solved.state, float(solved.energy), np.asarray(solved.output), float(solved.dissipated))

@@ -1,0 +1,240 @@
+"""Continuous controllers in a run: what they and the mechanism answer each other within a step, and what is booked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..mechanisms.model.model import Model
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..numerics.step_failed import StepFailed
+from ..systems.inputs import Forcing
+from .continuous import Continuous, ControllerStep, steps_of
+from .port_outputs import PortOutputs
+
+CLOSED = 1e-12
+"""Difference of an input from what controllers answer, over the largest in the run, whose work is round-off,"""
+STAGNATED = 1e-9
+"""and up to which it is where it does not become less."""
+SINGULAR = 1e-3
+"""Determinant of a renewed matrix over that before, below which the old one is kept."""
+MOST = 20
+"""Tries of a step."""
+SHIFT = 1e-6
+"""Change of an input over its size by which its effect is measured."""
+
+Take = Callable[[Array], tuple[Any, Array]]
+"""The step of the mechanism under inputs (i,): its result, and the state at its end."""
+
+
+class JoinedStep(NamedTuple):
+    """A step of all controllers: states and energies at its end, what they answered, what is booked.
+
+    ``inputs`` are those of their ports, ``held`` (i,) those of all ports of the mechanism. ``booked`` are by controller
+    what it dissipates and by its ports the work of what is outside, ``given`` the work that it does on the mechanism by
+    port; ``error`` is what they add to the balance of the mechanism [J].
+    """
+
+    states: list[Array]
+    energy: Array
+    inputs: Array
+    held: Array
+    booked: Array
+    given: Array
+    error: float
+
+    def row(self) -> dict[str, Array]:
+        """What is recorded of the step."""
+        return {"controller_energy": self.energy, "controller_flows": self.booked, "controller_work": self.given}
+
+
+class _Controller:
+    """A controller in a run: its steps, where its ports are, and what acts on it from outside."""
+
+    def __init__(self, name: str, given: Continuous, mechanism: Model, outputs: Mapping[str, slice]) -> None:
+        self.name, self.given, self.steps = name, given, steps_of(given.system)
+        slices, ports = mechanism.network.input_slices, given.system.ports
+        for own, port in given.ports.items():
+            widths = [s.stop - s.start for s in (ports[own], slices[port])]
+            if widths[0] != widths[1]:
+                raise ValueError(
+                    f"controller {name!r}: port {own!r} has {widths[0]} components, "
+                    f"{port!r} of the mechanism {widths[1]}"
+                )
+        self.joined = [(own, ports[own], slices[port], outputs[port]) for own, port in given.ports.items()]
+        self.size = max(s.stop for s in ports.values())
+        self._references = Forcing(ports, given.references)
+        self._inputs = Forcing(ports, given.inputs)
+        self.outside = [*given.references, *given.inputs]
+        self._spans = [ports[port] for port in self.outside]
+
+    def acting(self, span: tuple[float, float]) -> Array:
+        """What acts from outside over a step, (m,)."""
+        t0, t1 = span
+        inputs = self._inputs.at(0.5 * (t0 + t1))
+        if not self.given.references:
+            return inputs
+        return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
+
+    def step(self, x: Array, h: float, acting: Array, output: Array) -> tuple[ControllerStep, Array]:
+        """The step under what acts from outside and outputs of the mechanism, with the whole input (m,)."""
+        u = acting.copy()
+        for _, own, _, seen in self.joined:
+            u[own] += output[seen]
+        return self.steps.step(x, h, u), u
+
+    def booked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
+        """What is dissipated, and the work of what is outside by port."""
+        return [step.lost, *(h * float(step.output[part] @ acting[part]) for part in self._spans)]
+
+
+class Joined:
+    """The continuous controllers of a run: their states, and the inputs on which they and the mechanism agree.
+
+    The inputs u of a step are those that controllers answer to the outputs of the mechanism under them: solved by
+    Broyden's method, whose matrix goes on from step to step. A try is a step of the mechanism under inputs that are
+    held, so that its balance is closed whatever is left of u.
+    """
+
+    def __init__(self, mechanism: Model, controllers: Mapping[str, Continuous]) -> None:
+        for name, given in controllers.items():
+            for port in given.ports.values():
+                known = mechanism.network.input_slices
+                check.lookup("external port", port, known, f"controller {name!r} is joined to it; the mechanism")
+        self.outputs = PortOutputs(mechanism, {port for c in controllers.values() for port in c.ports.values()})
+        self.controllers = [_Controller(name, c, mechanism, self.outputs.slices) for name, c in controllers.items()]
+        self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
+        entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
+        self._entries = np.concatenate(entries)
+        self.states = [np.asarray(c.given.start, dtype=float) for c in self.controllers]
+        self._past, self._scale = np.zeros((0, self._entries.size)), 0.0
+        self._slope, self._h = np.eye(self._entries.size), 0.0
+
+    @property
+    def energy(self) -> Array:
+        """Energies of the controllers where the next step starts [J]."""
+        return np.array([c.steps.energy(x) for c, x in zip(self.controllers, self.states, strict=True)])
+
+    @property
+    def outside(self) -> list[tuple[str, str]]:
+        """Controllers and ports at which something acts from outside."""
+        return [(c.name, port) for c in self.controllers for port in c.outside]
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """Numbers of energies, of what is booked, and of works given."""
+        given = sum(len(c.joined) for c in self.controllers)
+        return len(self.controllers), sum(1 + len(c.outside) for c in self.controllers), given
+
+    def step(self, x: Array, span: tuple[float, float], take: Take) -> tuple[Any, JoinedStep]:
+        """The step of mechanism and controllers from a state, and what they agree on; raises StepFailed."""
+        h, inputs = span[1] - span[0], self._guess()
+        tries = _Tries(self, x, h, [c.acting(span) for c in self.controllers], take)
+        if abs(h - self._h) > SHIFT * h:
+            self._slope, self._h = tries.slope(inputs), h
+        before, size = None, np.inf
+        for _ in range(MOST):
+            tried = tries(inputs)
+            defect = inputs - tried.answers
+            self._scale = max(self._scale, float(np.abs(tried.answers).max(initial=0.0)))
+            if before is not None:
+                self._renew(inputs - before[0], defect - before[1])
+            last, size = size, float(np.abs(defect).max(initial=0.0))
+            if size <= CLOSED * self._scale or (last <= 2.0 * size and size <= STAGNATED * self._scale):
+                return tried.result, self._agreed(inputs, tries, tried)
+            before = inputs, defect
+            inputs = inputs - np.linalg.solve(self._slope, defect)
+        raise StepFailed("mechanism and controllers do not come to the same inputs", MOST, size / self._scale)
+
+    def commit(self, step: JoinedStep) -> None:
+        """Go on from the end of a step."""
+        self.states = step.states
+        self._past = np.vstack([self._past[-2:], step.inputs[None]])
+
+    def _guess(self) -> Array:
+        """Inputs as they went in the last three steps."""
+        past = self._past
+        if len(past) < 3:
+            return past[-1] if len(past) else np.zeros(self._entries.size)
+        return np.asarray(3.0 * (past[2] - past[1]) + past[0])
+
+    def at_all_ports(self, inputs: Array) -> Array:
+        """Inputs (i,) of all ports of the mechanism."""
+        held = np.zeros(self._inputs)
+        np.add.at(held, self._entries, inputs)
+        return held
+
+    def _renew(self, moved: Array, changed: Array) -> None:
+        """Broyden's update."""
+        size = float(moved @ moved)
+        if size > 0.0:
+            slope = self._slope + np.outer(changed - self._slope @ moved, moved) / size
+            self._slope = (
+                slope if abs(np.linalg.det(slope)) > SINGULAR * abs(np.linalg.det(self._slope)) else self._slope
+            )
+
+    def _agreed(self, inputs: Array, tries: _Tries, tried: _Tried) -> JoinedStep:
+        h, given, booked, error, first = tries.h, [], [], 0.0, 0
+        energies, before = np.array([step.energy for step, _ in tried.steps]), self.energy
+        for c, (step, u), acting in zip(self.controllers, tried.steps, tries.acting, strict=True):
+            booked += c.booked(step, acting, h)
+            error += step.lost - h * float(step.output @ u)
+            for _, own, _, seen in c.joined:
+                width = own.stop - own.start
+                given.append(h * float(inputs[first : first + width] @ tried.output[seen]))
+                error += given[-1] + h * float(step.output[own] @ tried.output[seen])
+                first += width
+        error += float((energies - before).sum())
+        states = [step.state for step, _ in tried.steps]
+        held = self.at_all_ports(inputs)
+        return JoinedStep(states, energies, inputs, held, np.array(booked), np.array(given), error)
+
+    def kept(self) -> Any:
+        """What goes on after a checkpoint."""
+        states = {c.name: x for c, x in zip(self.controllers, self.states, strict=True)}
+        return {"states": states, "past": self._past, "slope": self._slope, "numbers": np.array([self._scale, self._h])}
+
+    def restore(self, kept: Any) -> None:
+        """Set what was kept."""
+        self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
+        self._past, self._slope = np.asarray(kept["past"]), np.asarray(kept["slope"])
+        self._scale, self._h = map(float, kept["numbers"])
+
+
+class _Tried(NamedTuple):
+    """A try of a step: that of the mechanism, its outputs, steps and inputs of the controllers, and their answers."""
+
+    result: Any
+    output: Array
+    steps: list[tuple[ControllerStep, Array]]
+    answers: Array
+
+
+class _Tries(NamedTuple):
+    """Tries of a step from a state of the mechanism, of length h, with what acts on the controllers from outside."""
+
+    joined: Joined
+    x: Array
+    h: float
+    acting: list[Array]
+    take: Take
+
+    def __call__(self, inputs: Array) -> _Tried:
+        """The step under inputs at the ports of the controllers."""
+        joined = self.joined
+        result, end = self.take(joined.at_all_ports(inputs))
+        output = joined.outputs.over(self.x, end, self.h)
+        every = list(zip(joined.controllers, joined.states, self.acting, strict=True))
+        steps = [c.step(own, self.h, acting, output) for c, own, acting in every]
+        parts = [-step.output[own] for (c, *_), (step, _) in zip(every, steps, strict=True) for _, own, *_ in c.joined]
+        return _Tried(result, output, steps, np.concatenate(parts))
+
+    def slope(self, inputs: Array) -> Array:
+        """How the defects of inputs change with these, measured."""
+        base = inputs - self(inputs).answers
+        shift = SHIFT * max(1.0, float(np.abs(base).max(initial=0.0)))
+        moved = [inputs + shift * one for one in np.eye(inputs.size)]
+        return np.array([(given - self(given).answers - base) / shift for given in moved]).T

@@ -1,0 +1,71 @@
+"""Mean outputs of external ports over a step, conjugate to inputs that are held in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from ..joints.rows.connection import Connection
+from ..joints.rows.vectors import Ground
+from ..kernels.arrays import Arrays
+from ..kernels.state import Configuration, node_arms, node_velocities
+from ..kernels.values import Means
+from ..mechanisms.model.accounts import input_outputs
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import configuration
+from ..numerics.arrays import Array
+from ..numerics.rotations import step_rotation
+
+
+class PortOutputs:
+    """Means ȳ of ports over steps of the exact scheme: h ȳᵀu is the work of inputs u that are held in a step.
+
+    They follow from the states at both ends of a step, of the bodies alone that the ports are at.
+    """
+
+    def __init__(self, mechanism: Model, ports: Collection[str]) -> None:
+        loads = tuple(c for c in mechanism.connections if c.input is not None and c.name in ports)
+        owners = {port.partition(".")[0] for c in loads for port in _ports_of(c)}
+        bodies = {name: body for name, body in mechanism.bodies.items() if name in owners}
+        self._part = Model(bodies, loads, mechanism.gravity)
+        parts, size = mechanism.layout.parts, mechanism.layout.size
+        self._entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
+        self.slices = self._part.network.input_slices
+        self._arrays: Arrays = self._part.network.arrays
+        a = self._arrays
+        self._rows = None if a.dim == 3 or abs(a.input_node).sum() > 0.0 else self._constant()
+
+    def _constant(self) -> Array:
+        """Outputs of torques in the plane are linear in the state, (m, n)."""
+        a, identity = self._arrays, np.eye(self._part.layout.size)
+        rows = [self._torque_outputs(a, configuration(self._part, x)) for x in identity]
+        return np.array(rows).T
+
+    @staticmethod
+    def _torque_outputs(a: Arrays, c: Configuration) -> Array:
+        spins = c.omega[a.torque_body] + (a.torque_shape @ c.du).reshape(-1, c.omega.shape[1])
+        outputs: Array = a.input_torque.T @ spins.ravel()
+        return outputs
+
+    def over(self, x0: Array, x1: Array, h: float) -> Array:
+        """ȳ (m,) of all the ports over a step between two states, in the order of ``slices``."""
+        first, last = x0.take(self._entries), x1.take(self._entries)
+        if self._rows is not None:
+            return 0.5 * (self._rows @ (first + last))
+        a, c0, c1 = self._arrays, configuration(self._part, first), configuration(self._part, last)
+        x = Means(0.5 * (c0.v + c1.v), 0.5 * (c0.omega + c1.omega), 0.5 * (c0.du + c1.du), np.zeros(0))
+        _, inverse = step_rotation(c0.R, 0.5 * h * x.omega)
+        lever = 0.5 * (node_arms(a, c0.R, c0.u) + node_arms(a, c1.R, c1.u))
+        speed = node_velocities(a, x, inverse.transpose(0, 2, 1), lever)
+        outputs = input_outputs(a, 1.0, x, (inverse, speed))
+        if a.follow_input.size:
+            turned = np.einsum("fjd,fd->fj", lever[a.follow_node], outputs[a.follow_input])
+            outputs[a.follow_input] = turned
+        return outputs
+
+
+def _ports_of(load: Connection) -> list[str]:
+    assert load.input is not None
+    given = (load.input.port, load.input.against)
+    return [str(port) for port in given if port is not None and not isinstance(port, Ground)]
