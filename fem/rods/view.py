@@ -22,8 +22,8 @@ RESULTANTS = (
     ("bending_moment_z", "N m"),
 )
 """N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
-WIDEST = 0.05
-"""Half the width of a box over the length of its rod, at most: inertias of no solid section would hide the rod."""
+NARROWEST, WIDEST = 0.003, 0.05
+"""Half the width of a box over the length of its rod: inertias of no solid section would hide the rod or themselves."""
 QUADS = {
     4: np.array([[0, 1, 2, 3]]),
     8: np.array([[0, 1, 2, 3], [0, 3, 4, 7], [4, 5, 6, 7]]),
@@ -39,7 +39,7 @@ def rod_view(mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodS
     stress at its corners.
     """
     places, directors = placed
-    corners, known = _corners(sections, WIDEST * float(mesh.lengths.sum()))
+    corners, known = _corners(sections, float(mesh.lengths.sum()))
     aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners)
     (count, q), parts = corners.shape[:2], QUADS[corners.shape[1]]
     base = q * np.arange(count - 1)[:, None, None] + parts
@@ -54,12 +54,12 @@ def rod_view(mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodS
     )
 
 
-def _corners(sections: Sequence[RodSection], widest: float) -> tuple[Array, bool]:
+def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool]:
     """Corners (N, q, 2) [m] of the sections at all nodes, and whether they are those of outlines with moduli."""
     if sections[0].corners and len({len(own.corners) for own in sections}) == 1:
         return np.array([own.corners for own in sections]), all(own.young is not None for own in sections)
     halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
-    return np.minimum(halves, widest)[:, None] * CORNERS, False
+    return np.clip(halves, NARROWEST * length, WIDEST * length)[:, None] * CORNERS, False
 
 
 def _rows(mesh: RodMesh, component: int, each: int) -> sparse.csr_array:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
-from ..joints.rows.connection import Connection
+from ..joints.rows.connection import Connection, measures
 from ..joints.rows.gaps import Gap
 from ..joints.rows.vectors import BodyVector, Ground, PortName
 from ..kernels.contacts.gaps import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, no_contacts
@@ -38,6 +38,7 @@ def contact_arrays(
     for _, connection, gap in own:
         _check_restitution(connection, gap, bodies)
     laws = [gap.law for _, _, gap in own]
+    first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
     ends = [[[place(gap.vectors[k], end) for _, _, gap in own] for k in range(3)] for end in ("plus", "minus")]
     zero = (0.0,) * dim
@@ -58,8 +59,21 @@ def contact_arrays(
         loss=numbers("loss"),
         damping=np.array([law.damping if isinstance(law, KelvinVoigt) else 0.0 for law in laws]),
         friction=numbers("friction"),
-        slipping=np.array([float(getattr(law, "slip_velocity", 1.0)) for law in laws]),
+        slipping=np.array([float(getattr(law, "slip_velocity", None) or 1.0) for law in laws]),
         restitution=numbers("restitution"),
+        holding=(holding := numbers("holding")),
+        anchor=np.where(holding > 0.0, first + dim * (np.cumsum(holding > 0.0) - 1), -1),
+    )
+
+
+def anchor_names(connections: Sequence[Connection], dim: int) -> tuple[str, ...]:
+    """Names of the forces of all anchors, which follow those of springs in a state, such as ``floor: anchor 1 x``."""
+    return tuple(
+        f"{c.name}: anchor {k + 1} {axis}"
+        for c in connections
+        for k, gap in enumerate(c.form.gaps)
+        if getattr(gap.law, "holding", 0.0)
+        for axis in "xyz"[:dim]
     )
 
 

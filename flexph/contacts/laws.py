@@ -20,13 +20,29 @@ class Compliant(ContactLaw):
 
     stiffness: float
     friction: float
-    slip_velocity: float
+    tangential_stiffness: float | None
+    slip_velocity: float | None
+
+    @property
+    def holding(self) -> float:
+        """Stiffness of the anchor that holds what sticks [N/m]; 0 where there is none."""
+        if not self.friction or self.slip_velocity is not None:
+            return 0.0
+        return self._own_holding if self.tangential_stiffness is None else self.tangential_stiffness
+
+    @property
+    def _own_holding(self) -> float:
+        return self.stiffness
 
 
 def _check_compliant(law: Compliant) -> None:
     check.positive("stiffness", law.stiffness)
     check.not_negative("friction", law.friction, "")
-    check.positive("slip_velocity", law.slip_velocity, "m/s")
+    for name, unit in (("tangential_stiffness", "N/m"), ("slip_velocity", "m/s")):
+        if getattr(law, name) is not None:
+            check.positive(name, getattr(law, name), unit)
+    if law.tangential_stiffness is not None and law.slip_velocity is not None:
+        raise ValueError("friction holds by tangential_stiffness or is smoothed by slip_velocity: give one of them")
 
 
 @checked
@@ -47,20 +63,29 @@ class Hertz(Compliant):
     loss : float
         c [s/m].
     friction : float
-        μ of Coulomb friction, smoothed: −μ F s/√(s² + slip_velocity²) at the slip s.
-    slip_velocity : float
-        [m/s], well below the slips of interest: at slopes that should hold the contact creeps by less than this.
+        μ of Coulomb friction. What sticks is held by an anchor, a spring that slips along with the contact where its
+        force would exceed μF; its energy is stored with that of the contact, and what slips takes is never negative.
+    tangential_stiffness : float, optional
+        Stiffness of the anchor [N/m]; by default that of the contact under 1 N, 3/2 K^⅔ (1 N)^⅓.
+    slip_velocity : float, optional
+        In place of the anchor a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s]: at slopes that should
+        hold it creeps by less than this.
     """
 
     stiffness: float
     _: KW_ONLY
     loss: float = 0.0
     friction: float = 0.0
-    slip_velocity: float = 1e-3
+    tangential_stiffness: float | None = None
+    slip_velocity: float | None = None
 
     def __post_init__(self) -> None:
         _check_compliant(self)
         check.not_negative("loss", self.loss, "s/m")
+
+    @property
+    def _own_holding(self) -> float:
+        return float(1.5 * self.stiffness ** (2.0 / 3.0))
 
 
 @checked
@@ -74,15 +99,16 @@ class KelvinVoigt(Compliant):
         k [N/m]; of stops for angles [N m/rad].
     damping : float
         d [N s/m].
-    friction, slip_velocity
-        See :class:`Hertz`.
+    friction, tangential_stiffness, slip_velocity
+        See :class:`Hertz`; the anchor is as stiff as the contact by default.
     """
 
     stiffness: float
     _: KW_ONLY
     damping: float = 0.0
     friction: float = 0.0
-    slip_velocity: float = 1e-3
+    tangential_stiffness: float | None = None
+    slip_velocity: float | None = None
 
     def __post_init__(self) -> None:
         _check_compliant(self)

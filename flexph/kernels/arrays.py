@@ -136,6 +136,11 @@ class Springs(NamedTuple):
     relations: tuple[Relation, ...] = ()
     steepness: Array = np.zeros(0)
 
+    @property
+    def stored(self) -> int:
+        """Number of spring forces in a state."""
+        return int(np.count_nonzero(self.state >= 0))
+
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
     """The fields of the arrays that follow from the others, sparse or dense as these are."""

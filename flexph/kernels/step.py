@@ -21,6 +21,7 @@ from ..numerics.rotations import moment, spin_map, spin_product, step_rotation, 
 from .arrays import Arrays, total
 from .contacts.forces import node_and_body_forces, touched
 from .contacts.gaps import Touch
+from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
@@ -93,7 +94,8 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     arm = node_arms(a, R1, u1)
     vector = vectors(a, r1, arm)
     vector_mean, product, lever = 0.5 * (known.vector + vector), products(a, vector), 0.5 * (known.arm + arm)
-    measured = measure(a.springs, start.spring, h, (known.product, product), moved=s.moved, stuck=s.stuck)
+    e0, held = start.spring[: a.springs.stored], start.spring[a.springs.stored :]
+    measured = measure(a.springs, e0, h, (known.product, product), moved=s.moved, stuck=s.stuck)
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
@@ -119,7 +121,11 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     rolled = _rolled(a, step, x, (inverse, lever, vector_mean, product, gain))
     Pu1 = known.Pu + h * rate
     omega1, du1, Pdu1 = _end_rates(a, step, x, (u1, Pu1, rate))
-    v1, spring = x.v + x.v - start.v, spring_forces(a.springs, start.spring, measured)
+    v1, spring = x.v + x.v - start.v, spring_forces(a.springs, e0, measured)
+    if held.size:
+        spring = np.concatenate([spring, held])
+        if touch is not None and touch.rubbing is not None:
+            spring = with_anchors(a.contacts, spring, touch.rubbing.anchor)
     return Trial(
         Configuration(r1, R1, u1, v1, omega1, du1, start.sigma + jump, spring),
         inverse=inverse,
@@ -155,7 +161,7 @@ def _touched(a: Arrays, step: Step, x: Means, end: tuple[Array, Array]) -> Touch
         return None
     places = (node_points(a, step.start.r, step.known.arm), node_points(a, *end))
     turned = step.h * turned_spins(step.start.R, x.omega)
-    return touched(a.contacts, places, step.h, turned, step.schedule.push)
+    return touched(a.contacts, places, step.h, turned, held=step.start.spring, push=step.schedule.push)
 
 
 def _rolled(a: Arrays, step: Step, x: Means, at: tuple[Array, ...]) -> Array:

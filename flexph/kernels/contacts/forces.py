@@ -7,26 +7,37 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
 from .gaps import Contacts, Touch, gaps_between, slips, tangents, vectors_of
-from .laws import contact_forces, regular_friction
+from .laws import contact_forces
+from .rubbing import compliant_friction
 
 
 def touched(
-    c: Contacts, points: tuple[Array, Array], h: float, turned: Array, push: tuple[Array, Array] | None
+    c: Contacts,
+    points: tuple[Array, Array],
+    h: float,
+    turned: Array,
+    *,
+    held: Array,
+    push: tuple[Array, Array] | None,
 ) -> Touch:
     """Contacts in a step, from the nodes (k, d) at both ends and the world rotations of the bodies (b, s).
 
-    ``push`` are the forces of rigid ones, normal (c,) and of friction (t, c).
+    ``held`` are the forces of springs and anchors at its start, ``push`` those of rigid contacts, normal (c,) and of
+    friction (t, c).
     """
     gaps = gaps_between(c, *(vectors_of(c, place) for place in points))
     force, elastic, slope = contact_forces(c, gaps.before, gaps.after, h)
     tangent, arm = tangents(c, gaps)
+    rubbing = None
     slip, friction = np.zeros(tangent.shape[:2]), np.zeros(tangent.shape[:2])
     if c.friction.any():
         slip = slips(c, tangent, arm, gaps.vectors[1, 0] - gaps.vectors[0, 0], turned)
-        friction = regular_friction(c, force, slip, h)
+    if c.friction[~c.rigid].any():
+        rubbing = compliant_friction(c, (gaps.after, force), h, (tangent, slip), held)
+        friction = rubbing.force
     if push is not None:
         force, friction = force + push[0], friction + push[1]
-    return Touch(gaps, force, elastic, slope, tangent, arm, slip, friction)
+    return Touch(gaps, force, elastic, slope, tangent, arm, slip, friction, rubbing)
 
 
 def node_and_body_forces(c: Contacts, touch: Touch, nodes: int, turned_bodies: tuple[int, ...]) -> tuple[Array, Array]:

@@ -46,6 +46,8 @@ class Contacts(NamedTuple):
     friction: Array  # μ
     slipping: Array  # slip velocity from which on friction is full [m/s]
     restitution: Array  # e
+    holding: Array  # stiffness of the anchor of friction [N/m]
+    anchor: Index  # (c,): the first of d numbers among the spring forces of a state
 
     def take(self, index: Index) -> Contacts:
         """Some of the gaps."""
@@ -57,7 +59,8 @@ def no_contacts(dim: int) -> Contacts:
     pair, triple = np.zeros((2, 0)), np.zeros((3, 0), dtype=int)
     return Contacts(
         np.zeros(0, dtype=int), np.zeros(0), np.zeros(0), triple, triple, np.zeros((3, 0, dim)), triple[:2], pair,
-        np.zeros(0, dtype=int), np.zeros(0, dtype=bool), *(np.zeros(0) for _ in range(7)),
+        np.zeros(0, dtype=int), np.zeros(0, dtype=bool), *(np.zeros(0) for _ in range(8)),
+        np.zeros(0, dtype=int),
     )  # fmt: skip
 
 
@@ -71,11 +74,27 @@ class Gaps(NamedTuple):
     vectors: Array  # (2, 3, c, d), at both ends
 
 
+class Friction(NamedTuple):
+    """Friction of compliant contacts in a step, how it changes, and the forces (c, d) of the anchors at its end.
+
+    ``force`` (t, c), ``by_slip`` (t, t, c) is −∂force/∂slip, ``by_normal`` (t, c) its change with the normal force.
+    """
+
+    force: Array
+    by_slip: Array
+    by_normal: Array
+    anchor: Array
+
+    def take(self, index: Index) -> Friction:
+        """That of some of the gaps."""
+        return Friction(*(part[..., index] for part in self[:3]), self.anchor[index])
+
+
 class Touch(NamedTuple):
     """Forces of contacts in a step: normal forces (c,), how they change with the gap at the end, friction (t, c).
 
     ``elastic`` is the part with a potential. ``tangent`` (t, c, d) with ``arm`` (2, c, d), ρ₁ and ρ₂, is where friction
-    acts, and ``slip`` (t, c) the way over the step.
+    acts, and ``slip`` (t, c) the way over the step. ``rubbing`` is the friction of compliant ones, None without any.
     """
 
     gaps: Gaps
@@ -86,6 +105,7 @@ class Touch(NamedTuple):
     arm: Array
     slip: Array
     friction: Array
+    rubbing: Friction | None = None
 
 
 def vectors_of(c: Contacts, points: Array) -> Array:

@@ -66,21 +66,3 @@ def _elastic(c: Contacts, before: Array, after: Array) -> tuple[Array, Array, Ar
     share = np.where(touching, 1.0, np.where(crossing, np.where(leaving, d0, d1) / way, 0.0))
     share_slope = np.where(leaving, -share / way, np.where(entering, -(1.0 - share) / way, 0.0))
     return force, slope, share, share_slope
-
-
-def regular_friction(c: Contacts, force: Array, slip: Array, h: float) -> Array:
-    """Friction −μP s/√(s² + (h v)²) against slips (t, c) under normal forces P (c,)."""
-    friction: Array = -c.friction * force / _slip_sizes(c, slip, h) * slip
-    return friction
-
-
-def friction_slopes(c: Contacts, force: Array, slip: Array, h: float) -> Array:
-    """−∂(friction)/∂(slip), (t, t, c)."""
-    size = _slip_sizes(c, slip, h)
-    along = slip / size
-    return c.friction * force / size * (np.eye(len(slip))[:, :, None] - along[:, None] * along)
-
-
-def _slip_sizes(c: Contacts, slip: Array, h: float) -> Array:
-    size = np.sqrt(np.sum(slip**2, axis=0) + (h * c.slipping) ** 2)
-    return np.where(size > 0.0, size, 1.0)

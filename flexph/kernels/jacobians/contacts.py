@@ -11,7 +11,6 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import moment, spin_map
 from ..arrays import Arrays
 from ..contacts.gaps import DISTANCE, OFFSET, TINY, Contacts, Touch
-from ..contacts.laws import friction_slopes, regular_friction
 from ..values import Point
 
 
@@ -93,7 +92,7 @@ def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
     stiffness = gap_rows(touch.gaps.mean, on).T @ _scaled(-at.h * touch.slope, rate)
     for part in (_flat(a.contacts, touch, on, moved), _round(a.contacts, touch, on, moved)):
         stiffness = stiffness if part is None else stiffness - at.h * part
-    if touch.friction.any():
+    if touch.rubbing is not None:
         stiffness = stiffness + _resisting(a, at, touch, (on[0], rate))
     return stiffness
 
@@ -120,15 +119,13 @@ def _round(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
 
 
 def _resisting(a: Arrays, at: Point, touch: Touch, rows: tuple[Any, Any]) -> Any:
-    """What regularised friction changes with the slip and with the normal force, (n_v, n_v)."""
-    (apart, rate), h, c = rows, at.h, a.contacts
+    """What friction of compliant contacts changes with the slip and with the normal force, (n_v, n_v)."""
+    (apart, rate), h, own = rows, at.h, touch.rubbing
+    assert own is not None
     slip_row = slip_rows(a, apart, touch, np.swapaxes(at.trial.inverse, 1, 2))
-    normal = np.where(c.rigid, 0.0, touch.force)
-    slopes, own = friction_slopes(c, normal, touch.slip, h), regular_friction(c, normal, touch.slip, h)
-    share = np.divide(touch.slope, normal, out=np.zeros_like(normal), where=normal > 0.0)
-    parts = [-h * (row.T @ _scaled(own[i] * share, rate)) for i, row in enumerate(slip_row)]
+    parts = [-h * (row.T @ _scaled(own.by_normal[i] * touch.slope, rate)) for i, row in enumerate(slip_row)]
     for i, row in enumerate(slip_row):
-        parts += [h * h * (row.T @ _scaled(slopes[i, j], other)) for j, other in enumerate(slip_row)]
+        parts += [h * h * (row.T @ _scaled(own.by_slip[i, j], other)) for j, other in enumerate(slip_row)]
     return sum(parts[1:], parts[0])
 
 
@@ -142,6 +139,7 @@ def taken(touch: Touch, index: Array) -> Touch:
     return Touch(
         own, touch.force[index], touch.elastic[index], touch.slope[index], touch.tangent[:, index],
         touch.arm[:, index], touch.slip[:, index], touch.friction[:, index],
+        None if touch.rubbing is None else touch.rubbing.take(index),
     )  # fmt: skip
 
 

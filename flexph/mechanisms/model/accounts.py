@@ -13,6 +13,7 @@ from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays, total
 from ...kernels.contacts.gaps import gaps_between, vectors_of
 from ...kernels.contacts.laws import stored
+from ...kernels.contacts.rubbing import anchored
 from ...kernels.decay import lost
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
@@ -116,7 +117,7 @@ class Accounts:
         """Energy of the compliant contacts by connection."""
         contacts = self.arrays.contacts
         vectors = vectors_of(contacts, node_points(self.arrays, c.r, d.arm))
-        values = stored(contacts, gaps_between(contacts, vectors, vectors).before)
+        values = stored(contacts, gaps_between(contacts, vectors, vectors).before) + anchored(contacts, c.spring)
         return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:
@@ -185,14 +186,16 @@ class Accounts:
         for i, name, relation in self._general:
             check_dissipates(relation, float(rate[i]), name)
         own = self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
-        return np.concatenate([own, *self._touched(t)]) if self.touching else own
+        return np.concatenate([own, *self._touched(step, t)]) if self.touching else own
 
-    def _touched(self, t: Trial) -> list[Array]:
+    def _touched(self, step: Step, t: Trial) -> list[Array]:
         """What contacts take in a step, by connection: compliant ones, and rigid ones by kind."""
         touch = t.touch
         assert touch is not None
         pushed = (touch.elastic - touch.force) * (touch.gaps.after - touch.gaps.before)
+        contacts = self.arrays.contacts
         rubbed = -np.sum(touch.friction * touch.slip, axis=0)
+        rubbed -= anchored(contacts, t.end.spring) - anchored(contacts, step.start.spring)
         taken = [self._by_contact(pushed + rubbed, self.compliant)]
         if not self.rigid.size:
             return taken

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...bodies.body import Body
 from ...bodies.ports import frames_of
+from ...contacts.arrays import anchor_names
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, Remade, once, read_only
@@ -41,7 +42,8 @@ class Model(Memo, Remade):
     def layout(self) -> Layout:
         """Where everything is in the flat state, by name."""
         springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
-        return lay_out(self.bodies, springs, self.constraint_names)
+        anchors = anchor_names(self.connections, next(iter(self.bodies.values())).dim)
+        return lay_out(self.bodies, (*springs, *anchors), self.constraint_names)
 
     @once
     def network(self) -> Network:

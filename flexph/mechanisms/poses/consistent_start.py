@@ -36,7 +36,8 @@ def consistent_state(
             raise ValueError("elastic='quasi_static' is not known of bodies of nodes (fem.rod): take 'undeformed'")
         c = deform(mechanism, c, velocities, table=table, time=time)
     c = move_with(mechanism, c, velocities, table=table, time=time)
-    c = c._replace(spring=spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0])
+    forces = spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0]
+    c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction hold nothing yet
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
     check_consistent(mechanism, state, table=table)
     if elastic == "quasi_static":

@@ -20,6 +20,7 @@ LAWS = {
     "spring": KelvinVoigt(4e3),
     "kelvin-voigt": KelvinVoigt(4e3, damping=9.0),
     "friction": Hertz(1e5, loss=0.1, friction=0.4, slip_velocity=0.02),
+    "anchored": Hertz(1e5, loss=0.1, friction=0.4, tangential_stiffness=1e4),
 }
 
 
@@ -104,7 +105,7 @@ def test_spinning_discs_keep_both_momenta_and_the_balance(law):
     assert np.abs(turning - turning[0]).max() < 1e-13
     lost = solution.ledger.dissipation["group"]
     assert lost.min() > -1e-15
-    assert (lost.sum() > 1e-3) == (law in ("hunt-crossley", "kelvin-voigt", "friction"))
+    assert (lost.sum() > 1e-3) == (law in ("hunt-crossley", "kelvin-voigt", "friction", "anchored"))
 
 
 def in_space(law):
@@ -126,7 +127,7 @@ def in_space(law):
     return mechanism, mechanism.consistent_state(pose, velocities={**spins, "other": (-0.9, 0.0, 0.0)})
 
 
-@pytest.mark.parametrize("law", ["hunt-crossley", "friction"])
+@pytest.mark.parametrize("law", ["hunt-crossley", "friction", "anchored"])
 def test_a_ball_within_a_body_that_turns_keeps_both_momenta_and_the_balance(law):
     mechanism, start = in_space(LAWS[law])
     solution = integrate(mechanism, start, np.linspace(0.0, 0.9, 91))

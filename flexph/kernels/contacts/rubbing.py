@@ -1,0 +1,94 @@
+"""Friction of compliant contacts: held by an anchor, or smoothed.
+
+An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state. Over a step
+with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
+
+    |F| ≤ μP:   friction −F,           f₁ = f₀ + kΔs                                        (it sticks)
+    else:       friction −F, |F| = μP, f₁ = 2F − f₀, cut off at |f₁| = μP                   (it slips)
+
+f₁ = 0 where the contact opens. With V = f²/2k what is taken is F·Δs − ΔV: zero where it sticks, ≥ 2F·(F_trial − F)/k
+≥ 0 where it slips, and the energy of the anchor more where it opens. An anchor turns with its contact without change
+of length. The smooth law is −μPs/√(s² + (hv)²).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .gaps import TINY, Contacts, Friction
+
+
+def anchored(c: Contacts, forces: Array) -> Array:
+    """Energy of the anchors (c,) [J], from the forces of springs and anchors."""
+    own = c.anchor >= 0
+    size = _anchors(c, forces, c.fixed.shape[2])
+    energy: Array = np.where(own, 0.5 * np.vecdot(size, size) / np.where(own, c.holding, 1.0), 0.0)
+    return energy
+
+
+def with_anchors(c: Contacts, forces: Array, anchors: Array) -> Array:
+    """Forces of springs and anchors with others (c, d) of the anchors."""
+    own = c.anchor >= 0
+    forces = forces.copy()
+    forces[c.anchor[own, None] + np.arange(anchors.shape[1])] = anchors[own]
+    return forces
+
+
+def _anchors(c: Contacts, forces: Array, dim: int) -> Array:
+    """Forces of the anchors (c, d), zero where there are none."""
+    padded = np.concatenate([forces, np.zeros(dim)])
+    first = np.where(c.anchor >= 0, c.anchor, forces.size)
+    return padded[first[:, None] + np.arange(dim)]
+
+
+def compliant_friction(
+    c: Contacts, normal: tuple[Array, Array], h: float, along: tuple[Array, Array], held: Array
+) -> Friction:
+    """Friction in a step from the gaps at its end and the normal forces (c,), tangents (t, c, d) and slips (t, c).
+
+    ``held`` are the forces of springs and anchors at its start.
+    """
+    (gap, force), (tangent, slip) = normal, along
+    smooth, hold = _smooth(c, force, (tangent, slip), h), c.anchor >= 0
+    if not hold.any():
+        return smooth
+    unit = tangent / np.maximum(np.linalg.norm(tangent, axis=2, keepdims=True), TINY)
+    before = _turned(_anchors(c, held, tangent.shape[2]), unit)
+    trial, bound = before + 0.5 * c.holding * slip, c.friction * force
+    size = np.linalg.norm(trial, axis=0)
+    slips = size > bound
+    safe = np.where(slips, size, 1.0)
+    direction = trial / safe
+    own = np.where(slips, bound * direction, trial)
+    after = np.where(slips, 2.0 * own - before, before + c.holding * slip)
+    length = np.linalg.norm(after, axis=0)
+    cut = np.where(slips & (length > bound), bound / np.where(length > 0.0, length, 1.0), 1.0)
+    after = after * np.where(gap >= 0.0, 0.0, cut)
+    identity = np.eye(len(slip))[:, :, None]
+    turning = np.where(slips, bound / safe, 1.0) * (identity - np.where(slips, direction[:, None] * direction, 0.0))
+    return Friction(
+        np.where(hold, -own, smooth.force),
+        np.where(hold, 0.5 * c.holding * turning, smooth.by_slip),
+        np.where(hold, np.where(slips, -c.friction * direction, 0.0), smooth.by_normal),
+        np.einsum("tc,tcd->cd", after, unit),
+    )
+
+
+def _turned(forces: Array, unit: Array) -> Array:
+    """Components (t, c) along unit tangents (t, c, d) of forces (c, d), whose length does not change."""
+    parts = np.vecdot(unit, forces)
+    length, size = np.linalg.norm(parts, axis=0), np.linalg.norm(forces, axis=1)
+    parts[0] = np.where((length == 0.0) & (size > 0.0), size, parts[0])
+    turned: Array = parts * np.where(length > 0.0, size / np.where(length > 0.0, length, 1.0), 1.0)
+    return turned
+
+
+def _smooth(c: Contacts, force: Array, along: tuple[Array, Array], h: float) -> Friction:
+    """The smooth law."""
+    tangent, slip = along
+    size = np.sqrt(np.sum(slip**2, axis=0) + (h * c.slipping) ** 2)
+    way = slip / size
+    by_slip = c.friction * force / size * (np.eye(len(slip))[:, :, None] - way[:, None] * way)
+    by_normal = -c.friction * way
+    return Friction(force * by_normal, by_slip, by_normal, np.zeros(tangent.shape[1:]))
