@@ -56,11 +56,10 @@ class Contacts(NamedTuple):
 
 def no_contacts(dim: int) -> Contacts:
     """No gaps at all."""
-    pair, triple = np.zeros((2, 0)), np.zeros((3, 0), dtype=int)
+    pair, triple, none, nowhere = np.zeros((2, 0)), np.zeros((3, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
     return Contacts(
-        np.zeros(0, dtype=int), np.zeros(0), np.zeros(0), triple, triple, np.zeros((3, 0, dim)), triple[:2], pair,
-        np.zeros(0, dtype=int), np.zeros(0, dtype=bool), *(np.zeros(0) for _ in range(8)),
-        np.zeros(0, dtype=int),
+        nowhere, none, none, triple, triple, np.zeros((3, 0, dim)), triple[:2], pair, nowhere,
+        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere,
     )  # fmt: skip
 
 
@@ -87,7 +86,8 @@ class Friction(NamedTuple):
 
     def take(self, index: Index) -> Friction:
         """That of some of the gaps."""
-        return Friction(*(part[..., index] for part in self[:3]), self.anchor[index])
+        force, by_slip, by_normal = (part[..., index] for part in self[:3])
+        return Friction(force, by_slip, by_normal, self.anchor[index])
 
 
 class Touch(NamedTuple):
