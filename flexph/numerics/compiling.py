@@ -1,4 +1,4 @@
-"""Compiled kernels: whether numba (extra ``fast``) is there, and what the user is told."""
+"""Compiled kernels: whether numba (extra ``fast``) is there, and what they would bring."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
 
 AVAILABLE = find_spec("numba") is not None
 LONG = 10.0
@@ -35,29 +34,6 @@ def is_one_of_many() -> bool:
 
 
 @contextmanager
-def announced() -> Iterator[None]:
-    """Says so, once a process, when something has to be compiled inside: it takes seconds and is kept on disk."""
-    from numba.core import event
-
-    with event.install_listener("numba:compile", _announcer()):
-        yield
-
-
-@cache
-def _announcer() -> Any:
-    from numba.core import event
-
-    class Announcer(event.Listener):
-        def on_start(self, _: Any) -> None:
-            _say_compiling()
-
-        def on_end(self, _: Any) -> None:
-            pass
-
-    return Announcer()
-
-
-@contextmanager
 def timed(what: str) -> Iterator[None]:
     """Says once a process, after a long run without numba, what compiled kernels would bring."""
     clock = time.perf_counter()
@@ -71,8 +47,3 @@ def timed(what: str) -> Iterator[None]:
 @cache
 def _advise(what: str) -> None:
     log.warning("flexph: compiled kernels (pip install 'flexph[fast]') would make %s several times faster", what)
-
-
-@cache
-def _say_compiling() -> None:
-    log.warning("flexph: compiling kernels; this takes up to a minute, once on this machine")

@@ -17,7 +17,7 @@ from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Configuration, configuration
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from ..numerics.compiling import AVAILABLE, announced
+from ..numerics.compiling import AVAILABLE
 from .quantities import Quantity
 
 FULL = 2.0 * math.pi
@@ -117,6 +117,7 @@ def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
 
 def _loop(model: Model) -> Callable[[Array, Array], None]:
     """The compiled loop over all measures, for states and results in C order."""
+    from ..numerics.compiled.announcing import announced
     from ..numerics.compiled.linking import code_of
     from .loops import read, seen
 

@@ -10,9 +10,9 @@ import numpy as np
 from ...kernels.state import Configuration
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
+from ...numerics.compiled.announcing import announced
 from ...numerics.compiled.cache import has_code
 from ...numerics.compiled.linking import code_of
-from ...numerics.compiling import announced
 from ...numerics.gauss_tableau import Tableau
 from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss

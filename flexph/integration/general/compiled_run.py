@@ -13,8 +13,8 @@ from ...discretisation.discrete_gradient_pairs import GradientPair, History, Pla
 from ...discretisation.iteration import SOLVED
 from ...discretisation.newton import REASONS
 from ...numerics.arrays import Array, dense
+from ...numerics.compiled.announcing import announced
 from ...numerics.compiled.functions import compiled_function
-from ...numerics.compiling import announced
 from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
