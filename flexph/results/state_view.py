@@ -18,6 +18,8 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
+from ..sensors.panel import Panel
+from ..sensors.quantities import Quantity
 
 
 class StateView(NDArrayOperatorsMixin):
@@ -248,6 +250,25 @@ class MechanismView(MotionByName, StateView):
         self.mechanism = mechanism
 
     __getitem__ = StateView.__getitem__
+
+    def measured(self, quantity: Quantity) -> Any:
+        """What a sensor reads at this state, a number or an array: for events and observers."""
+        readings, _ = self.mechanism.once(_Panels).of(quantity).read(self.x)
+        return readings["it"]
+
+
+class _Panels:
+    """Sensors of a mechanism that were asked for, by themselves: equal ones may measure about other axes."""
+
+    def __init__(self, mechanism: Model) -> None:
+        self._mechanism = mechanism
+        self._known: dict[int, tuple[Quantity, Panel]] = {}
+
+    def of(self, quantity: Quantity) -> Panel:
+        """The panel of a quantity."""
+        if id(quantity) not in self._known:
+            self._known[id(quantity)] = quantity, Panel(self._mechanism, {"it": quantity})
+        return self._known[id(quantity)][1]
 
 
 def state_parts(mechanism: Model) -> Mapping[str, slice]:

@@ -2,10 +2,14 @@
 
 from .quantities import Quantity as Quantity
 from .quantities import distance as distance
-from .quantities import distance_rate as distance_rate
 from .quantities import joint_angle as joint_angle
 from .quantities import joint_rate as joint_rate
 from .quantities import offset as offset
-from .quantities import offset_rate as offset_rate
 from .quantities import position as position
+from .quantities import rate as rate
 from .quantities import velocity as velocity
+from .states import energy as energy
+from .states import section_force as section_force
+from .states import section_rotation as section_rotation
+from .states import strain as strain
+from .states import stress as stress

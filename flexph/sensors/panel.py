@@ -18,7 +18,7 @@ from ..mechanisms.model.state import Configuration, configuration
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.compiling import AVAILABLE
-from .quantities import Quantity
+from .quantities import Quantity, Reading
 
 FULL = 2.0 * math.pi
 """A turn [rad]."""
@@ -32,7 +32,12 @@ class Panel:
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity]) -> None:
         self.mechanism, self.sensors = mechanism, dict(sensors)
-        elements = [_element(name, quantity, mechanism.layout.dim) for name, quantity in self.sensors.items()]
+        of_state: dict[str, Quantity] = {}
+        measured: dict[str, Quantity] = {}
+        for name, quantity in self.sensors.items():
+            (measured if getattr(quantity, "of_state", None) is None else of_state)[name] = quantity
+        elements = [_element(name, quantity, mechanism.layout.dim) for name, quantity in measured.items()]
+        self._states = {name: _of_state(name, quantity, mechanism) for name, quantity in of_state.items()}
         try:
             self._part = Model(_seen(mechanism, elements), tuple(elements), mechanism.gravity)
             self._arrays = self._part.network.arrays
@@ -42,7 +47,7 @@ class Panel:
         self._entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
         order = {name: i for i, (name, _) in enumerate(measures(elements))}
         self._readings: list[tuple[str, bool, int | list[int]]] = []
-        for element, (name, quantity) in zip(elements, self.sensors.items(), strict=True):
+        for element, (name, quantity) in zip(elements, measured.items(), strict=True):
             own = [order[f"{name}: {i}"] for i in range(len(element.form.measures))]
             self._readings.append((name, quantity.is_rate, own[0] if quantity.scalar else own))
         springs = self._arrays.springs
@@ -70,6 +75,8 @@ class Panel:
         for name, is_rate, own in self._readings:
             numbers = rates if is_rate else values
             readings[name] = numbers[own] if isinstance(own, int) else np.array([numbers[i] for i in own])
+        for name, of_state in self._states.items():
+            readings[name] = of_state(x)
         return readings, values
 
     def _evaluated(self, x: Array) -> Array:
@@ -105,6 +112,15 @@ def _element(name: str, quantity: Quantity, dim: int) -> Connection:
         return Connection("sensor", quantity.ports, label=check.name("a sensor", name), form=Form(measures=own))
     except ValueError as error:
         raise ValueError(f"sensor {name!r}: {error}") from None
+
+
+def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
+    """What is read of a state; raises ValueError with the name of the sensor."""
+    assert quantity.of_state is not None
+    try:
+        return quantity.of_state(mechanism)
+    except ValueError as error:
+        raise ValueError(f"sensor {check.name('a sensor', name)!r}: {error}") from None
 
 
 def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..joints.rows.connection import Measure, PortName, planar_or_about
 from ..joints.rows.directions import axis as axis_of
 from ..joints.rows.directions import fitting, unit, unit_axes
 from ..joints.rows.vectors import GROUND, Ground, Product, Vector, along, between
+from ..mechanisms.model.model import Model
 from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+
+Reading = Callable[[Array], Any]
+"""What is read of a flat state."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class Quantity:
         Whether it is one number.
     is_rate : bool
         Whether its rate is meant.
+    of_state : callable, optional
+        In place of measures: from a mechanism to what is read of a flat state, a number or an array.
     """
 
     kind: str
@@ -38,9 +46,34 @@ class Quantity:
     make: Callable[[int], tuple[Measure, ...]] = field(compare=False, repr=False)
     scalar: bool = True
     is_rate: bool = False
+    of_state: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.kind} of {' and '.join(map(str, self.ports))}"
+
+
+@checked
+def rate(quantity: Quantity) -> Quantity:
+    """How fast an angle, a distance, an offset or a position changes.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        What is measured between ports.
+
+    Returns
+    -------
+    Quantity
+        Its rate, for sensors of runs.
+
+    Raises
+    ------
+    ValueError
+        For rates themselves and for what is read of a state.
+    """
+    if quantity.is_rate or quantity.of_state is not None:
+        raise ValueError(f"rates are of angles, distances, offsets and positions, not of {quantity}")
+    return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 @checked
@@ -106,7 +139,7 @@ def joint_rate(
     Quantity
         For sensors of runs.
     """
-    return _rate(joint_angle(first, second, axis=axis, second_axis=second_axis))
+    return rate(joint_angle(first, second, axis=axis, second_axis=second_axis))
 
 
 @checked
@@ -127,25 +160,6 @@ def distance(first: str, second: PortName) -> Quantity:
     """
     gap = between(first, second)
     return Quantity("distance", (first, second), "m", lambda dim: (_measured("length", (Product(gap, gap),)),))
-
-
-@checked
-def distance_rate(first: str, second: PortName) -> Quantity:
-    """The rate [m/s] of :func:`distance`.
-
-    Parameters
-    ----------
-    first : str
-        Port ``body.port`` of a body.
-    second : str or Ground
-        Port of another body, or a place ``GROUND.at(...)``.
-
-    Returns
-    -------
-    Quantity
-        For sensors of runs.
-    """
-    return _rate(distance(first, second))
 
 
 @checked
@@ -173,27 +187,6 @@ def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity
         return (_measured("component", (product,)),)
 
     return Quantity("offset", (first, second), "m", make)
-
-
-@checked
-def offset_rate(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
-    """The rate [m/s] of :func:`offset`.
-
-    Parameters
-    ----------
-    first : str
-        Port ``body.port`` of a body.
-    second : str or Ground
-        Port of another body, or a place ``GROUND.at(...)``.
-    direction : array_like
-        Direction in the axes of the section at the second port.
-
-    Returns
-    -------
-    Quantity
-        For sensors of runs.
-    """
-    return _rate(offset(first, second, direction))
 
 
 @checked
@@ -235,12 +228,8 @@ def velocity(port: str) -> Quantity:
     Quantity
         For sensors of runs.
     """
-    return _rate(position(port))
+    return rate(position(port))
 
 
 def _measured(kind: str, products: tuple[Product, ...]) -> Measure:
     return Measure(kind, products, 0.0, 0.0, None)  # type: ignore[arg-type]
-
-
-def _rate(quantity: Quantity) -> Quantity:
-    return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)

@@ -7,7 +7,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, weld
 from flexph.numerics.compiling import AVAILABLE
-from flexph.sensors import distance, distance_rate, joint_angle, joint_rate, offset, offset_rate, position, velocity
+from flexph.sensors import distance, joint_angle, joint_rate, offset, position, rate, velocity
 from flexph.sensors.panel import FULL, Panel
 
 METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
@@ -27,9 +27,9 @@ def sensors_of(dim):
         "angle": joint_angle(*ports, **axis),
         "turn": joint_rate(*ports, **axis),
         "apart": distance("beam.tip", "free.point"),
-        "parting": distance_rate("beam.tip", "free.point"),
+        "parting": rate(distance("beam.tip", "free.point")),
         "out": offset("free.point", "beam.tip", along),
-        "sliding": offset_rate("free.point", "beam.tip", along),
+        "sliding": rate(offset("free.point", "beam.tip", along)),
         "place": position("other.pin"),
         "speed": velocity("beam.tip"),
     }

@@ -1,0 +1,215 @@
+"""What sensors read of a state: stresses and strains at points, forces and rotations of sections, energies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..bodies.fields import StressRows
+from ..bodies.ports import find_port
+from ..joints.rows.connection import Measure
+from ..kernels.state import derive
+from ..mechanisms.model.accounts import Accounts
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import configuration
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array, dense
+from .quantities import Quantity, Reading
+
+
+def _nothing(dim: int) -> tuple[Measure, ...]:
+    return ()
+
+
+def _read(kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar: bool = True) -> Quantity:
+    return Quantity(kind, tuple(places), unit, _nothing, scalar=scalar, of_state=of_state)
+
+
+@checked
+def stress(body: str, field: str, at: Sequence[float]) -> Quantity:
+    """A stress of a body at a point of it: what its field of that name has in the cell that is nearest.
+
+    Fields are those of ``body.view``: of beams and rods axial forces, bending moments and stresses at the faces, of
+    plates resultants, of solids the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa].
+
+    Parameters
+    ----------
+    body : str
+        Name of a body of the mechanism.
+    field : str
+        Name of a field of its stresses.
+    at : array_like
+        The point in the axes of the body, undeformed [m].
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs: a number, of tensors (6,).
+    """
+    return _read(
+        f"{field} at {tuple(at)}", (body,), "of the field", lambda mechanism: _stress(mechanism, body, field, at)
+    )
+
+
+def _stress(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
+    view = _view(mechanism, body)
+    fields = {**view.stresses, **view.tensors}
+    own = check.lookup("stress", field, fields, f"body {body!r}")
+    cell = _nearest(view.points[view.cells].mean(axis=1), at)
+    part = mechanism.layout.parts[f"{body}.stress"]
+    if field in view.stresses:
+        row = _rows(own.cells, slice(cell, cell + 1))[0]
+        return lambda x: float(row @ x[part])
+    rows = _rows(own.cells, slice(6 * cell, 6 * cell + 6))
+    return lambda x: rows @ x[part]
+
+
+@checked
+def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
+    """The strains (xx, yy, zz, 2xy, 2yz, 2xz) of a plane or solid body at the stress point that is nearest.
+
+    Parameters
+    ----------
+    body : str
+        Name of a body of the mechanism.
+    field : str
+        Name of its stress tensor, such as ``stress``; the compliance of the material there makes strains of it.
+    at : array_like
+        The point in the axes of the body, undeformed [m].
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs, (6,).
+    """
+    return _read(
+        f"strain at {tuple(at)}", (body,), "1", lambda mechanism: _strain(mechanism, body, field, at), scalar=False
+    )
+
+
+def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
+    view = _view(mechanism, body)
+    if not view.tensors:
+        raise ValueError(f"the strains of body {body!r} are not known, it has no stress tensors: take stress(...)")
+    own = check.lookup("stress tensor", field, view.tensors, f"body {body!r}")
+    if not len(own.compliances):
+        raise ValueError(f"the materials of {field!r} of body {body!r} are not known: take stress(...)")
+    point = _nearest(own.positions, at)
+    rows = own.compliances[own.material[point]] @ _rows(own.at, slice(6 * point, 6 * point + 6))
+    part = mechanism.layout.parts[f"{body}.stress"]
+    return lambda x: rows @ x[part]
+
+
+@checked
+def section_force(body: str, section: str) -> Quantity:
+    """Force [N] and moment [N m] through a section of a flexible body in its axes, as :func:`flexph.section_forces`.
+
+    Parameters
+    ----------
+    body : str
+        Name of a body of the mechanism.
+    section : str
+        Name of a section of it.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs, (d + s,).
+    """
+
+    def of_state(mechanism: Model) -> Reading:
+        own = check.lookup("body", body, mechanism.bodies)
+        surface = check.lookup("section", section, own.sections, f"body {body!r}")
+        sigma, u = (mechanism.layout.parts[f"{body}.{part}"] for part in ("stress", "deformation"))
+        return lambda x: surface.forces(x[None, sigma], x[None, u])[0]
+
+    return _read(f"force through {section!r}", (body,), "N, N m", of_state, scalar=False)
+
+
+@checked
+def section_rotation(port: str) -> Quantity:
+    """The rotation of the section at a port against the world: an angle [rad] in the plane, else a vector (3,) [rad].
+
+    Parameters
+    ----------
+    port : str
+        Port ``body.port`` of a body.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs; within (−π, π].
+    """
+
+    def of_state(mechanism: Model) -> Reading:
+        index, own = find_port(port, mechanism.bodies)
+        if own.rotation is None:
+            raise ValueError(f"port {port!r} of a point mass does not turn")
+        psi, s, dim = own.rotation, 1 if mechanism.layout.dim == 2 else 3, mechanism.layout.dim
+        first = sum(body.size for body in list(mechanism.frames.values())[:index])
+
+        def read(x: Array) -> Any:
+            c = configuration(mechanism, x)
+            bent = np.asarray(psi @ c.u[first : first + psi.shape[1]]).reshape(s)
+            if dim == 2:
+                return float(np.arctan2(c.R[index, 1, 0], c.R[index, 0, 0]) + bent[0])
+            return (Rotation.from_matrix(c.R[index]) * Rotation.from_rotvec(bent)).as_rotvec()
+
+        return read
+
+    return _read("section rotation", (port,), "rad", of_state)
+
+
+@checked
+def energy(part: str) -> Quantity:
+    """An energy [J] of the mechanism by its name in the ledger: ``kinetic crank``, ``elastic rod``, ``stored spring``.
+
+    Parameters
+    ----------
+    part : str
+        Name of a part of the energy, or ``total``.
+
+    Returns
+    -------
+    Quantity
+        For sensors of runs.
+    """
+
+    def of_state(mechanism: Model) -> Reading:
+        accounts = mechanism.once(Accounts)
+        names = [*accounts.energy, "total"]
+        check.choice("energy", part, names)
+        place = slice(None) if part == "total" else slice(names.index(part), names.index(part) + 1)
+
+        def read(x: Array) -> float:
+            c = configuration(mechanism, x)
+            return float(accounts.energies(c, derive(accounts.arrays, c))[place].sum())
+
+        return read
+
+    return _read(f"energy {part!r}", (), "J", of_state)
+
+
+def _view(mechanism: Model, body: str) -> Any:
+    own = check.lookup("body", body, mechanism.bodies)
+    if own.view is None or not (own.view.stresses or own.view.tensors):
+        raise ValueError(f"body {body!r} has no stresses to read")
+    return own.view
+
+
+def _nearest(points: Array, at: Sequence[float]) -> int:
+    given = check.array("at", at, (None,))
+    if given.size > points.shape[1]:
+        raise ValueError(f"at must have {points.shape[1]} coordinates at most, got {given.size}")
+    return int(((points[:, : given.size] - given) ** 2).sum(axis=1).argmin())
+
+
+def _rows(matrix: Any, part: slice) -> Array:
+    """Rows of a matrix that is dense, sparse, or computed part by part."""
+    if isinstance(matrix, StressRows):
+        return np.asarray(_rows(matrix.rows, part) @ matrix.basis)
+    return np.asarray(dense(matrix[part]))

@@ -1,0 +1,127 @@
+"""Sensors of stresses, strains, sections and energies, beside closed forms and the functions that plot them."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import fem
+import rigid
+from flexph import GROUND, connect, force, integrate, weld
+from flexph.bodies.stress_fields import tensors
+from flexph.control import Sampled
+from flexph.methods import Exact
+from flexph.sensors import (
+    energy,
+    joint_angle,
+    position,
+    rate,
+    section_force,
+    section_rotation,
+    strain,
+    stress,
+)
+from flexph.sensors.panel import Panel
+
+METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
+SECTION = fem.Section(width=0.03, height=0.02)
+LENGTH, LOAD = 1.0, 100.0
+BEAM = connect(
+    {"beam": fem.beam(LENGTH, METAL, SECTION, elements=4)},
+    [weld("beam.root", GROUND.at(0.0, 0.0)), force("beam.tip", name="push")],
+)
+
+
+def at_rest(mechanism, load):
+    pose = mechanism.assemble(dict.fromkeys(mechanism.bodies, (0.0, 0.0, 0.0)))
+    return mechanism.equilibrium(pose, inputs=load)
+
+
+def test_the_stress_of_a_cantilever_is_that_of_its_moment():
+    x = at_rest(BEAM, {"push": (0.0, LOAD)}).x
+    moment = stress("beam", "bending_moment", (0.3, 0.0))
+    sensors = {"moment": moment, "face": stress("beam", "axial_stress_upper", (0.3, 0.0))}
+    readings, _ = Panel(BEAM, sensors).read(x)
+    assert abs(readings["moment"]) == pytest.approx(LOAD * 0.7, rel=0.1)  # of the middle of the cell around the point
+    modulus = SECTION.second_moment / (0.5 * 0.02)
+    assert abs(readings["face"]) == pytest.approx(abs(readings["moment"]) / modulus, rel=1e-9)
+    (turn, _) = Panel(BEAM, {"tip": section_rotation("beam.tip")}).read(x)
+    angle = LOAD * LENGTH**2 / (2.0 * METAL.young * SECTION.second_moment)
+    assert turn["tip"] == pytest.approx(angle, rel=2e-2)
+
+
+def test_runs_events_observers_and_controllers_read_the_same():
+    start = at_rest(BEAM, {"push": (0.0, LOAD)})
+    seen, upper, whole = [], stress("beam", "axial_stress_upper", (0.1, 0.0)), energy("total")
+
+    def note(time, see):
+        seen.append(see["upper"])
+        return {}
+
+    run = integrate(
+        BEAM,
+        start,
+        np.linspace(0.0, 1e-3, 6),
+        method=Exact(compiled=False),
+        controllers={"note": Sampled(function=note, period=2e-4, sensors={"upper": upper})},
+        observe=lambda t, x: x.measured(upper),
+        events={"half": lambda t, x: x.measured(upper) - 0.9 * x.measured(upper)},
+    )
+    history = run.measured(upper)
+    np.testing.assert_array_equal(history[:5], seen)
+    np.testing.assert_array_equal(history, run.observations)
+    assert history[0] != history[-1]
+    np.testing.assert_allclose(run.measured(whole), run.ledger.total_energy, rtol=1e-12)
+    elastic = run.measured(energy("elastic beam"))
+    np.testing.assert_allclose(elastic, run.ledger.energy["elastic beam"], rtol=1e-12)
+    np.testing.assert_allclose(
+        run.measured(section_rotation("beam.tip")), run.measured(joint_angle("beam.tip")), rtol=1e-3
+    )
+
+
+def test_strains_and_section_forces_of_a_solid_are_those_of_its_state():
+    cut = {"middle": fem.Cut(lambda x: np.isclose(x[0], 0.2))}
+    block = fem.solid(fem.box_mesh((0.4, 0.1, 0.1), (2, 1, 1)), METAL, sections=cut)
+    mechanism = connect({"block": block}, [])
+    x = np.random.default_rng(0).normal(size=mechanism.layout.size)
+    field = block.view.tensors["stress"]
+    at = field.positions[3]
+    sensors = {"strain": strain("block", "stress", at), "force": section_force("block", "middle")}
+    readings, _ = Panel(mechanism, sensors).read(x)
+    tensor = tensors(field.at, x[mechanism.layout.parts["block.stress"]])[3]
+    normal, shear = tensor[:3], tensor[3:]
+    hooke = ((1.0 + METAL.poisson) * normal - METAL.poisson * normal.sum()) / METAL.young
+    expected = [*hooke, *(2.0 * (1.0 + METAL.poisson) / METAL.young * shear)]
+    np.testing.assert_allclose(readings["strain"], expected, rtol=1e-9)
+    assert readings["force"].shape == (6,)
+    assert Panel(mechanism, {"it": stress("block", "stress", at)}).read(x)[0]["it"].shape == (6,)
+
+
+def test_rotations_in_space_are_vectors():
+    spin = np.array([0.1, -0.2, 0.3])
+    body = rigid.body(1.0, inertia=np.diag([0.1, 0.2, 0.3]), ports={"pin": (0.1, 0.0, 0.0)})
+    mechanism = connect({"it": body}, [])
+    x = mechanism.consistent_state(mechanism.assemble({"it": Rotation.from_rotvec(spin)})).x
+    readings, _ = Panel(mechanism, {"turn": section_rotation("it.pin")}).read(x)
+    np.testing.assert_allclose(readings["turn"], spin, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "told"),
+    [
+        (stress("beem", "bending_moment", (0.0,)), "no body 'beem'"),
+        (stress("beam", "bend", (0.0,)), "no stress 'bend'"),
+        (strain("beam", "stress", (0.0,)), "take stress"),
+        (energy("kinetic rod"), "energy must be"),
+        (section_force("beam", "middle"), "no section 'middle'"),
+    ],
+)
+def test_what_is_not_there_is_named_with_the_sensor(quantity, told):
+    with pytest.raises(ValueError, match=f"sensor 'it': .*{told}"):
+        Panel(BEAM, {"it": quantity})
+
+
+def test_rates_are_of_measures():
+    with pytest.raises(ValueError, match="not of energy 'total'"):
+        rate(energy("total"))
+    with pytest.raises(ValueError, match="not of rate of the position"):
+        rate(rate(position("beam.tip")))
