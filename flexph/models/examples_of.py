@@ -8,7 +8,7 @@ from pathlib import Path
 from ..files.durable import staged
 
 FOLDER = Path(__file__).parent / "examples"
-EXAMPLES = ("crank-slider", "four-bar", "slider-crank-3d", "solid-bar")
+EXAMPLES = ("crank-slider", "bouncing-ball", "four-bar", "slider-crank-3d", "solid-bar")
 """Names of the examples, the first of them that of ``flexph new``."""
 BESIDE = {"solid-bar": ("bar.msh",)}
 """Files that an example names."""

@@ -21,6 +21,7 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
 from flexph.systems.resistive_relations import Relation
 
+from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
 from .schema.elements import CONNECTIONS
 from .schema.entry import Entry, kind_of
@@ -171,6 +172,9 @@ class _Writer:
                     return self.name_of(section, kind, value, path)
         if any(type(value) is kind.makes for kind in all_kinds().parts):
             return self.values(dict(_changed(value)), path)
+        for own in (*SHAPES, *LAWS):
+            if type(value) is own.makes:
+                return {"kind": kind_of(own), **self.values(dict(_changed(value)), path)}
         if callable(value):
             return {"function": _import_path(value, path)}
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from flexph import joints as make
 
+from .contacts import CONTACTS
 from .entry import Builder, Entry, one_of
 from .fields import Angle, Direction, End, Length, Matrix, Name, Point, Port, Stiffness, Torsional, by_shape
 from .functions import (
@@ -161,5 +162,5 @@ ELEMENTS = (
     TorqueEntry,
     DistributedLoad,
 )
-CONNECTIONS = (*JOINTS, *ELEMENTS)
+CONNECTIONS = (*JOINTS, *ELEMENTS, *CONTACTS)
 Connection = one_of(CONNECTIONS)

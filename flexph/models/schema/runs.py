@@ -49,6 +49,7 @@ class MethodEntry(Entry):
     compiled: bool = None
     radius: Number = None
     completion: Literal["new", "old", "mean"] = None
+    contact: Literal["events", "steps"] = None
 
     def build(self, builder: Builder) -> Any:
         """The method."""

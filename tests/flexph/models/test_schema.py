@@ -11,6 +11,7 @@ from fem import cable, rod
 from fem import model_files as of_fem
 from flexph import models
 from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
+from flexph.contacts import __all__ as CONTACTS
 from flexph.joints import __all__ as JOINTS
 from flexph.models.examples_of import EXAMPLES, FOLDER
 from flexph.models.schema import bodies, elements, functions
@@ -61,7 +62,7 @@ def test_an_entry_requires_what_its_function_does(entry):
 
 
 def test_all_joints_and_elements_are_there():
-    made = {name for name in JOINTS if name[0].islower()}
+    made = {name for name in (*JOINTS, *CONTACTS) if name[0].islower()}
     assert {kind_of(entry) for entry in elements.CONNECTIONS} == made
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fem
-from cases import crank_slider, four_bar, slider_crank_3d
+from cases import bouncing_ball, crank_slider, four_bar, slider_crank_3d
 from flexph import GROUND, connect, force, hinge, integrate
 from flexph.bodies import reduce_body
 from flexph.models import load_model
@@ -44,6 +44,17 @@ def test_slider_crank_in_space():
     solution = file.run("one_second").solution
     np.testing.assert_allclose(solution.position("slider.centre")[:, 0], result.position, **SAME)
     np.testing.assert_allclose(solution.spin("crank")[:, 0], result.solution.spin("crank")[:, 0], rtol=1e-8)
+
+
+def test_bouncing_ball():
+    file = model("bouncing-ball", **{"runs.falls.steps": 50, "runs.falls.end": 0.5})
+    run = file.run("falls")
+    twin = bouncing_ball.run(step=0.01, end=0.5)
+    np.testing.assert_allclose(run.solution["ball.centre"], twin["ball.centre"], rtol=1e-9, atol=1e-12)
+    assert run.figures()["lowest_m"] == pytest.approx(0.1, abs=1e-12)
+    arm = run.solution.rotations("arm")
+    assert np.arctan2(arm[:, 1, 0], arm[:, 0, 0]).min() < math.radians(-120.0)  # the lower stop is soft
+    assert run.solution.ledger.dissipation["stops"].sum() > 0.1
 
 
 def test_solid_from_a_mesh():

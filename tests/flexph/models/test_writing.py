@@ -11,6 +11,7 @@ import rigid
 from cases import crank_slider, four_bar, slider_crank_3d
 from flexph import GROUND, connect, coulomb, drive, hinge, spring_damper
 from flexph.bodies import load_reduced, reduce_body, save_reduced
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Rigid, Sphere, contact, mutual_contact
 from flexph.models import load_model, to_model, write_model
 from flexph.models.examples_of import FOLDER
 from flexph.systems.resistive_relations import resistive
@@ -49,11 +50,21 @@ def assert_same(mechanism, other):
             connection.ports,
             connection.form.measures,
         )
+        assert twin.form.gaps == connection.form.gaps
         assert [row.name for row in twin.rows] == [row.name for row in connection.rows]
     np.testing.assert_array_equal(other.gravity, mechanism.gravity)
 
 
 MECHANISMS = {
+    "bouncing-ball file": lambda: load_model(FOLDER / "bouncing-ball.yaml").mechanism,
+    "contacts": lambda: connect(
+        {name: rigid.body(1.0, inertia=0.1, ports={"p": (0.0, 0.0), "q": (0.1, 0.0)}) for name in "ab"},
+        [
+            contact(["a.p", Sphere("a.q", 0.1)], Hole(GROUND.at(0.0, 1.0), 2.0), Hertz(1e5, friction=0.2), name="hole"),
+            contact(Cylinder("b.p", 0.1), "a.q", KelvinVoigt(1e4, friction=0.2, slip_velocity=0.1)),
+            mutual_contact([Sphere("a.p", 0.1), Sphere("b.p", 0.2)], Rigid(friction=0.1, restitution=0.5), name="pair"),
+        ],
+    ),
     "four-bar": lambda: four_bar.four_bar(four_bar.DATA["si"], 3),
     "slider-crank-3d": lambda: slider_crank_3d.slider_crank("slender"),
     "solid-bar file": lambda: load_model(FOLDER / "solid-bar.yaml").mechanism,
