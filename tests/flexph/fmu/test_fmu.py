@@ -1,5 +1,7 @@
 """Functional mock-up units: valid, and stepped by FMPy to the bits of runs."""
 
+import pickle
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -7,7 +9,8 @@ from click.testing import CliRunner
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.cli import main
-from flexph.fmu import CoSimulation, write_fmu
+from flexph.control import Sampled
+from flexph.fmu import CoSimulation, fmu_controller, write_fmu
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, position
 
@@ -123,3 +126,44 @@ def test_the_robot_arm_to_the_bits_of_integrate(tmp_path):
     plan = co_simulation()
     run = integrate(plan.mechanism, plan.start, rows["time"], inputs={"shoulder": 30.0, "elbow": 5.0})
     np.testing.assert_array_equal(np.column_stack([rows["tip_x"], rows["tip_y"]]), run.measured(plan.outputs["tip"]))
+
+
+def test_a_unit_controls_a_mechanism_as_its_simulator_does(unit):
+    plan, angle = swing(), joint_angle("arm.root")
+    ports = {"motor 1": "angle"}
+    given = fmu_controller(unit, period=H, sensors={"motor_1": angle}, ports=ports, parameters={"mass": 3.0})
+    twin = swing(mass=3.0).simulator()
+
+    def by_hand(time, see):
+        answer = {"motor 1": twin.readings["angle"]}
+        twin.advance_to(time + H, {"motor 1": see["angle"]})
+        return answer
+
+    times = np.linspace(0.0, 5 * H, 6)
+    run = lambda loop: integrate(plan.mechanism, plan.start, times, method=plan.method, controllers={"it": loop})  # noqa: E731
+    expected = run(Sampled(function=by_hand, period=H, sensors={"angle": angle})).states
+    np.testing.assert_array_equal(run(given).states, expected)
+    np.testing.assert_array_equal(run(given).states, expected)  # each run starts the unit anew
+
+
+def test_a_unit_goes_on_from_what_it_remembers(unit):
+    given = fmu_controller(unit, period=H, sensors={"motor_1": joint_angle("arm.root")}, ports={"motor 1": "angle"})
+    memory, answers, kept = given.memory, [], []
+    for k in range(4):
+        kept.append(memory)
+        answer, memory = given.function(k * H, {"motor_1": 5.0}, memory)
+        answers.append(answer)
+    again = pickle.loads(pickle.dumps(given.function))
+    assert again(2 * H, {"motor_1": 5.0}, kept[2])[0] == answers[2]
+    assert answers[1] != answers[2]
+
+
+def test_units_that_cannot_control_say_why(unit, tmp_path):
+    options = {"period": H, "sensors": {}, "ports": {"motor 1": "angle"}}
+    with pytest.raises(ValueError, match="no variable 'angel'"):
+        fmu_controller(unit, **options | {"ports": {"motor 1": "angel"}})
+    with pytest.raises(ValueError, match="must be scalars"):
+        fmu_controller(unit, **options | {"sensors": {"motor_1": position("arm.tip")}})
+    (tmp_path / "no.fmu").write_text("none")
+    with pytest.raises(ValueError, match="no functional mock-up unit"):
+        fmu_controller(tmp_path / "no.fmu", **options)
