@@ -1,5 +1,6 @@
 """The public names of :mod:`flexph.results`: each is loaded when it is asked for."""
 
+from .contact_history import ContactHistory as ContactHistory
 from .ledger import Ledger as Ledger
 from .result import Occurrences as Occurrences
 from .sections import SectionForces as SectionForces

@@ -52,6 +52,9 @@ class Ledger:
     dissipation : mapping
         By damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
         negative. A general system has one account, ``system``.
+    impulses : mapping
+        By contact, ``NAME: normal`` and ``NAME: friction``, the sums of the sizes of the impulses of its gaps between
+        saved times, (k,) [N s].
     residual : array
         Largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods that
         from one saved time to the next.
@@ -83,6 +86,7 @@ class Ledger:
     joint_work: Mapping[str, Array] = field(default_factory=dict)
     controllers: Mapping[str, Array] = field(default_factory=dict)
     dissipation: Mapping[str, Array]
+    impulses: Mapping[str, Array] = field(default_factory=dict)
     residual: Array
     iterations: Array
     steps: Array = field(default_factory=_NONE)
@@ -212,14 +216,15 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 
 def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *, resolution: Resolution) -> Ledger:
     """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
-    names = (accounts.work, accounts.joint_work, accounts.dissipation)
+    names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     edges = np.cumsum([0, *(len(n) for n in names)])
     columns = [dict(zip(n, flows[:, edges[i] : edges[i + 1]].T, strict=True)) for i, n in enumerate(names)]
     return Ledger(
         energy=dict(zip(accounts.energy, energy.T, strict=True)),
         work=columns[0],
         joint_work=columns[1],
-        dissipation=columns[2],
+        impulses=columns[2],
+        dissipation=columns[3],
         **dict(zip(AUDIT, audit.T, strict=True)),
         exchanged=resolution.weight,
         unresolved=resolution.unresolved,

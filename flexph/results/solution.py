@@ -19,6 +19,7 @@ from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
+from .contact_history import ContactHistory, gaps_of
 from .ledger import join_ledgers
 from .result import Occurrences, Result
 from .signature import mechanism_signature
@@ -117,6 +118,24 @@ class Solution(MotionByName, Result):
             (k + 1,) or (k + 1, d).
         """
         return histories(self.mechanism, {"it": quantity}, self.states)["it"]
+
+    @checked
+    def contact(self, name: str) -> ContactHistory:
+        """Gaps of a contact or stop, whether they touch, and its normal and friction forces over the run.
+
+        Parameters
+        ----------
+        name : str
+            Name of the contact.
+
+        Returns
+        -------
+        ContactHistory
+            Gaps at the saved times, forces in the mean between them.
+        """
+        gap, touches = gaps_of(self.mechanism, name, self.states)
+        spans, own = np.diff(self.times), self.ledger.impulses
+        return ContactHistory(gap, touches, own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans)
 
     @checked
     def show(

@@ -20,6 +20,7 @@ from ..numerics.memo import read_only
 from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
+from .contact_history import gaps_of
 
 
 class StateView(NDArrayOperatorsMixin):
@@ -255,6 +256,10 @@ class MechanismView(MotionByName, StateView):
         """What a sensor reads at this state, a number or an array: for events and observers."""
         readings, _ = self.mechanism.once(_Panels).of(quantity).read(self.x)
         return readings["it"]
+
+    def gaps(self, contact: str) -> Array:
+        """Gaps of a contact or stop by its name, (c,) [m, rad]: closed at zero and below, for events and observers."""
+        return gaps_of(self.mechanism, contact, self.x[None])[0][0]
 
 
 class _Panels:

@@ -306,15 +306,16 @@ class RigidStepper(ExactStepper):
         energy = self.accounts.energies(c, d)
         b = self._joint_rates(at)
         lost = -0.5 * float(mu @ (at.state.defect)) if mu.size else 0.0
+        struck = next(s for s in (impact, settled) if s is not None)
         flows = self.accounts.struck(
-            mu * b, index, impact=None if impact is None else impact.lost,
+            mu * b, index, struck.impulses, impact=None if impact is None else impact.lost,
             settled=None if settled is None else settled.lost, projected=lost,
         )  # fmt: skip
         balance = abs(self.accounts.balance(at.energy, energy, flows))
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
         end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
-        missed, scale = next((s.missed, s.scale) for s in (impact, settled) if s is not None)
-        return Part(end, 0.0, np.zeros(self.rows_of_g), flows, residuals, 0, np.zeros(0), _NONE, missed, scale)
+        stage = np.zeros(self.rows_of_g)
+        return Part(end, 0.0, stage, flows, residuals, 0, np.zeros(0), _NONE, struck.missed, struck.scale)
 
     # --- steps that close -------------------------------------------------------------------------------------------
 

@@ -94,8 +94,9 @@ class Accounts:
         losses = (*losses, *(f"{touching[i].name}: {kind}" for kind in KINDS for i in self.rigid))
         losses = (*losses, JOINED) if self.rigid.size and self._joints else losses
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
-        counts = (len(self.work), len(self.joint_work), len(self.dissipation))
-        self._signs = np.repeat([-1.0, 0.0, 1.0], counts)
+        self.impulses = tuple(f"{c.name}: {way}" for way in ("normal", "friction") for c in touching)
+        counts = (len(self.work), len(self.joint_work), len(self.impulses), len(self.dissipation))
+        self._signs = np.repeat([-1.0, 0.0, 0.0, 1.0], counts)
         self.flow_count = sum(counts)
 
     def of(self, arrays: Arrays) -> Accounts:
@@ -139,21 +140,38 @@ class Accounts:
         by_loss = self._dissipation(step, x, t) if self.loses else _NOTHING
         if s.decay is not None:
             by_loss = np.append(by_loss, lost(a, step, t.end, x))
-        return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved)
+        pushed = _NOTHING
+        if self.touching:
+            assert t.touch is not None
+            pushed = self._impulses(h * t.touch.force, h * t.touch.friction)
+        return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved, pushed=pushed)
+
+    def _impulses(self, normal: Array, friction: Array, gaps: Array | slice = slice(None)) -> Array:
+        """Impulses by contact of its gaps, or of some, (c,) and (t, c): the sums of their sizes [N s]."""
+        owner, sizes = self.arrays.contacts.owner[gaps], (normal, np.linalg.norm(friction, axis=0))
+        return np.concatenate([total(owner, size, self.touching) for size in sizes])
 
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
         return bool(self.damped.size or self.dampers.size or self.touching)
 
-    def flows(self, by_row: Array, by_input: Array, by_loss: Array, *, by_reference: Array = _NOTHING) -> Array:
+    def flows(
+        self,
+        by_row: Array,
+        by_input: Array,
+        by_loss: Array,
+        *,
+        by_reference: Array = _NOTHING,
+        pushed: Array = _NOTHING,
+    ) -> Array:
         """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
 
-        ``by_reference`` (springs,) is the work of the references of all springs.
+        ``by_reference`` (springs,) is the work of the references of all springs, ``pushed`` are impulses of contacts.
         """
         by_port = [by_input[part].sum() for part in self._inputs]
         moved = by_reference.take(self.references) if self.references.size else _NOTHING
-        return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), by_loss])
+        return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), pushed, by_loss])
 
     def losses(self, by_body: Array, by_damper: Array) -> Array:
         """Dissipation by account from that of all bodies and spring-dampers."""
@@ -207,7 +225,14 @@ class Accounts:
         return total(self.arrays.contacts.owner, by_gap, self.touching)[owners]
 
     def struck(
-        self, by_row: Array, gaps: Array, *, impact: Array | None, settled: Array | None, projected: float
+        self,
+        by_row: Array,
+        gaps: Array,
+        impulses: Array,
+        *,
+        impact: Array | None,
+        settled: Array | None,
+        projected: float,
     ) -> Array:
         """Flows of impulses: work by constraint row, and what some gaps lose in an impact, or as they settle."""
         by_loss = np.zeros(len(self.dissipation))
@@ -221,7 +246,9 @@ class Accounts:
             by_loss[-1] = projected
         inputs = max((part.stop for part in self._inputs), default=0)
         moved = np.zeros(len(self.arrays.springs.stiffness))
-        return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved)
+        normal, *friction = impulses.reshape(-1, gaps.size)
+        pushed = self._impulses(normal, np.array(friction).reshape(-1, gaps.size), gaps)
+        return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved, pushed=pushed)
 
 
 def input_outputs(a: Arrays, h: float, x: Means, at: tuple[Array, Array]) -> Array:
