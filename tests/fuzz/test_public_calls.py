@@ -21,7 +21,8 @@ GIVEN = {
 """Constants and base classes, and values that other functions make."""
 RESULTS = {
     "Analysis", "Assessment", "BucklingLoad", "CasimirReport", "CanonicalForm", "Certificate", "Constraint",
-    "ConstrainedForm", "ContactHistory", "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "FrequencyResponse", "ImpassePoint",
+    "ConstrainedForm", "ContactHistory",
+    "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "FrequencyResponse", "ImpassePoint",
     "Inconsistency", "IndexReport", "Inertia", "InputError", "Integrability", "IntegrationError",
     "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LoadPort", "Mechanism",
     "MechanismDerivative", "ModeChange", "Occurrences", "PassivityReport", "Pose", "Port", "Reaction",
