@@ -102,8 +102,15 @@ def cable(
         view=_view(line, places),
         loads={"load": _load(line)},
         weights={name: line.at(np.array([s]))[0] for name, s in _ports(length, ports or {}).items()},
-        tangents=line.at(borders, 1),
+        tangents=_tangents(line),
     )
+
+
+def _tangents(line: HermiteLine) -> Array:
+    """Weights of r' at the ends of the pieces in which each element is drawn, (E, q, N)."""
+    elements = line.borders.size - 1
+    s = line.borders[:-1, None] + np.diff(line.borders)[:, None] * np.arange(DRAWN + 1) / DRAWN
+    return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)
 
 
 def _point(mass: float) -> Body:

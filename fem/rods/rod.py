@@ -28,7 +28,9 @@ UNDAMPED = Damping()
 STRETCHED = 0.01
 """Length of a curve between two nodes, over that of the rod, beyond which the curve has another parameter."""
 TURNED = 1.0
-"""Turn of the sections of a curve between the nodes of an element [rad] beyond which frames jump."""
+"""Turn of the sections of a curve along an element [rad] beyond which frames jump."""
+SAMPLES = 8
+"""Parts of an element from end to end of which the turn of a curve is summed: a full turn is none by its ends alone."""
 
 
 @checked
@@ -116,7 +118,7 @@ def rod(
         frames=_frames(mesh, directors, sections, held),
         places=places,
         elasticity=rod_strain(mesh, (places, directors), stiffness, beta),
-        elements=mesh.numbers[:, [0, -1]],
+        elements=mesh.numbers,
         directors=directors,
         view=rod_view(mesh, (places, directors), sections),
         loads={"load": NodalLoad(np.arange(len(places)), np.zeros(places.shape), sparse.diags_array(mesh.masses))},
@@ -167,11 +169,11 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
             raise ValueError(f"curve must have its length as parameter: at s = {s:.6g} m it has |dr/ds| = {speed:.4g}")
         if tangent @ frame[:, 0] < 0.5 * speed:
             raise ValueError(f"curve must have frames with d₁ along it, at s = {s:.6g} m it has d₁ = {frame[:, 0]}")
-    for nodes in mesh.numbers:
-        relative = directors[nodes[0]].T @ directors[nodes[-1]]
-        turn = float(np.arccos(np.clip(0.5 * (np.trace(relative) - 1.0), -1.0, 1.0)))
+    for at in zip(mesh.borders[:-1], mesh.borders[1:], strict=True):
+        frames = np.array([np.asarray(curve(float(s))[1]) for s in np.linspace(*at, SAMPLES + 1)])
+        cosines = 0.5 * (np.einsum("qij,qij->q", frames[:-1], frames[1:]) - 1.0)
+        turn = float(np.arccos(np.clip(cosines, -1.0, 1.0)).sum())
         if turn > TURNED:
-            at = mesh.nodes[nodes[[0, -1]]]
             raise ValueError(
                 f"frames of the curve turn by {turn:.2g} rad from s = {at[0]:.6g} to {at[1]:.6g} m: they must not "
                 f"jump, and an element must not turn by more than {TURNED} rad: take more elements"

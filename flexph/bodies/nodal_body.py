@@ -121,7 +121,7 @@ class NodalBody(Described, Memo):
         What holds them together; of solids the vectors of its strains are, point by point, the columns of the
         deformation gradient.
     elements : array
-        (E, 2): the nodes at the ends of what its strains interpolate.
+        (E, q): the nodes along each of what its strains interpolate, from end to end.
     directors : array
         (N, d, d): the sections of the undeformed nodes, where these turn.
     view : View, optional
@@ -133,7 +133,7 @@ class NodalBody(Described, Memo):
     weights : mapping
         Ports that are points which move with weights (N,) of the nodes, by name.
     tangents : array, optional
-        (t, N): weights of the tangents between which elements turn.
+        (E, q, N): weights of the tangents along each element, in place of nodes that turn.
     """
 
     frames: tuple[Body, ...]
@@ -146,7 +146,7 @@ class NodalBody(Described, Memo):
     loads: Mapping[str, NodalLoad] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
-    remedy: ClassVar[str] = "made by fem.rod or fem.cable"
+    remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
 
     size: ClassVar[int] = 0
     turns: ClassVar[bool] = True

@@ -55,7 +55,7 @@ def _refuse_nodes(method: methods.MechanismMethod, problem: InitialValueProblem)
     for name, body in problem.mechanism.bodies.items():
         if isinstance(body, NodalBody):
             raise ValueError(
-                f"{type(method).__name__} is not known of {name!r}, a body of nodes (fem.rod, fem.cable): "
+                f"{type(method).__name__} is not known of {name!r}, a body of nodes {NodalBody.remedy}: "
                 "take Exact() or Exact4()"
             )
 

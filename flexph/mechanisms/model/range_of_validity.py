@@ -70,19 +70,24 @@ def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
 
 
 def _element_turns(body: NodalBody, nodes: Array) -> Array:
-    """The largest turn of an element between its ends [rad], (k,), at rotations (k, 9N) or points (k, 3N) of nodes."""
+    """The largest turn along an element [rad], (k,), at rotations (k, 9N) or points (k, 3N) of nodes.
+
+    From node to node, or from tangent to tangent, and the sum of these: what is between the ends alone is at most π,
+    and small again after a full turn or a turn there and back.
+    """
 
     def largest_of_tangents(some: Array) -> Array:
-        tangents = np.asarray(body.tangents) @ some.reshape(len(some), -1, 3)
-        tangents /= np.linalg.norm(tangents, axis=2, keepdims=True)
-        cosine = np.einsum("kei,kei->ke", tangents[:, :-1], tangents[:, 1:]).min(axis=1)
-        return np.arccos(np.clip(cosine, -1.0, 1.0))
+        tangents = np.asarray(body.tangents) @ some.reshape(len(some), 1, -1, 3)
+        tangents /= np.linalg.norm(tangents, axis=3, keepdims=True)
+        return along(np.einsum("keqi,keqi->keq", tangents[:, :, :-1], tangents[:, :, 1:]))
 
     def largest(some: Array) -> Array:
-        sections = some.reshape(len(some), -1, 3, 3) @ body.directors
-        first, last = sections[:, body.elements[:, 0]], sections[:, body.elements[:, 1]]
-        cosine = 0.5 * (np.einsum("keij,keij->ke", first, last).min(axis=1) - 1.0)
-        return np.arccos(np.clip(cosine, -1.0, 1.0))
+        sections = (some.reshape(len(some), -1, 3, 3) @ body.directors)[:, body.elements]
+        return along(0.5 * (np.einsum("keqij,keqij->keq", sections[:, :, :-1], sections[:, :, 1:]) - 1.0))
+
+    def along(cosines: Array) -> Array:
+        turns: Array = np.arccos(np.clip(cosines, -1.0, 1.0)).sum(axis=2).max(axis=1)
+        return turns
 
     return over_rows(largest if body.tangents is None else largest_of_tangents, nodes)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...bodies.nodal_body import FramedBody
 from ...contacts.arrays import refuse_contacts
 from ...numerics import checks as check
 from ..model.consistency import check_consistent
@@ -32,8 +33,12 @@ def consistent_state(
     c = at_rest(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":
         refuse_contacts(mechanism.connections, "elastic='quasi_static'")
-        if mechanism.rigid_motion is not None:
-            raise ValueError("elastic='quasi_static' is not known of bodies of nodes (fem.rod): take 'undeformed'")
+        several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
+        if several:
+            raise ValueError(
+                f"elastic='quasi_static' is not known of {several[0]!r}, a body of several frames: take 'undeformed' or "
+                "an equilibrium"
+            )
         c = deform(mechanism, c, velocities, table=table, time=time)
     c = move_with(mechanism, c, velocities, table=table, time=time)
     forces = spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0]

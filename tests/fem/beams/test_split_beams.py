@@ -91,6 +91,7 @@ def bodies_of_a_bend(frames):
     return [fem.rod(1.0, SOFT, SQUARE, elements=3, order=3), *(beam(n, n, **FREE) for n in frames)]
 
 
+@pytest.mark.filterwarnings("ignore:a section of")
 def test_it_bends_as_a_rod_does():
     """Sections turn by 0.9 rad; errors are of the second order of the length of a frame."""
     pull, tips = {"F": [0.0, 2.0 * RIGIDITY, 0.5 * RIGIDITY]}, []

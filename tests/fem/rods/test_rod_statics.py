@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import fem
 import rigid
-from flexph import ValidityWarning, connect, eigenfrequencies, force, integrate, modes, revolute, torque
+from flexph import GROUND, ValidityWarning, connect, eigenfrequencies, force, integrate, modes, revolute, torque, weld
 from flexph.export import write_modes, write_series
 from flexph.integration.methods import Decaying, Exact, ExactGauss
 from flexph.models import ModelError, load_model, write_model
@@ -197,6 +197,30 @@ def test_an_element_that_turns_by_much_warns():
     mechanism, pose = cantilever(SLENDER, elements=2, loads=[torque("rod.tip", name="M")])
     with pytest.warns(ValidityWarning, match="an element of 'rod' turns by 1.2"):
         mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, 125.0]})
+
+
+def test_an_element_that_turns_there_and_back_warns():
+    """A bar of a centimetre under ten tonnes: the first element turns by 1.9 rad to its middle, and back by 0.9 rad.
+
+    In statics and in motion: the turn is the sum from node to node, not that between the ends.
+    """
+    aluminium = fem.Material(young=70e9, density=2700.0, poisson=0.33)
+    rod = fem.rod(1.0, aluminium, fem.Section(diameter=0.01), elements=4)
+    mechanism = connect({"rod": rod}, [weld("rod.root", GROUND.at(0.0, 0.0, 0.0)), force("rod.tip", name="F")])
+    pose, pull = mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))}), {"F": [0.0, 1e5, 0.0]}
+    with pytest.warns(ValidityWarning, match=r"an element of 'rod' turns by 2\.8 rad"):
+        state = mechanism.equilibrium(pose, inputs=pull)
+    with pytest.warns(ValidityWarning, match=r"an element of 'rod' turns by 2\.8 rad"):
+        integrate(mechanism, state, [0.0, 1e-6], inputs=pull)
+
+
+def test_a_curve_with_a_full_turn_in_an_element_is_refused():
+    def ring(s):
+        c, d = np.cos(s), np.sin(s)
+        return (d, 1.0 - c, 0.0), np.array([[c, -d, 0.0], [d, c, 0.0], [0.0, 0.0, 1.0]])
+
+    with pytest.raises(ValueError, match=r"frames of the curve turn by 6\.3 rad from s = 0 to 6\.28319 m"):
+        fem.rod(4.0 * np.pi, STEEL, fem.Section(diameter=0.01), elements=2, curve=ring)
 
 
 MODEL = """
