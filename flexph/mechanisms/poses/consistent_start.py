@@ -36,8 +36,8 @@ def consistent_state(
         several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
         if several:
             raise ValueError(
-                f"elastic='quasi_static' is not known of {several[0]!r}, a body of several frames: take 'undeformed' or "
-                "an equilibrium"
+                f"elastic='quasi_static' is not known of {several[0]!r}, a body of several frames: take 'undeformed' "
+                "or an equilibrium"
             )
         c = deform(mechanism, c, velocities, table=table, time=time)
     c = move_with(mechanism, c, velocities, table=table, time=time)
