@@ -69,8 +69,4 @@ def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
     if isinstance(body, Body) and port in body.loads and port not in body.ports:
         no_turn = sparse.csr_array((spins(body.dim), body.size))
         return index, Port(body.centre, sparse.csr_array(body.inertia.mean_shape), no_turn)
-    if port in body.loads and port not in body.ports:
-        raise ValueError(
-            f"load {name!r} cannot follow its body, which has no frame but those of its nodes: axes='world'"
-        )
     return find_port(name, bodies)

@@ -86,7 +86,8 @@ def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", nam
         Load port ``body.load`` of a flexible body.
     axes : {"world", "body"}
         ``body``: the load follows, its components are on the axes of the frame of the body; a pressure p is ``-p *
-        body.loads[port].normals``.
+        body.loads[port].normals``. On a rod they are on the axes of the section at each node, the first along the rod,
+        on a beam that is split on those of each frame. Cables and solids of finite strain have no such axes.
     name : str, optional
         Name of the element; by default its kind and its ports.
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...bodies.body import NodalLoad, Port
-from ...bodies.nodal_body import AnyBody, nodes_of
+from ...bodies.body import Body, NodalLoad, Port
+from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
 from ...bodies.ports import find_place, find_port, frames_of, split_port, weights_of
-from ...joints.rows.connection import Connection
+from ...joints.rows.connection import Connection, Input
 from ...joints.rows.directions import axis
 from ...joints.rows.vectors import BodyVector
 from ...numerics import checks as check
@@ -21,8 +21,11 @@ from ...numerics.rotations import cross, spins
 from .nodal import Mean
 
 
-def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[str]) -> dict[str, Any]:
-    """Node data of the places of joints and loads, those of load ports last; means of nodes do not move themselves."""
+def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
+    """Node data of the places of joints and loads, those of load ports last; means of nodes do not move themselves.
+
+    After the points of a load that follows several frames come the axes of these, d for each point.
+    """
     owned = list(frames_of(bodies).values())
     dim = owned[0].dim
     start = np.cumsum([0, *(b.size for b in owned)])
@@ -45,9 +48,9 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         position.append(x)
         shapes.append(widened(shape, start[index], start[-1]))
     load_start = []
-    for name in loads:
-        index, owner, port_name = split_port(name, bodies)
-        load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
+    for given in loads:
+        index, owner, port_name = split_port(given.port, bodies)
+        load = check.lookup("load port", port_name, owner.loads, given.port.partition(".")[0])
         load_start.append(len(body))
         nodes = load.nodes if isinstance(load, NodalLoad) else np.zeros(len(load.positions), dtype=int)
         body += (index + nodes).tolist()
@@ -55,6 +58,12 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
         shape = sparse.csr_array((load.positions.size, 0)) if load.shapes is None else load.shapes
         shapes.append(widened(shape, start[index], start[-1]))
+        if given.follows and isinstance(load, NodalLoad):
+            axes = _axes_of(given.port, owner, load)
+            body += np.repeat(index + nodes, dim).tolist()
+            moves += [0.0] * axes.shape[0]
+            position += list(axes)
+            shapes.append(sparse.csr_array((axes.size, int(start[-1]))))
     return {
         "node_body": np.array(body, dtype=int),
         "node_moves": np.array(moves),
@@ -63,6 +72,16 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         "load_start": load_start,
         "means": means,
     }
+
+
+def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
+    """The axes that a load follows at each of its p points, of rods those of the sections, (p·d, d)."""
+    d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
+    if load.weights.shape[0] != load.weights.shape[1] or not all(nodes_of(owner)[i].turns for i in load.nodes):
+        raise ValueError(f"load {name!r} cannot follow its body, which has no frames that turn with it: axes='world'")
+    if isinstance(owner, NodalBody):
+        own = owner.directors[load.nodes]
+    return np.swapaxes(own, 1, 2).reshape(-1, d)
 
 
 def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
@@ -83,18 +102,25 @@ def direction_shape(port: Port, direction: Array) -> Any:
     return sparse.csr_array(turned) @ port.rotation
 
 
-def number_loads(connections: Sequence[Connection], places: dict[BodyVector, int], dim: int) -> list[str]:
-    """Number the points of forces and the directions that loads follow; returns the load ports in their order."""
-    ports = []
+def number_loads(
+    connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
+) -> list[Input]:
+    """Number the points of forces and the directions that loads follow; returns those of load ports in their order."""
+    ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":
-            ports.append(given.port)
+            ports.append(given)
         wanted = [BodyVector(given.port)] if given.kind == "force" else []
-        if given.follows and (given.kind != "torque" or dim == 3):
+        if given.follows and (given.kind != "torque" or dim == 3) and not _by_frame(given, bodies):
             wanted += [BodyVector(given.port, axis(i, dim)) for i in range(dim)]
         for place in wanted:
             places.setdefault(place, len(places))
     return ports
+
+
+def _by_frame(given: Input, bodies: Mapping[str, AnyBody]) -> bool:
+    """Whether a load belongs to a body of several frames."""
+    return given.kind == "load" and not isinstance(split_port(given.port, bodies)[1], Body)
 
 
 def load_arrays(
@@ -121,7 +147,10 @@ def load_arrays(
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))
             count = dim * weights.shape[1]
-        if c.input.follows and (c.input.kind != "torque" or dim == 3):
+        if c.input.follows and _by_frame(c.input, bodies):
+            own = first + weights.shape[0] + np.arange(count).reshape(-1, dim)
+            follow += [(at + dim * i, axes.tolist()) for i, axes in enumerate(own)]
+        elif c.input.follows and (c.input.kind != "torque" or dim == 3):
             frame = [places[BodyVector(c.input.port, axis(i, dim))] for i in range(dim)]
             follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]
         slices[c.name] = slice(at, at + count)

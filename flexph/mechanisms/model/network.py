@@ -81,7 +81,7 @@ def build_network(
     springs = _springs(connections, numbering)
     dim, frames = len(gravity), frames_of(bodies)
     rolling = _rolling(connections, numbering, bodies)
-    loads = number_loads(connections, numbering.places, dim)
+    loads = number_loads(connections, numbering.places, bodies)
     number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
     folded = velocities <= DENSE_LIMIT if folded is None else folded

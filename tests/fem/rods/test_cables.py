@@ -134,6 +134,8 @@ def test_what_a_cable_has_not_is_refused_by_name():
     rope = fem.cable(2.0, **ROPE, elements=2)
     with pytest.raises(ValueError, match=r"a point mass has no direction"):
         connect({"rope": rope}, [revolute("rope.root", GROUND, axis=(0.0, 0.0, 1.0))])
+    with pytest.raises(ValueError, match=r"load 'rope\.load' cannot follow its body"):
+        connect({"rope": rope}, [distributed_load("rope.load", axes="body")])
     with pytest.raises(ValueError, match="join a rigid body or a point mass"):
         rope.with_mass("tip", 1.0)
     mechanism = connect({"rope": rope}, [])

@@ -4,11 +4,24 @@ import meshio
 import numpy as np
 import pytest
 from rod_samples import SLENDER, cantilever
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import fem
 import rigid
-from flexph import GROUND, ValidityWarning, connect, eigenfrequencies, force, integrate, modes, revolute, torque, weld
+from flexph import (
+    GROUND,
+    ValidityWarning,
+    connect,
+    distributed_load,
+    eigenfrequencies,
+    force,
+    integrate,
+    modes,
+    revolute,
+    torque,
+    weld,
+)
 from flexph.export import write_modes, write_series
 from flexph.integration.methods import Decaying, Exact, ExactGauss
 from flexph.models import ModelError, load_model, write_model
@@ -116,6 +129,29 @@ def test_stress_resultants_are_those_of_statics():
     lever = mechanism.position(state, "rod.tip")[0]
     np.testing.assert_allclose(reaction.torque[0], [0.0, 0.0, -20.0 * lever], atol=1e-8)
     assert np.all(np.diff(stress[:, 5]) < 0.0)  # M₃ falls from the root to the tip
+
+
+def test_a_load_that_stays_across_its_rod():
+    """Against N' = κQ, Q' = −κN − q, M' = −Q, θ' = κ = M/EI from the free end (of a thin rod), by Runge-Kutta."""
+    section = fem.RodSection(
+        axial=1e6, shear=(1e6, 1e6), torsion=1.0, bending=(1.0, 1.0), mass=1.0, inertia=(0.02, 0.01, 0.01)
+    )
+
+    def line(s, state):
+        N, Q, M, angle, *_ = state
+        return [M * Q, -M * N - 8.0, -Q, M, np.cos(angle), np.sin(angle)]
+
+    *_, M, angle, x, y = solve_ivp(line, [1.0, 0.0], np.zeros(6), rtol=1e-9, atol=1e-11).y[:, -1]
+    c, s = np.cos(angle), np.sin(angle)
+    load = distributed_load("rod.load", axes="body", name="q")
+    mechanism, pose = cantilever(section, length=1.0, elements=4, order=3, loads=[load])
+    state = mechanism.equilibrium(pose, inputs={"q": [0.0, 8.0, 0.0]})
+    assert -angle > 1.2
+    np.testing.assert_allclose(
+        mechanism.position(state, "rod.tip"), [-c * x - s * y, s * x - c * y, 0.0], rtol=0, atol=2e-4
+    )
+    torque_at_root = mechanism.reaction(state, mechanism.connections[0].name).torque[0]
+    np.testing.assert_allclose(torque_at_root, [0.0, 0.0, -M], rtol=0, atol=1e-4)
 
 
 def test_lateral_buckling_of_a_strip():
