@@ -25,7 +25,7 @@ from ...numerics.step_failed import StepFailed
 class Iterate(NamedTuple):
     """An iterate of a step: mean velocities and multipliers, their defects, and the trial end.
 
-    ``stresses`` (e,) are those of the strain rows that its Jacobian is taken with (:mod:`kernels.jacobians.mixed`).
+    ``stresses`` (m,) are those that its Jacobian is taken with (:mod:`kernels.jacobians.mixed`), (0,) for its own ones.
     """
 
     step: Step
@@ -41,20 +41,22 @@ class Iterate(NamedTuple):
 
 
 def evaluated(
-    a: Arrays, step: Step, x: Means, *, stresses: Array | None = None, by_increments: bool = False
+    a: Arrays, step: Step, x: Means, *, stresses: Array | None = None, mixed: bool = False, by_increments: bool = False
 ) -> Iterate:
     """An iterate with its defects, those of the constraints by their increments where these are known more exactly.
 
-    ``stresses`` of the strain rows by default are those at the start of the step.
+    ``stresses`` by default are those at the start of the step, of a ``mixed`` iteration and that of strain rows.
     """
     defect, trial = residual(a, step, x)
     if by_increments:
         defect = defect._replace(lam=increment_of_gap(a, Point(*step, trial), x))
-    return Iterate(step, x, defect, trial, step.start.sigma[a.strains.stress] if stresses is None else stresses)
+    if stresses is None:
+        stresses = step.start.sigma if mixed or a.strains.stress.size else np.zeros(0)
+    return Iterate(step, x, defect, trial, stresses)
 
 
 def stresses_after(a: Arrays, iterate: Iterate, correction: Means) -> Array:
-    """Stresses of the strain rows after a correction of an iterate, to first order (e,)."""
+    """Stresses after a correction of an iterate, to first order (m,), where its Jacobian is not taken with its own."""
     return corrected_stresses(a, iterate.point, correction) if iterate.stresses.size else iterate.stresses
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -51,12 +52,17 @@ def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
     Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
     that are ill-determined (singular poses). Iterates to stagnation; bodies at rest, whose velocities are round-off of
     positions, take one correction. Raises StepFailed. Where round-off of positions keeps it from converging,
-    constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly.
+    constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly. Bodies of von Kármán strain whose step
+    is not settled so take the mixed iteration, which needs a Jacobian for each correction.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging iteration says so itself
         try:
             return _iterate(a, step, guess)
-        except StepFailed:
+        except StepFailed as failed:
+            if a.slopes.shape[0] and not a.strains.stress.size:
+                with suppress(StepFailed):
+                    settled = _iterate(a, step, guess, mixed=True)
+                    return settled._replace(iterations=failed.iterations + settled.iterations)
             if not (a.springs.relations or a.strains.laws or a.contacts.stiffness.any()):
                 raise
         return _search(a, step, guess)
@@ -105,8 +111,8 @@ class _Best(NamedTuple):
     size: float = math.inf
 
 
-def _iterate(a: Arrays, step: Step, guess: Means) -> Converged:
-    limits, iterate, by_increments = _limits(a, step), evaluated(a, step, guess), False
+def _iterate(a: Arrays, step: Step, guess: Means, *, mixed: bool = False) -> Converged:
+    limits, iterate, by_increments = _limits(a, step), evaluated(a, step, guess, mixed=mixed), False
     progress, scale, best, mixed = Progress(), _Scale(), _Best(iterate), iterate.stresses.size > 0
     solve: Solve | None = None
     for iteration in range(1, NEWTON.iterations + 1):

@@ -1,6 +1,7 @@
-"""The mixed iteration: stresses of strain rows as iterates of their own, known to first order where the step is.
+"""The mixed iteration: stresses as iterates of their own, known to first order where the step is.
 
-After a correction δ from an iterate with stresses σ = C⁻¹ε they are σ + C⁻¹B₁δ. The forces of a stiff body are those of
+After a correction δ from an iterate with stresses σ = C⁻¹ε they are σ + C⁻¹B₁δ, of strain rows and of bodies with von
+Kármán strain, B₁ = D(u₁). The forces of a stiff body are those of
 its strains, but the stiffness that comes of them turning with the body has these stresses: quadratic strains of an
 iterate that is still far off, times the stiffness, would make it useless. Solved so, σ₁ is an unknown of Newton's
 method that is eliminated from each of its corrections.
@@ -21,21 +22,27 @@ from .blocks import node_blocks
 
 
 def corrected_stresses(a: Arrays, at: Point, correction: Means) -> Array:
-    """Stresses of the strain rows (e,) to first order after a correction that is subtracted from the means."""
-    t, s, h = at.trial, a.strains, at.h
+    """Stresses (m,) to first order after a correction that is subtracted from the means."""
+    t, s, h, stresses = at.trial, a.strains, at.h, at.trial.end.sigma.copy()
+    if correction.du.size:
+        slope = 2.0 * t.slope - at.known.slope
+        stresses -= h * (a.rise @ correction.du + a.bend @ (slope * (a.slopes @ correction.du)))
+    if not s.stress.size:
+        return stresses
     turned = np.einsum("ksd,ks->kd", node_blocks(a, at)[0], correction.omega.take(a.node_body, axis=0))
     placed = h * a.node_moves[:, None] * correction.v.take(a.node_body, axis=0) + turned
     change = product_changes(a, a.incidence @ placed, t.vector)
     moved = changes(s, gradient(s, t.product), change)
-    stresses: Array = t.end.sigma[s.stress] - end_stiffness(s, t.product) @ moved
+    stresses[s.stress] -= end_stiffness(s, t.product) @ moved
     return stresses
 
 
 def with_stresses(a: Arrays, at: Point, stresses: Array) -> Point:
-    """The point with the forces that these stresses at the end (e,) have, for its Jacobian."""
+    """The point with the forces that these stresses at the end (m,) have, for its Jacobian."""
     t, own, known = at.trial, a.strains.stress, at.known
-    jump = np.zeros(t.stress.size)
-    jump[own] = (0.5 + a.stress_damping[own] / at.h) * (stresses - t.end.sigma[own])
+    jump = (0.5 + a.stress_damping / at.h) * (stresses - t.end.sigma)
+    if not own.size:
+        return at._replace(trial=t._replace(stress=t.stress + jump))
     on_product = np.zeros(t.product.size)
     add_forces(a.strains, mean_gradient(a.strains, known.product, t.product), jump[own], on_product)
     force = node_forces(a, on_product, t.vector_mean, np.zeros(0))
