@@ -1,6 +1,7 @@
 """Linear systems to and from other packages and files.
 
-Imports: files, linear, linear.responses, numerics, numerics.factors, systems.
+Imports: bodies, files, joints, joints.forces, joints.rows, linear, linear.responses, numerics, numerics.factors,
+systems.
 """
 
 import lazy_loader

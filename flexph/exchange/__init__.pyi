@@ -11,3 +11,5 @@ from .state_spaces import from_control as from_control
 from .state_spaces import from_scipy as from_scipy
 from .state_spaces import to_control as to_control
 from .state_spaces import to_scipy as to_scipy
+from .urdf import Robot as Robot
+from .urdf import read_urdf as read_urdf
