@@ -219,6 +219,13 @@ def test_bad_input_is_answered(options, message):
         fem.rod(given.pop("length"), given.pop("material"), given.pop("section"), **given)
 
 
+def test_negative_stiffness_is_refused():
+    given = {"axial": 1.0, "shear": (1.0, 1.0), "torsion": 1.0, "bending": (1.0, 1.0), "mass": 1.0}
+    for name, value, message in (("axial", -1.0, r"axial must be positive"), ("bending", (1.0, -1.0), r"bending\[1\]")):
+        with pytest.raises(ValueError, match=message):
+            fem.RodSection(**{**given, "inertia": (1.0, 1.0, 1.0), name: value})
+
+
 def test_frames_that_jump_are_refused():
     def curve(s):
         turn = 1.5 if s > 1.0 else 0.0
