@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contacts.gaps import gaps_between, vectors_of
+from ..kernels.contacts.gaps import Contacts, gaps_between, tangents, vectors_of
 from ..kernels.resolution import coordinate_size
 from ..kernels.state import node_arms, node_points
 from ..mechanisms.model.model import Model
@@ -40,17 +41,36 @@ class ContactHistory:
     friction: Array
 
 
-def gaps_of(mechanism: Model, contact: str, states: Array) -> tuple[Array, Array]:
-    """Gaps of a contact at states (k, n), (k, c), and whether they are closed."""
+class ContactPoints(NamedTuple):
+    """Gaps of a contact at k states: values and whether closed (k, c), places and normals out of the second shape.
+
+    Places are those of the first shape that are nearest to the second, (k, c, d).
+    """
+
+    gap: Array
+    touches: Array
+    place: Array
+    normal: Array
+
+
+def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
+    """Gaps of a contact at states (k, n)."""
     names = [c.name for c in mechanism.connections if c.form.gaps]
     owner = names.index(check.choice("contact", contact, names))
     a = mechanism.network.arrays
     own = a.contacts.take(np.flatnonzero(a.contacts.owner == owner))
-    rows, near = [], []
-    for x in states:
-        c = configuration(mechanism, x)
-        vectors = vectors_of(own, node_points(a, c.r, node_arms(a, c.R, c.u)))
-        rows.append(gaps_between(own, vectors, vectors).before)
-        near.append(TOUCHING * max(coordinate_size(a, c.r), 1e-300))
-    gaps = np.array(rows).reshape(-1, own.kind.size)
-    return gaps, gaps <= np.array(near).reshape(-1, 1)
+    rows = [_at(mechanism, own, x) for x in states]
+    gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
+    return ContactPoints(gap, touches, place, normal)
+
+
+def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
+    """Gaps at a state, whether they are closed, places and normals."""
+    a, c = mechanism.network.arrays, configuration(mechanism, x)
+    points = node_points(a, c.r, node_arms(a, c.R, c.u))
+    vectors = vectors_of(own, points)
+    gaps = gaps_between(own, vectors, vectors)
+    padded = np.vstack([points, np.zeros((1, a.dim))])
+    first = np.where(own.plus[0, :, None] >= 0, padded[own.plus[0]], padded[own.minus[0]] + vectors[0])
+    near = TOUCHING * max(coordinate_size(a, c.r), 1e-300)
+    return gaps.before, gaps.before <= near, first - tangents(own, gaps)[1][0], gaps.mean[0]

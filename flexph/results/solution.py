@@ -19,7 +19,7 @@ from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
-from .contact_history import ContactHistory, gaps_of
+from .contact_history import ContactHistory, contact_points
 from .ledger import join_ledgers
 from .result import Occurrences, Result
 from .signature import mechanism_signature
@@ -133,9 +133,9 @@ class Solution(MotionByName, Result):
         ContactHistory
             Gaps at the saved times, forces in the mean between them.
         """
-        gap, touches = gaps_of(self.mechanism, name, self.states)
+        at = contact_points(self.mechanism, name, self.states)
         spans, own = np.diff(self.times), self.ledger.impulses
-        return ContactHistory(gap, touches, own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans)
+        return ContactHistory(at.gap, at.touches, own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans)
 
     @checked
     def show(

@@ -20,7 +20,7 @@ from ..numerics.memo import read_only
 from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
-from .contact_history import gaps_of
+from .contact_history import contact_points
 
 
 class StateView(NDArrayOperatorsMixin):
@@ -259,7 +259,7 @@ class MechanismView(MotionByName, StateView):
 
     def gaps(self, contact: str) -> Array:
         """Gaps of a contact or stop by its name, (c,) [m, rad]: closed at zero and below, for events and observers."""
-        return gaps_of(self.mechanism, contact, self.x[None])[0][0]
+        return contact_points(self.mechanism, contact, self.x[None]).gap[0]
 
 
 class _Panels:

@@ -1,4 +1,4 @@
-"""Weights and forces of joints as arrows."""
+"""Weights, forces of joints and of contacts as arrows, and where contacts are closed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..drawing.shapes import axes_along
+from ..drawing.shapes import axes_along, sphere_shape
 from ..joints.rows.signs import arrow
 from ..numerics.arrays import Array
+from ..results.contact_history import contact_points
 from ..results.solution import Solution
 from ..results.state_view import MotionByName
 from .places import PortPlaces, spatial
@@ -17,6 +18,12 @@ from .scene import Part
 
 MOST = 40
 """Joints and bodies whose forces are drawn."""
+PARALLEL = 0.999
+"""Length of the mean of unit normals from which on they are parallel."""
+GAPS = 400
+"""Gaps of a contact that is drawn."""
+ROUND = 40.0
+"""Length of the longest arrow over the radius of balls at closed contacts."""
 SLIGHT = 1e-9
 """Forces below this share of the largest are none."""
 
@@ -30,12 +37,12 @@ class Pull(NamedTuple):
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
-    """Arrows of all joints, and of all weights, at saved times; the largest force of each kind is ``longest`` [m]."""
+    """Arrows of joints, contacts and weights at saved times; the largest force of each kind is ``longest`` [m]."""
     return [
         part
-        for own in (_reactions(solution, motion, rows), _weights(motion, len(rows)))
+        for own in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
         for part in _drawn(own, longest)
-    ]
+    ] + _points(solution, rows, radius=longest / ROUND)
 
 
 def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
@@ -71,6 +78,47 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
     places = [PortPlaces(motion, len(rows), c.ports[0]).position(c.ports[0]) for c in joints]
     forces = [spatial(run.reaction(c.name).force) for c in joints]
     return [Pull(f"force of {c.name}", at, f) for c, at, f in zip(joints, places, forces, strict=True)]
+
+
+def _contacts(solution: Solution, rows: Array) -> list[Pull]:
+    """Sums of the normal forces of contacts on their first shapes, each in the mean of the step that ends at its time.
+
+    Not where gaps that are closed have several normals.
+    """
+    pulls = []
+    for name in _touching(solution):
+        if not len(solution.multiplier_times):
+            break
+        at = contact_points(solution.mechanism, name, solution.states[rows])
+        size = solution.ledger.impulses[f"{name}: normal"] / np.diff(solution.times)
+        nearest = np.arange(at.gap.shape[1]) == at.gap.argmin(axis=1)[:, None]
+        closed = np.where(at.touches.any(axis=1, keepdims=True), at.touches, nearest)[:, :, None]
+        place, normal = ((closed * values).sum(axis=1) / closed.sum(axis=1) for values in (at.place, at.normal))
+        if (np.linalg.norm(normal, axis=1) > PARALLEL).all():
+            force = size[np.maximum(rows - 1, 0)][:, None] * normal
+            pulls.append(Pull(f"normal force of {name}", spatial(place), spatial(force)))
+    return pulls
+
+
+def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
+    """Balls where gaps are closed."""
+    ball, parts = sphere_shape(radius), []
+    for name in _touching(solution):
+        at = contact_points(solution.mechanism, name, solution.states[rows])
+        if not at.touches.any() or at.gap.shape[1] > MOST:
+            continue
+        shown = at.touches[:, :, None, None] * ball.points  # of no size where they are open
+        points = (spatial(at.place)[:, :, None] + shown).reshape(len(rows), -1, 3)
+        count = at.gap.shape[1]
+        triangles = np.vstack([len(ball.points) * k + ball.triangles for k in range(count)])
+        parts.append(Part(f"points of {name}", "arrow", points, triangles))
+    return parts
+
+
+def _touching(solution: Solution) -> list[str]:
+    """Contacts of shapes, of few gaps; stops have no place."""
+    connections = [c for c in solution.mechanism.connections if 0 < len(c.form.gaps) <= GAPS]
+    return [c.name for c in connections if all(gap.sides is not None for gap in c.form.gaps)][:MOST]
 
 
 def _weights(motion: MotionByName, count: int) -> list[Pull]:

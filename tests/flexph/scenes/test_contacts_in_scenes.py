@@ -8,9 +8,9 @@ import pytest
 import fem
 import rigid
 from cases.rubber_laws import block
-from flexph import GROUND, connect, hinge
+from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Cylinder, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
-from flexph.scenes import pose_scene
+from flexph.scenes import motion_scene, pose_scene
 from flexph.view.looks import shown_field
 
 
@@ -112,3 +112,17 @@ def test_rods_and_rubber_have_their_stresses_in_scenes():
     assert fields["constants"]["bending moment z"].unit == "N m"
     assert shown_field(scene, None) == "von Mises stress"
     np.testing.assert_allclose(fields["rubber"]["von Mises stress"].values, 1e5, rtol=1e-12)  # where F = 1
+
+
+def test_forces_and_points_of_contacts_are_drawn_on_request():
+    ball, places = disc(0.0, 0.1)
+    floor = contact(Sphere("a.centre", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(), name="floor")
+    mechanism = connect(ball, [floor], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess=places), velocities={"a": (1.0, 0.0, 0.0)})
+    scene = motion_scene(integrate(mechanism, start, np.linspace(0.0, 0.1, 3)), forces=True)
+    parts = {part.name: part for part in scene.parts if part.kind == "arrow"}
+    assert set(parts) == {"normal force of floor, at most 9.81 N", "weight of a, at most 9.81 N", "points of floor"}
+    for row, x in enumerate((0.0, 0.05, 0.1)):  # it slides
+        np.testing.assert_allclose(parts["points of floor"].points[row].mean(axis=0), [x, 0.0, 0.0], atol=1e-12)
+        arrow = parts["normal force of floor, at most 9.81 N"].points[row]
+        assert arrow[:, 1].min() > -1e-12 and arrow[arrow[:, 1].argmax(), 0] == pytest.approx(x, abs=1e-12)
