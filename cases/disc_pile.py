@@ -65,7 +65,7 @@ def pile(radii: Array, width: float, law: Rigid) -> Mechanism:
 
 def run(
     *,
-    discs: Annotated[int, Option("number of discs")] = 25,
+    discs: Annotated[int, Option("number of discs")] = 100,
     friction: Annotated[float, Option("coefficient of friction")] = 0.3,
     restitution: Annotated[float, Option("e, from 0 to 1")] = 0.3,
     step: Annotated[float, Option("time step", "s")] = 5e-3,
@@ -101,7 +101,7 @@ def penetration(result: Result) -> float:
     i, j = np.triu_indices(r.size, 1)
     between = np.linalg.norm(place[:, i] - place[:, j], axis=2) - (r[i] + r[j])
     walls = np.minimum(place[:, :, 1], result.width - np.abs(place[:, :, 0])) - r
-    return float(max(-min(between.min(initial=0.0), walls.min()), 0.0))
+    return abs(float(min(between.min(initial=0.0), walls.min(), 0.0)))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:

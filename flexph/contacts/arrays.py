@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -35,8 +37,9 @@ def contact_arrays(
     own = [(i, c, gap) for i, c in enumerate(c for c in connections if c.form.gaps) for gap in c.form.gaps]
     if not own:
         return no_contacts(dim)
+    moves = cache(partial(_moves, bodies))
     for _, connection, gap in own:
-        _check_restitution(connection, gap, bodies)
+        _check_restitution(connection, gap, moves)
     laws = [gap.law for _, _, gap in own]
     first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
@@ -50,7 +53,7 @@ def contact_arrays(
         plus=np.array(ends[0]),
         minus=np.array(ends[1]),
         fixed=np.array([[gap.vectors[k].fixed or zero for _, _, gap in own] for k in range(3)]),
-        body=np.array([[_turned(c, gap, side, bodies) for _, c, gap in own] for side in range(2)]),
+        body=np.array([[_turned(c, gap, side, moves) for _, c, gap in own] for side in range(2)]),
         share=np.array([[gap.radii[side] for _, _, gap in own] for side in range(2)]),
         owner=np.array([i for i, _, _ in own]),
         rigid=np.array([isinstance(law, Rigid) for law in laws]),
@@ -77,34 +80,46 @@ def anchor_names(connections: Sequence[Connection], dim: int) -> tuple[str, ...]
     )
 
 
-def _turned(connection: Connection, gap: Gap, side: int, bodies: Mapping[str, AnyBody]) -> int:
+class _Moves(NamedTuple):
+    """How a port moves: the number of its body, whether it turns, also against its body, and whether it deforms."""
+
+    body: int
+    turns: bool
+    bends: bool
+    deforms: bool
+
+
+def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
+    index, found = find_port(port, bodies)
+    bends = found.rotation is not None and bool(sparse.csr_array(found.rotation).count_nonzero())
+    return _Moves(index, found.rotation is not None, bends, bool(sparse.csr_array(found.shape).count_nonzero()))
+
+
+def _turned(connection: Connection, gap: Gap, side: int, moves: Callable[[str], _Moves]) -> int:
     """The body that friction turns on a side of a contact, or −1; raises ValueError where it has no frame that does."""
     if gap.sides is None or not getattr(gap.law, "friction", 0.0):
         return -1
     port: PortName = gap.sides[side]
     if isinstance(port, Ground) or (gap.radii[side] == 0.0 and not (side == 1 and gap.kind == "offset")):
         return -1
-    index, found = find_port(port, bodies)
-    if found.rotation is None:
+    own = moves(port)
+    if not own.turns:
         raise ValueError(f"{connection.name}: friction turns {port!r}, a point mass: take a body with inertia")
-    if sparse.csr_array(found.rotation).count_nonzero():
+    if own.bends:
         raise ValueError(
             f"{connection.name}: the section at {port!r} turns against its body when that deforms: take a radius of 0 "
             "there, or weld a rigid body to it and let that touch"
         )
-    return index
+    return own.body
 
 
-def _check_restitution(connection: Connection, gap: Gap, bodies: Mapping[str, AnyBody]) -> None:
+def _check_restitution(connection: Connection, gap: Gap, moves: Callable[[str], _Moves]) -> None:
     """Raise ValueError for restitution where a body deforms: its effective mass there falls with the mesh."""
     if not getattr(gap.law, "restitution", 0.0):
         return
     for vector in gap.vectors:
         for place in (vector.plus, vector.minus):
-            if place is None:
-                continue
-            port = find_port(place.port, bodies)[1]
-            if sparse.csr_array(port.shape).count_nonzero():
+            if place is not None and moves(place.port).deforms:
                 raise ValueError(
                     f"{connection.name}: restitution means nothing at {place.port!r}, where the body deforms (the mass "
                     "that takes part falls with the mesh): take Rigid() without it, or a compliant law"

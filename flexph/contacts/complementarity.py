@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
 
@@ -64,10 +65,31 @@ class Problem(NamedTuple):
 
 def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     """The impulses; look at their ``defect``, as some problems have no solution."""
-    contacts, start = problem.contacts, np.zeros(problem.b.size) if guess is None else guess
-    if not contacts:
+    start = np.zeros(problem.b.size) if guess is None else guess
+    if not problem.contacts:
         return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0, 0.0)
     best = judged(problem, start)
+    if best.defect <= SOLVED:
+        return best
+    parts, x = _independent(problem), start.copy()
+    if len(parts) == 1:
+        return _solved(problem, best)
+    for own in parts:
+        part = Problem(problem.D[np.ix_(own, own)], problem.b[own], problem.friction[own[own < problem.contacts]])
+        x[own] = _solved(part, judged(part, start[own])).flat
+    return judged(problem, x)
+
+
+def _independent(problem: Problem) -> list[Array]:
+    """Contacts that act on each other, in groups: their places in D, of which those between groups are zero."""
+    coupled = (np.abs(problem.D).reshape(*[problem.b.size // problem.contacts, problem.contacts] * 2) > 0.0).any((0, 2))
+    count, group = connected_components(coupled, directed=False)
+    rows = np.arange(problem.b.size).reshape(-1, problem.contacts)
+    return [rows[:, group == i].ravel() for i in range(count)]
+
+
+def _solved(problem: Problem, best: Impulses) -> Impulses:
+    """The impulses of contacts that all depend on each other."""
     if best.defect > SOLVED:
         best = _better(problem, best, SWEEPS)
     for share in SHARES:

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..kernels.arrays import Arrays
-from ..kernels.contacts.gaps import Gaps, Touch, gaps_between, tangents, vectors_of
+from ..kernels.contacts.gaps import Gaps, Touch, gaps_between, rates_of, tangents, vectors_of
 from ..kernels.continuous import mass_matrix
 from ..kernels.gradient import constraint_matrix, node_rows, world_spin_levers
 from ..kernels.jacobians.contacts import gap_rows, slip_rows, vector_rows
-from ..kernels.state import Configuration, Derived, node_points
+from ..kernels.state import Configuration, Derived, node_points, node_velocities
 from ..numerics.arrays import Array, dense
 from .complementarity import Impulses, Problem, solve
 
@@ -68,6 +68,12 @@ def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
     """All gaps at a state."""
     vectors = vectors_of(a.contacts, node_points(a, c.r, d.arm))
     return gaps_between(a.contacts, vectors, vectors)
+
+
+def gap_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Rates of all gaps at a state."""
+    moved = rates_of(a.contacts, node_velocities(a, c, c.R, d.arm))
+    return np.asarray(np.vecdot(gaps_at(a, c, d).end, moved).sum(axis=0))
 
 
 def level_at(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, index: Array) -> Level:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...contacts.broad_phase import broad_phase, passing
-from ...contacts.velocities import Level, Strike, gaps_at, impact, level_at, settle
+from ...contacts.velocities import Level, Strike, gap_rates, gaps_at, impact, level_at, settle
 from ...kernels.contacts.gaps import Contacts, vectors_of
 from ...kernels.resolution import coordinate_size
 from ...kernels.state import derive, node_points
@@ -43,7 +43,7 @@ SHORTEST = 1e-7
 """Length of a part of a step, over that of the step, which is not taken."""
 DIVISIONS = 12
 """How often a step is divided where balls pass through each other in it."""
-AHEAD, TREES = 4.0, 12
+AHEAD, TREES = 2.5, 12
 """How far is looked for pairs that are near, over the way of the fastest body, and how often if that was too little."""
 _NONE = np.zeros(0, dtype=int)
 
@@ -129,7 +129,7 @@ class RigidStepper(ExactStepper):
             way = sum(float(np.linalg.norm(q - p, axis=1).max()) for p, q in pairwise(places))
             if 2.0 * way <= reach:
                 return near, parts
-            reach = 2.0 * AHEAD * way
+            reach = AHEAD * way
         raise StepFailed("bodies move further the more contacts are taken in", TREES, 0.0)
 
     def _given(self, start: StepStart, time: float) -> list[Part]:
@@ -232,11 +232,9 @@ class RigidStepper(ExactStepper):
         h = time - start.time
         end = self._part(start, time, _NONE).end
         before, after = self._gaps(start), self._gaps(end)
-        level = self._level(start, self._rigid)
-        rate = np.zeros(before.size)
-        rate[self._rigid] = level.rates(velocities_of(self.mechanism, start.state.c))[: self._rigid.size]
+        rate = gap_rates(self.arrays, start.state.c, start.state.d)
         bend = 2.0 * np.abs(after - before - h * rate) / h
-        still = RESTING * np.abs(rate).max(initial=0.0)
+        still = RESTING * np.abs(rate[self._rigid]).max(initial=0.0)
         closing = self._contacts.rigid & (after <= 0.0) & (rate < -np.maximum(bend, still))
         if not (closing & self._bouncing).any():
             return _NONE
