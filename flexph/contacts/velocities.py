@@ -53,6 +53,13 @@ class Level(NamedTuple):
         change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
         return v + change
 
+    def reactions(self, impulses: Array) -> Array:
+        """Impulses of the joints while contacts have impulses: with the velocities b of drives they do work."""
+        if not self.joints.size:
+            return np.zeros(self.joints.shape[0])
+        free: Array = solve_triangular(self.lower, self.rows.T @ impulses, lower=True)
+        return np.asarray(np.linalg.lstsq(self.joints.T, self.spread @ impulses - free, rcond=RANK)[0])
+
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
         """The nearest velocities with G v = b, and the impulses μ of the joints that take v there."""
         if not rates.size:

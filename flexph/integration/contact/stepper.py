@@ -265,7 +265,7 @@ class RigidStepper(ExactStepper):
         joined, mu = level.joined(v, b)
         strike = impact(level, joined, self._contacts.restitution[index])
         after = level.struck(joined, strike.impulses)
-        return self._booked(at, after, (mu, index), impact=strike)
+        return self._booked(at, after, (mu, index, level), impact=strike)
 
     def _settled(self, part: Part, closed: Array) -> list[Part]:
         """A part of a step, and what settles at its end."""
@@ -280,7 +280,7 @@ class RigidStepper(ExactStepper):
         v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
         joined, mu = level.joined(v, b)
         strike = settle(level, joined, given[:, own].ravel()[: level.D.shape[0]])
-        return [part, self._booked(end, level.struck(joined, strike.impulses), (mu, index), settled=strike)]
+        return [part, self._booked(end, level.struck(joined, strike.impulses), (mu, index, level), settled=strike)]
 
     def _joint_rates(self, at: StepStart) -> Array:
         return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
@@ -289,13 +289,13 @@ class RigidStepper(ExactStepper):
         self,
         at: StepStart,
         v: Array,
-        given: tuple[Array, Array],
+        given: tuple[Array, Array, Level],
         *,
         impact: Strike | None = None,
         settled: Strike | None = None,
     ) -> Part:
         """The state with other velocities, and what that took."""
-        mu, index = given
+        mu, index, level = given
         a, mechanism, rates = self.arrays, self.mechanism, self.table.rates(at.time)
         x = flat(mechanism, with_velocities(mechanism, at.state.c, v))
         c = configuration(mechanism, x)
@@ -304,16 +304,18 @@ class RigidStepper(ExactStepper):
         energy = self.accounts.energies(c, d)
         b = self._joint_rates(at)
         lost = -0.5 * float(mu @ (at.state.defect)) if mu.size else 0.0
-        struck = next(s for s in (impact, settled) if s is not None)
+        strike = impact or settled
+        assert strike is not None
+        acting = mu + level.reactions(strike.impulses) if b.any() else mu
         flows = self.accounts.struck(
-            mu * b, index, struck.impulses, impact=None if impact is None else impact.lost,
+            acting * b, index, strike.impulses, impact=None if impact is None else impact.lost,
             settled=None if settled is None else settled.lost, projected=lost,
         )  # fmt: skip
         balance = abs(self.accounts.balance(at.energy, energy, flows))
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
         end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
-        stage = np.zeros(self.rows_of_g)
-        return Part(end, 0.0, stage, flows, residuals, 0, np.zeros(0), _NONE, struck.missed, struck.scale)
+        none = np.zeros(self.rows_of_g)
+        return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), _NONE, strike.missed, strike.scale)
 
     # --- steps that close -------------------------------------------------------------------------------------------
 
