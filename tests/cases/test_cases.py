@@ -81,7 +81,13 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "spin-up": (6, "--elements 2 --steps 200", "ledger.csv ledger.png tip.csv tip.png tip_linear.csv"),
     "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
     "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
-    "disc-pile": (6, "--discs 4 --end 0.02", "ledger.csv ledger.png motion.vtkhdf pile.csv pile.png"),
+    "cam-stop": (6, "--turns 0.05 --step 2e-3", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
+    "chain-on-ground": (
+        8,
+        "--links 3 --height 1e-4 --step 5e-3 --end 0.02",
+        "chain.csv chain.png ledger.csv ledger.png motion.csv motion.vtkhdf",
+    ),
+    "disc-pile": (8, "--discs 4 --end 0.02", "ledger.csv ledger.png motion.vtkhdf pile.csv pile.png"),
     "woodpecker-toy": (6, "--step 1e-3 --end 0.01", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
     "clearance-crank": (5, "--step 1e-3 --end 0.004", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "bouncing-ball": (10, "--end 0.02 --height 1e-4", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
@@ -101,7 +107,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
 SLOW_CHECKS = """
     gear-train hardware-in-the-loop
     bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
-    disc-pile
+    disc-pile chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
     flexible-rope
@@ -113,6 +119,7 @@ SLOW_CHECKS = """
 SLOW_RUNS = """
     gear-train hardware-in-the-loop
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
+    chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam
     flexible-rope

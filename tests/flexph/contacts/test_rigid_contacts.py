@@ -7,7 +7,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, hinge, integrate
+from flexph import GROUND, connect, drive, hinge, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, stop
 from flexph.contacts.complementarity import Problem, judged, solve
 from flexph.contacts.velocities import Level, impact, settle
@@ -85,6 +85,23 @@ def test_the_defect_of_complementarity_is_the_gap_that_impulses_leave_over_the_l
     assert right == pytest.approx([0.5, 0.75])
     for change, defect in ((0.01, 0.02 / 3.0), (-0.01, 0.02 / 3.0)):
         assert judged(problem, right + np.array([change, 0.0])).defect == pytest.approx(defect)
+
+
+@pytest.mark.parametrize("way", ["events", "steps"])
+def test_a_drive_that_strikes_does_the_work_of_its_impulse(way):
+    wheel = rigid.body(1.0, inertia=1.0, ports={"shaft": (0.0, 0.0), "pin": (0.5, 0.0)})
+    block = rigid.body(2.0, inertia=1.0, ports={"face": (0.0, 0.0)})
+    touch = contact(Sphere("wheel.pin", 0.1), Plane("block.face", (0.0, -1.0)), Rigid(restitution=0.5), name="face")
+    held = [hinge("wheel.shaft", GROUND.at(0.0, 0.0)), drive("wheel.shaft", GROUND, angle=lambda t: 3.0 * t)]
+    mechanism = connect({"wheel": wheel, "block": block}, [*held, touch])
+    pose = mechanism.assemble(guess={"block": (0.5, 0.1 + 1e-3, 0.0)})
+    solution = integrate(mechanism, mechanism.consistent_state(pose), (0.0, 1e-3), method=Exact(contact=way))
+    speed = 3.0 * 0.5
+    assert solution["block.velocity"][-1, 1] == pytest.approx(1.5 * speed, rel=1e-5)
+    lost = 0.5 * 2.0 * speed**2 * (1.0 - 0.5**2)
+    assert solution.ledger.dissipation["face: impact"].sum() == pytest.approx(lost, rel=1e-5)
+    assert sum(work.sum() for work in solution.ledger.work.values()) == pytest.approx(2.0 * 1.5 * speed**2, rel=1e-5)
+    sound(solution)
 
 
 def sliding(slope, speed, times, way="events"):
