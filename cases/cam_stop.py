@@ -1,4 +1,4 @@
-"""An eccentric cam that lifts a flat follower off a stop, in a guide with clearance: closed forms of lift, loss and force.
+"""An eccentric cam that lifts a flat follower off a stop, in a guide with clearance: closed forms of lift and loss.
 
 The follower rests on the stop, as long as the cam is below it by a clearance; the cam strikes it, lifts it, and sets it
 down again, once a turn.

@@ -1,4 +1,4 @@
-"""A chain of a hundred links, hung in folds, that is dropped on a plane and makes a heap: contacts, friction and hinges.
+"""A chain of a hundred links, hung in folds, that is dropped on a plane and makes a heap: contacts, friction, hinges.
 
 All links have balls at their hinges, which touch the ground and each other; the impacts are plastic.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,7 +40,7 @@ def chain(links: int, friction: float) -> Mechanism:
     balls = [Sphere(f"{name}.left", RADIUS) for name in names] + [Sphere(f"{names[-1]}.right", RADIUS)]
     law, floor = Rigid(friction=friction), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
     touching = [contact(balls, floor, law, name="ground"), mutual_contact(balls, law, name="balls")]
-    joints = [hinge(f"{first}.right", f"{second}.left") for first, second in zip(names, names[1:], strict=False)]
+    joints = [hinge(f"{first}.right", f"{second}.left") for first, second in pairwise(names)]
     return connect(dict.fromkeys(names, link), [*joints, *touching], gravity=(0.0, -GRAVITY))
 
 
