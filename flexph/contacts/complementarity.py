@@ -4,13 +4,13 @@ With y = b + DΛ, D symmetric and positive semidefinite (Λ = (Λ_N, Λ_T), all 
 
     0 ≤ y_N ⟂ Λ_N ≥ 0,    |Λ_T| ≤ μΛ_N,  Λ_T = −μΛ_N y_T/|y_T| where y_T ≠ 0
 
-By sweeps of Gauss and Seidel, which find who is open, sticks and slips, and then by steps of Newton's method on these
-sets, of least norm where impulses are not unique.
+By the proximal point method: problems with D + wI and b − wΛ at the last Λ have impulses that are unique, also where
+contacts are redundant, and w goes to round-off. Each is solved by a semismooth Newton method on who is open, sticks
+and slips, after sweeps of Gauss and Seidel where it fails. Contacts that do not act on each other are apart.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +18,17 @@ from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
 
-SWEEPS, STEPS, MANY_SWEEPS = 15, 60, 1000
-"""Sweeps before Newton's method, its steps, and sweeps where it does not settle."""
-SHARES, PROXIMAL = (1e-6, 1e-8, 1e-3), 30
-"""Weights on what changes, over the largest entry of D, that make impulses unique, and how often they are taken."""
-SOLVED = 1e-11
-"""Defect of the complementarity, over the largest velocity in it, at which a problem counts as solved."""
+SWEEPS, STEPS, PROXIMAL, MANY_SWEEPS = 15, 30, 30, 1000
+"""Sweeps where Newton's method fails, its steps, how often a weight is taken, and sweeps where none helps."""
+FIRST, LEAST, MOST = 1e-6, 1e-11, 1e-2
+"""Weights on what changes, over the largest entry of D: the first, and the range."""
+SOLVED, EXACT = 1e-11, 1e-14
+"""Defects of the complementarity, over the largest velocity in it, of a problem that is solved, and to round-off."""
 OPEN, STICK, SLIP = range(3)
 
 
 class Impulses(NamedTuple):
-    """Λ_N (c,), Λ_T (t, c), and the defect of the complementarity over its scale, the largest entry of b."""
+    """Λ_N (c,), Λ_T (t, c), and the defect of the complementarity over its scale, the largest velocity in it."""
 
     normal: Array
     friction: Array
@@ -42,11 +42,12 @@ class Impulses(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """D ((1 + t)c, (1 + t)c), b and μ (c,)."""
+    """D ((1 + t)c, (1 + t)c), b and μ (c,); ``size`` is what the velocities b are sums of, if that is more than b."""
 
     D: Array
     b: Array
     friction: Array
+    size: float = 0.0
 
     @property
     def contacts(self) -> int:
@@ -75,7 +76,8 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     if len(parts) == 1:
         return _solved(problem, best)
     for own in parts:
-        part = Problem(problem.D[np.ix_(own, own)], problem.b[own], problem.friction[own[own < problem.contacts]])
+        friction = problem.friction[own[own < problem.contacts]]
+        part = Problem(problem.D[np.ix_(own, own)], problem.b[own], friction, problem.size)
         x[own] = _solved(part, judged(part, start[own])).flat
     return judged(problem, x)
 
@@ -90,33 +92,24 @@ def _independent(problem: Problem) -> list[Array]:
 
 def _solved(problem: Problem, best: Impulses) -> Impulses:
     """The impulses of contacts that all depend on each other."""
-    if best.defect > SOLVED:
-        best = _better(problem, best, SWEEPS)
-    for share in SHARES:
-        if best.defect <= SOLVED:
-            return best
-        best = _proximal(problem, best, share * float(problem.D.diagonal().max()))
-    return best if best.defect <= SOLVED else _better(problem, best, MANY_SWEEPS)
-
-
-def _better(problem: Problem, best: Impulses, sweeps: int) -> Impulses:
-    """The best of some impulses, of these after sweeps, and of those after Newton's method."""
-    swept = _swept(problem, best.flat, sweeps)
-    return min(best, judged(problem, swept), _newton(problem, swept), key=lambda one: one.defect)
-
-
-def _proximal(problem: Problem, best: Impulses, weight: float) -> Impulses:
-    """Impulses that are not unique, by problems in which a weight on what changes makes them so."""
-    x, D = best.flat, problem.D + weight * np.eye(problem.b.size)
+    x, share, largest, before = best.flat, FIRST, float(problem.D.diagonal().max()), np.inf
     for _ in range(PROXIMAL):
-        one = problem._replace(D=D, b=problem.b - weight * x)
-        x = _better(one, judged(one, x), SWEEPS).flat
-        found = judged(problem, x)
-        better = found.defect < best.defect
-        best = found if better else best
-        if best.defect <= SOLVED or not better:
+        if best.defect <= EXACT or (best.defect <= SOLVED and best.defect > 0.1 * before):
             break
-    return best
+        before = best.defect
+        weight = share * largest
+        one = problem._replace(D=problem.D + weight * np.eye(x.size), b=problem.b - weight * x)
+        nearest = _newton(one, x)
+        if nearest.defect > SOLVED:
+            nearest = min(nearest, _newton(one, _swept(one, x, SWEEPS)), key=lambda tried: tried.defect)
+        if nearest.defect <= SOLVED:
+            x, share = nearest.flat, max(0.1 * share, LEAST)
+            best = min(best, judged(problem, x), key=lambda tried: tried.defect)
+        else:
+            share = min(10.0 * share, MOST) if share < MOST else FIRST
+    if best.defect <= SOLVED:
+        return best
+    return min(best, _newton(problem, _swept(problem, best.flat, MANY_SWEEPS)), key=lambda tried: tried.defect)
 
 
 def judged(problem: Problem, impulses: Array) -> Impulses:
@@ -127,7 +120,7 @@ def judged(problem: Problem, impulses: Array) -> Impulses:
     trial = friction - r_t * y_t
     wanted = trial * np.minimum(1.0, bound / np.maximum(np.linalg.norm(trial, axis=0), 1e-300))
     missed = np.concatenate([(normal - np.maximum(normal - r_n * y_n, 0.0)) / r_n, ((friction - wanted) / r_t).ravel()])
-    scale = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+    scale = max(float(np.abs(problem.b).max(initial=0.0)), problem.size, 1e-300)
     return Impulses(normal, friction, float(np.abs(missed).max() / scale), scale)
 
 
@@ -157,54 +150,43 @@ def _swept(problem: Problem, impulses: Array, sweeps: int) -> Array:
 
 
 def _newton(problem: Problem, impulses: Array) -> Impulses:
-    """Newton's method on who is open, sticks and slips; of all corrections those of least norm."""
-    x, best = impulses.copy(), judged(problem, impulses)
+    """Semismooth Newton steps on who is open, sticks and slips, the best of them."""
+    x, best = impulses, judged(problem, impulses)
     for _ in range(STEPS):
         matrix, defect = _linear(problem, x)
-        x = x - _least_norm(matrix, defect)
+        try:
+            x = x - np.linalg.solve(matrix, defect)
+        except np.linalg.LinAlgError:
+            break
         found = judged(problem, x)
-        if found.defect < best.defect:
-            settled = found.defect <= 1e-3 * SOLVED
-            best = found
-            if settled:
-                break
-        elif found.defect <= SOLVED:
+        better = found.defect < best.defect
+        best = found if better else best
+        if best.defect <= (EXACT if better else SOLVED):
             break
     return best
 
 
-def _least_norm(matrix: Array, defect: Array) -> Array:
-    size = np.maximum(np.abs(matrix).max(axis=1), 1e-300)
-    scaled, right = matrix / size[:, None], defect / size
-    largest = np.abs(right).max(initial=1e-300)
-    with suppress(np.linalg.LinAlgError):
-        step: Array = np.linalg.solve(scaled, right)
-        solved = np.isfinite(step).all() and np.abs(scaled @ step - right).max() <= 1e-9 * largest
-        if solved and np.abs(step).max() < 1e6 * largest / np.abs(matrix).max():
-            return step
-    least: Array = np.linalg.lstsq(scaled, right, rcond=1e-11)[0]
-    return least
-
-
 def _linear(problem: Problem, x: Array) -> tuple[Array, Array]:
     """Jacobian and defect of the conditions that hold on the sets of an iterate."""
-    (normal, friction), y, count = problem.split(x), problem.at(x), problem.contacts
-    (y_n, y_t), (r_n, r_t) = problem.split(y), _steps(problem)
-    matrix, defect, unit = problem.D.copy(), y.copy(), np.eye(x.size)
+    (normal, friction), y, at = problem.split(x), problem.at(x), np.arange(problem.contacts)
+    (y_n, y_t), (r_n, r_t), t = problem.split(y), _steps(problem), len(friction)
+    trial, bound = friction - r_t * y_t, problem.friction * np.maximum(normal, 0.0)
+    size, unit = np.maximum(np.linalg.norm(trial, axis=0), 1e-300), np.eye(t)[:, :, None]
     open_ = normal - r_n * y_n <= 0.0
-    matrix[:count][open_], defect[:count][open_] = unit[:count][open_] / r_n[open_, None], normal[open_] / r_n[open_]
-    bound = problem.friction * np.maximum(normal, 0.0)
-    trial = friction - r_t * y_t
-    size = np.linalg.norm(trial, axis=0)
-    rows = np.arange(count, x.size).reshape(-1, count)
-    for i in np.flatnonzero(open_ | (size > bound) | (problem.friction == 0.0)):
-        k = rows[:, i]
-        if open_[i] or problem.friction[i] == 0.0:
-            matrix[k], defect[k] = unit[k] / r_t[i], x[k] / r_t[i]
-            continue
-        d = trial[:, i] / size[i]
-        turn = bound[i] / size[i] * (np.eye(d.size) - np.outer(d, d))
-        by_trial = unit[k] - r_t[i] * problem.D[k]
-        matrix[k] = (unit[k] - turn @ by_trial - problem.friction[i] * np.outer(d, unit[i])) / r_t[i]
-        defect[k] = (x[k] - bound[i] * d) / r_t[i]
-    return matrix, defect
+    none = open_ | (problem.friction == 0.0)
+    slips, along = ~none & (size > bound), trial / size
+    # a slipping contact: Λ_T − μΛ_N d = 0 over r_t, d the direction of Λ_T − r_t y_T
+    turning = np.where(slips, bound / size, 0.0) * (unit - along[:, None] * along)
+    on_rates = np.where(none, 0.0, np.where(slips, turning, unit))
+    on_impulses = np.where(none, unit, np.where(slips, unit - turning, 0.0)) / r_t
+    D, count = problem.D.reshape(t + 1, at.size, x.size), at.size
+    matrix, defect = np.empty_like(D), np.empty((t + 1, count))
+    matrix[0], defect[0] = np.where(open_, 0.0, 1.0)[:, None] * D[0], np.where(open_, normal / r_n, y_n)
+    matrix[0, at, at] += np.where(open_, 1.0 / r_n, 0.0)
+    for i in range(t):
+        matrix[1 + i] = sum(on_rates[i, j][:, None] * D[1 + j] for j in range(t))
+    for i, j in np.ndindex(t, t):
+        matrix[1 + i, at, (1 + j) * count + at] += on_impulses[i, j]
+    matrix[1:, at, at] -= np.where(slips, problem.friction * along / r_t, 0.0)
+    defect[1:] = np.where(none, friction / r_t, np.where(slips, (friction - bound * along) / r_t, y_t))
+    return matrix.reshape(x.size, x.size), defect.ravel()

@@ -150,10 +150,10 @@ def impact(level: Level, v: Array, restitution: Array) -> Strike:
     before, count = level.rates(v), restitution.size
     wanted = before.copy()
     wanted[:count] += restitution * np.minimum(before[:count], 0.0)
-    found = _solved(level, wanted)
+    found = _solved(level, v, wanted)
     gained = _work(level, before, found.flat)
     if found.defect > 1e-9 or gained > 0.0:
-        plastic = _solved(level, before)
+        plastic = _solved(level, v, before)
         change = found.flat - plastic.flat if found.defect <= 1e-9 else 0.0 * plastic.flat
         share = _largest_share(level, before, plastic.flat, change)
         worse = max(plastic, found, key=_missed) if change.any() else plastic
@@ -164,15 +164,15 @@ def impact(level: Level, v: Array, restitution: Array) -> Strike:
 def settle(level: Level, v: Array, given: Array) -> Strike:
     """The plastic law for impulses together with those already ``given``, as far as no energy is created."""
     before = level.rates(v)
-    found = _solved(level, before - level.D @ given, given)
+    found = _solved(level, v, before - level.D @ given, given)
     wanted = found.flat - given
     slope, curve = float(wanted @ before), float(wanted @ level.D @ wanted)
     share = 0.0 if slope >= 0.0 else min(1.0, -2.0 * slope / max(curve, 1e-300))
     return _strike(level, v, (share * wanted, share), found)
 
 
-def _solved(level: Level, b: Array, guess: Array | None = None) -> Impulses:
-    return solve(Problem(level.D, b, level.friction), guess)
+def _solved(level: Level, v: Array, b: Array, guess: Array | None = None) -> Impulses:
+    return solve(Problem(level.D, b, level.friction, level.terms(v)), guess)
 
 
 def _work(level: Level, before: Array, impulses: Array) -> float:

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...contacts.complementarity import Impulses, Problem, judged, solve
+from ...contacts.complementarity import SOLVED, Impulses, Problem, judged, solve
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.contacts.gaps import Touch
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.blocks import flatten, node_blocks, node_gradients, unflatten
 from ...kernels.jacobians.contacts import gap_rows, slip_rows, taken, vector_rows
+from ...kernels.resolution import RESOLUTION, coordinate_size
 from ...kernels.values import Means, Solve, Step
 from ...numerics.arrays import Array, dense
 from ...numerics.step_failed import StepFailed
@@ -47,13 +48,16 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
     """Solve the step with some of the rigid contacts, from impulses of theirs; raises StepFailed."""
     x, scale, size, previous = guess, _scale(a, step, guess), np.inf, np.inf
     contacts, coarse = a.contacts.take(index), UNRESOLVED * lever(a) / (step.h * float(scale.max()))
+    unresolved = (
+        RESOLUTION * coordinate_size(a, step.start.r) / step.h
+    )  # gaps of joints at the start, which the end has not
     for iteration in range(1, ITERATIONS + 1):
         pushed = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
         iterate = evaluated(a, pushed, x)
         solve_with = factored(a, iterate, iteration, size)
         correction = solve_with(iterate.defect)
         spread, problem, terms = _linear(a, iterate, index, (solve_with, correction, impulses))
-        found = solve(problem._replace(friction=contacts.friction), impulses)
+        found = solve(problem._replace(size=max(terms, unresolved / SOLVED)), impulses)
         if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
         change = spread @ (found.flat - impulses)
