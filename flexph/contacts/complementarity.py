@@ -22,6 +22,8 @@ SWEEPS, STEPS, PROXIMAL, MANY_SWEEPS = 15, 30, 30, 1000
 """Sweeps where Newton's method fails, its steps, how often a weight is taken, and sweeps where none helps."""
 FIRST, LEAST, MOST = 1e-6, 1e-11, 1e-2
 """Weights on what changes, over the largest entry of D: the first, and the range."""
+HUGE = 1e100
+"""Impulse that leads nowhere."""
 SOLVED, EXACT = 1e-11, 1e-14
 """Defects of the complementarity, over the largest velocity in it, of a problem that is solved, and to round-off."""
 OPEN, STICK, SLIP = range(3)
@@ -157,6 +159,8 @@ def _newton(problem: Problem, impulses: Array) -> Impulses:
         try:
             x = x - np.linalg.solve(matrix, defect)
         except np.linalg.LinAlgError:
+            break
+        if not np.abs(x).max() < HUGE:
             break
         found = judged(problem, x)
         better = found.defect < best.defect

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from ...joints.rows.connection import measures
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.state import Configuration, Derived, derive
+from ...kernels.contacts.gaps import AXIAL, DISTANCE, gaps_between, vectors_of
+from ...kernels.state import Configuration, Derived, derive, node_points
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
 from .state import State, configuration
@@ -22,6 +23,8 @@ from .constraints import CONSISTENT, gap_of, rate_scale, rates_at, velocities_of
 FEW = 400
 """Rows of a sparse G up to which their products are looked at densely."""
 
+CONCENTRIC = 1e-12
+"""Distance of centres over the sum of the radii up to which spheres have no direction from one to the other."""
 REGULAR = 1e-4
 """Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
 
@@ -49,6 +52,7 @@ def check_consistent(
     d = derive(a, c)
     _check_lengths(mechanism, d.product)
     _check_contacts(mechanism, d.product)
+    _check_gaps(mechanism, c, d)
     if not rows:
         return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
     coefficient, offset = table.at(state.time)
@@ -88,6 +92,22 @@ def _check_contacts(mechanism: Model, product: Array) -> None:
                 f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
                 "mechanism.assemble(...)"
             )
+
+
+def _check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
+    contacts = mechanism.network.arrays.contacts
+    if not contacts.kind.size:
+        return
+    vectors = vectors_of(contacts, node_points(mechanism.network.arrays, c.r, d.arm))
+    outer = np.isin(contacts.kind, (DISTANCE, AXIAL)) & (contacts.sign > 0.0)
+    gaps = gaps_between(contacts, vectors, vectors).before
+    same = np.flatnonzero(outer & (gaps <= -(1.0 - CONCENTRIC) * contacts.offset))
+    if same.size:
+        names = [connection.name for connection in mechanism.connections if connection.form.gaps]
+        raise ValueError(
+            f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, so that no direction leads out of the "
+            "contact: begin with the bodies side by side"
+        )
 
 
 def _check_rotations(mechanism: Model, R: Array) -> None:

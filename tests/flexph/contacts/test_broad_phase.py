@@ -6,7 +6,7 @@ import pytest
 import rigid
 from cases import disc_pile
 from flexph import connect, integrate
-from flexph.contacts import Rigid, Sphere, broad_phase, mutual_contact
+from flexph.contacts import Hertz, Rigid, Sphere, broad_phase, mutual_contact
 from flexph.contacts.broad_phase import passing
 from flexph.methods import Exact
 
@@ -62,3 +62,10 @@ def test_a_pile_is_the_same_with_and_without_the_tree(monkeypatch):
     without = disc_pile.run(discs=9, end=0.05)
     assert with_tree.solution.ledger.dissipation["discs: impact"].sum() > 0.0
     assert disc_pile.centres(with_tree) == pytest.approx(disc_pile.centres(without), abs=1e-13)
+
+
+@pytest.mark.parametrize("law", [Rigid(), Hertz(1e6)])
+def test_balls_with_the_same_centre_are_refused(law):
+    mechanism = balls(2, law)
+    with pytest.raises(ValueError, match="both bodies have the same centre"):
+        integrate(mechanism, mechanism.consistent_state(mechanism.assemble()), (0.0, 0.01))
