@@ -105,7 +105,7 @@ def _check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
     if same.size:
         names = [connection.name for connection in mechanism.connections if connection.form.gaps]
         raise ValueError(
-            f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, so that no direction leads out of the "
+            f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, and no direction leads out of the "
             "contact: begin with the bodies side by side"
         )
 
