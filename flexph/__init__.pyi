@@ -51,6 +51,7 @@ from .joints import revolute as revolute
 from .joints import rolling_disc as rolling_disc
 from .joints import screw as screw
 from .joints import slider as slider
+from .joints import slipping_wheel as slipping_wheel
 from .joints import spherical as spherical
 from .joints import spring_damper as spring_damper
 from .joints import torque as torque

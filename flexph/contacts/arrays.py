@@ -131,3 +131,5 @@ def refuse_contacts(connections: Sequence[Connection], what: str) -> None:
     for connection in connections:
         if connection.form.gaps:
             raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")
+        if connection.form.slips:
+            raise ValueError(f"{what} knows nothing of wheels that slip, and {connection.name!r} is one: leave it out")

@@ -16,6 +16,7 @@ from .prismatic import prismatic
 from .revolute import revolute
 from .rolling.knife_edge import knife_edge
 from .rolling.rolling_disc import rolling_disc
+from .rolling.slipping_wheel import slipping_wheel
 from .rolling.wheel import wheel
 from .rows.connection import Connection
 from .rows.vectors import GROUND, Ground
@@ -50,6 +51,7 @@ __all__ = [
     "rolling_disc",
     "screw",
     "slider",
+    "slipping_wheel",
     "spherical",
     "spring_damper",
     "torque",

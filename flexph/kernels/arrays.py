@@ -14,6 +14,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
 from .contacts.gaps import Contacts
+from .rates.slips import Slips
 from .strains import Strains
 
 Index = np.ndarray
@@ -65,6 +66,7 @@ class Arrays(NamedTuple):
     strains: Strains
     rolling: Rolling
     contacts: Contacts
+    slips: Slips
     input_node: Any  # (k·d, i): node forces of the inputs
     input_torque: Any  # (t·s, i): section torques of the inputs
     torque_body: Index  # (t,)

@@ -16,37 +16,18 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
-from .springs import kappa
+from .rates.terms import term_gains, term_slopes
 from .state import Configuration
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
-    """w Π̄_by of all terms, over ρ² of angles, (w,), from the products at both ends."""
-    t = a.rolling
-    if not t.by.size:
-        return t.weight
-    gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))
-    return gain * _by_angle(t, before, after)[0] if t.angular.any() else gain
+    """w Π̄_by of all terms, times κ of angles, (w,), from the products at both ends."""
+    return term_gains(a.rolling, before, after)
 
 
 def gain_slopes(a: Arrays, before: Array, after: Array) -> tuple[Array, Array]:
     """∂(gain) by Π and by Π_by at the end, (w,) each."""
-    t, none = a.rolling, np.zeros(a.rolling.row.size)
-    if not t.angular.any():
-        return none, 0.5 * t.weight
-    factor, by_y, by_x = _by_angle(t, before, after)
-    p0, q0 = before.take(t.product), before.take(t.by)
-    mean = 0.5 * t.weight * (q0 + after.take(t.by))
-    return mean * (by_y * q0 + by_x * p0), 0.5 * t.weight * factor + mean * (by_x * q0 - by_y * p0)
-
-
-def _by_angle(t: Rolling, before: Array, after: Array) -> tuple[Array, Array, Array]:
-    """κ of the angle whose sine and cosine a term has, and its derivatives by Y and X; 1, 0, 0 of other terms."""
-    own = t.angular > 0
-    p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
-    y, x = np.where(own, p1 * q0 - q1 * p0, 0.0), np.where(own, q0 * q1 + p0 * p1, 1.0)
-    factor, by_y, by_x = kappa(y, x)
-    return factor, np.where(own, by_y, 0.0), np.where(own, by_x, 0.0)
+    return term_slopes(a.rolling, before, after)
 
 
 def squares(a: Arrays, product: Array) -> Array:

@@ -13,8 +13,8 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.gauss_tableau import Tableau
 from .arrays import Springs
+from .rates.terms import kappa
 
-_SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is then below 1e-17
 TINY = float(np.finfo(float).tiny)
 SUBSTITUTIONS = 100
 """Substitutions for collocated lengths, each shorter by their relative change over the step,"""
@@ -115,16 +115,6 @@ def reversed_rates(springs: Springs, before: Array, after: Array) -> Array:
         )
     ]
     return np.array(far, dtype=bool)
-
-
-def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
-    """κ = atan2(y, x)/y and its derivatives by y and x."""
-    near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
-    q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
-    size = x**2 + y**2
-    kappa = np.where(near, (1.0 - q**2 / 3.0 + q**4 / 5.0) / safe_x, np.arctan2(y, x) / safe_y)
-    by_y = np.where(near, (-2.0 / 3.0 * q + 0.8 * q**3) / safe_x**2, (x / size - kappa) / safe_y)
-    return kappa, by_y, -1.0 / size
 
 
 def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:

@@ -23,6 +23,7 @@ from .contacts.forces import node_and_body_forces, touched
 from .contacts.gaps import Touch
 from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
+from .rates.slips import add_slip_forces, slid
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
 from .springs import Measured, add_forces, measure, spring_forces
@@ -99,6 +100,12 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
+    slips = None
+    if a.slips.slip.size:
+        speed = node_velocities(a, x, inverse.transpose(0, 2, 1), lever)
+        change = product_changes(a, a.incidence @ speed, vector_mean)
+        slips = slid(a.slips, (known.product, product), change, h)
+        add_slip_forces(a.slips, slips, on_product)
     own = a.strains.stress
     if own.size:
         jump[own] = strain_stresses(a.strains, product) - start.sigma[own]
@@ -151,6 +158,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         lam=lam,
         gain=gain,
         touch=touch,
+        slid=slips,
         spin=None if s.decay is None else x.omega,
     )
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..numerics.arrays import Array
 from .contacts.gaps import Touch
+from .rates.slips import Slid
 from .springs import Measured
 from .state import Configuration, Derived
 
@@ -87,6 +88,7 @@ class Trial(NamedTuple):
     lam: Array  # multipliers of all constraints
     gain: Array  # of the terms of constraints on velocities
     touch: Touch | None = None  # contacts
+    slid: Slid | None = None  # friction against slips
     spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
 
 

@@ -20,7 +20,10 @@ from .schema.elements import Drive
 from .schema.entry import Builder
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
-ENDS = ("first", "second", "port", "rail", "reference", "ground", "carrier", "rack", "pinion", "housing")
+ENDS = (
+    *("first", "second", "port", "rail", "reference", "ground"),
+    *("carrier", "rack", "pinion", "housing", "wheel", "chassis"),
+)
 """Fields of connections that name a port or the ground."""
 
 

@@ -53,6 +53,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "lc-circuit": (8, "--periods 1", "motion.csv routes.png"),
     "levitated-ball": (4, "--end 0.05", "ball.png motion.csv"),
     "mass-spring-kernel": (4, "", "motion.csv structure.png"),
+    "mobile-robot": (9, "--end 1 --wheels plain", "ledger.csv ledger.png motion.vtkhdf path.csv path.png"),
     "nafems": (29, "--refine 4", "frequencies.csv fv12.png fv32.png fv52.png"),
     "plate-modes": (
         18,
@@ -105,7 +106,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "van-der-pol": (11, "--end 2.5 --step 0.02", "convergence.csv jumps.csv motion.csv van-der-pol.png"),
 }
 SLOW_CHECKS = """
-    gear-train hardware-in-the-loop
+    gear-train hardware-in-the-loop mobile-robot
     bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
     disc-pile chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
@@ -117,7 +118,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
-    gear-train hardware-in-the-loop
+    gear-train hardware-in-the-loop mobile-robot
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar

@@ -297,6 +297,8 @@ def _joints() -> dict[str, Call]:
         "revolute": pair | {"axis": axis, "second_axis": axis, "friction": friction},
         "rolling_disc": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis},
         "slider": {"port": "a.tip", "rail": GROUND, "direction": (1.0, 0.0), "turning": True, "friction": friction},
+        "slipping_wheel": {"wheel": "a.tip", "chassis": GROUND, "radius": 0.1, "friction": friction, "axis": None,
+                           "normal": axis, "roller": 0.8, "name": "slip"},
         "spherical": pair,
         "spring_damper": pair | {"stiffness": 1.0, "damping": 0.1, "length": 0.1, "name": "s"},
         "torque": {"port": "a.tip", "axes": "world", "name": "motor"},

@@ -51,6 +51,7 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
         "a contact is not yet": bool(arrays.contacts.kind.size),
+        "a wheel that slips is not yet": bool(arrays.slips.slip.size),
         "control of steps under loads that follow sections is not": method.tolerance is not None
         and bool(arrays.follow_input.size),
         "rolling in space by Gauss collocation is not": method.name == "exact_gauss"

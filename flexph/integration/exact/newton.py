@@ -63,7 +63,7 @@ def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
                 with suppress(StepFailed):
                     settled = _iterate(a, step, guess, mixed=True)
                     return settled._replace(iterations=failed.iterations + settled.iterations)
-            if not (a.springs.relations or a.strains.laws or a.contacts.stiffness.any()):
+            if not (a.springs.relations or a.slips.relations or a.strains.laws or a.contacts.stiffness.any()):
                 raise
         return _search(a, step, guess)
 
@@ -198,6 +198,7 @@ def _search(a: Arrays, step: Step, guess: Means) -> Converged:
     zero. There θ is taken, and the Jacobian renewed: Newton's method with a line search. Raises StepFailed.
     """
     iterate, gaps, largest, size, previous = evaluated(a, step, guess), gap_sizes(a, step), TINY, math.inf, math.inf
+    extent = coordinate_size(a, step.start.r)
     for iteration in range(1, NEWTON.searches + 1):
         solve = factored(a, iterate, iteration, size)
         correction = solve(iterate.defect)
@@ -206,7 +207,8 @@ def _search(a: Arrays, step: Step, guess: Means) -> Converged:
         size, previous = _relative_size(work, _Scale(largest), iteration), size
         share, iterate, _ = _along(a, iterate, correction)
         expected = size if math.isinf(previous) else size * min(1.0, size / previous)
-        if size <= NEWTON.noise * flatten(a, iterate.x).size or (share == 1.0 and expected <= NEWTON.settled):
+        settled = size <= NEWTON.noise * flatten(a, iterate.x).size or (share == 1.0 and expected <= NEWTON.settled)
+        if settled or (size >= previous and below_resolution(extent, step.h, correction)):
             return _converged(iterate, gaps, (iteration, size), solve)._replace(
                 iterations=NEWTON.iterations + iteration
             )

@@ -17,7 +17,7 @@ from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
 from .gaps import Gap
 from .laws import Alignment, Angle, Law, Offset
 from .signs import Sign, Solid
-from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, along, between, body_port
+from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, Weighed, along, between, body_port
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,14 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Slip:
+    """A velocity of one or two components, sums of terms over steps, and the friction [N] against its size [m/s]."""
+
+    components: tuple[tuple[Weighed, ...], ...]
+    friction: Relation
+
+
+@dataclass(frozen=True)
 class Input:
     """An external port: ``force``, ``torque``, or ``load`` (per length, on a load port).
 
@@ -67,7 +75,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Form:
-    """The rows, measures and gaps of a connection in the plane or in space.
+    """The rows, measures, gaps and slips of a connection in the plane or in space.
 
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
     closed (of drives as functions of time): with them the assembly finds its way from any guess. ``signs`` are what it
@@ -79,6 +87,7 @@ class Form:
     parallel: tuple[Axes | Callable[[float], Axes], ...] = ()
     signs: tuple[Sign, ...] = field(default=(), compare=False)
     gaps: tuple[Gap, ...] = ()
+    slips: tuple[Slip, ...] = ()
 
 
 NOTHING = Form()

@@ -20,6 +20,7 @@ from ..gradient import (
     section_rows,
     velocity_slices,
 )
+from ..rates.slips import slip_tangent
 from ..rolling import gain_slopes, stiffness, weights
 from ..springs import tangent
 from ..state import body_spins, contracted, rotational_inertia
@@ -158,13 +159,15 @@ def swaps(a: Arrays, at: Point) -> Any:
 
 def product_tangent(a: Arrays, at: Point) -> Any:
     """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
-    if not (a.springs.stiffness.size or a.rolling.row.size):
+    if not (a.springs.stiffness.size or a.rolling.row.size or a.slips.slip.size):
         return None
     stiffened = tangent(
         a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck
     )
     if a.rolling.row.size:
         stiffened += stiffness(a, at.trial.lam, at.known.product, at.trial.product)
+    if at.trial.slid is not None:
+        stiffened += slip_tangent(a.slips, at.trial.slid, at.h, at.known.product, at.trial.product)
     return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
 
 

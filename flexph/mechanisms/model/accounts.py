@@ -15,6 +15,7 @@ from ...kernels.contacts.gaps import gaps_between, vectors_of
 from ...kernels.contacts.laws import stored
 from ...kernels.contacts.rubbing import anchored
 from ...kernels.decay import lost
+from ...kernels.rates.slips import lost_to_slips
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
 from ...kernels.state import (
@@ -90,6 +91,8 @@ class Accounts:
         self.work = (*mechanism.network.input_slices, *moved, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
+        self.slipping = sum(len(c.form.slips) for c in mechanism.connections)
+        losses = (*losses, *(c.name for c in mechanism.connections for _ in c.form.slips))
         losses = (*losses, *(touching[i].name for i in self.compliant))
         losses = (*losses, *(f"{touching[i].name}: {kind}" for kind in KINDS for i in self.rigid))
         losses = (*losses, JOINED) if self.rigid.size and self._joints else losses
@@ -154,7 +157,7 @@ class Accounts:
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
-        return bool(self.damped.size or self.dampers.size or self.touching)
+        return bool(self.damped.size or self.dampers.size or self.slipping or self.touching)
 
     def flows(
         self,
@@ -204,6 +207,8 @@ class Accounts:
         for i, name, relation in self._general:
             check_dissipates(relation, float(rate[i]), name)
         own = self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
+        if t.slid is not None:
+            own = np.append(own, lost_to_slips(a.slips, t.slid))
         return np.concatenate([own, *self._touched(step, t)]) if self.touching else own
 
     def _touched(self, step: Step, t: Trial) -> list[Array]:

@@ -17,6 +17,7 @@ from ...joints.rows.laws import Contact
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
+from ...kernels.rates.slips import Slips
 from ...kernels.resolution import resolution_terms
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
@@ -81,6 +82,7 @@ def build_network(
     springs = _springs(connections, numbering)
     dim, frames = len(gravity), frames_of(bodies)
     rolling = _rolling(connections, numbering, bodies)
+    slips = _slips(connections, numbering)
     loads = number_loads(connections, numbering.places, bodies)
     number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
@@ -115,6 +117,7 @@ def build_network(
         springs=springs,
         strains=strains,
         rolling=rolling,
+        slips=slips,
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
@@ -161,6 +164,21 @@ def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: M
         positive_row=_indices(i for i, _ in contacts),
         positive=_indices(numbering.product(law.height) for _, law in contacts),
         least=np.array([FLAT * law.radius for _, law in contacts]),
+    )
+
+
+def _slips(connections: Sequence[Connection], numbering: _Numbering) -> Slips:
+    own = [slip for c in connections for slip in c.form.slips]
+    components = [(i, terms) for i, slip in enumerate(own) for terms in slip.components]
+    terms = [(k, term) for k, (_, terms) in enumerate(components) for term in terms]
+    return Slips(
+        row=_indices(k for k, _ in terms),
+        product=_indices(numbering.product(term.product) for _, term in terms),
+        by=_indices(numbering.product(term.by) for _, term in terms),
+        weight=np.array([term.weight for _, term in terms]),
+        angular=_indices(int(term.angular) for _, term in terms),
+        slip=_indices(i for i, _ in components),
+        relations=tuple(slip.friction for slip in own),
     )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from flexph import joints as make
 
 from .entry import Entry
-from .fields import Angle, Direction, End, Ground, Length, Number, Port
+from .fields import Angle, Direction, End, Ground, Length, Name, Number, Port
 from .functions import Relation
 from .rotations import RotationValue
 
@@ -214,7 +214,22 @@ class Screw(Entry):
     second_axis: Direction = None
 
 
+class SlippingWheel(Entry):
+    """A wheel with friction against its slip, with or without the rollers of a mecanum wheel."""
+
+    makes: ClassVar = staticmethod(make.slipping_wheel)
+    kind: Literal["slipping_wheel"]
+    wheel: Port
+    chassis: End = None
+    radius: Length
+    friction: Relation
+    axis: Direction = None
+    normal: Direction = None
+    roller: Angle = None
+    name: Name = None
+
+
 JOINTS = (
     *(Hinge, Revolute, Spherical, Universal, Cylindrical, Planar, Slider, Prismatic, Weld, Distance),
-    *(KnifeEdge, Wheel, RollingDisc, Gear, Belt, Rack, Screw),
+    *(KnifeEdge, Wheel, RollingDisc, Gear, Belt, Rack, Screw, SlippingWheel),
 )

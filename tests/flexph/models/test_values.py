@@ -1,6 +1,7 @@
 """Numbers with units, formulas, tables, trusted functions, and entries of every kind, in model files."""
 
 import copy
+import math
 import pickle
 from itertools import combinations
 
@@ -269,6 +270,11 @@ CONNECTIONS = [
     (
         "kind: rack, rack: a.centre, pinion: b.centre, radius: 1 cm, direction: [1, 0, 0], axis: [0, 0, 1]",
         joints.rack(A, B, radius=0.01, direction=X, axis=Z),
+    ),
+    (
+        "kind: slipping_wheel, wheel: a.centre, chassis: b.centre, radius: 1 cm, roller: 45 deg, "
+        "friction: {kind: viscous, coefficient: 2}",
+        joints.slipping_wheel(A, B, radius=0.01, roller=math.pi / 4.0, friction=viscous(2.0)),
     ),
     ("kind: screw, PAIR, lead: 5 mm, axis: [0, 0, 1]", joints.screw(A, B, lead=0.005, axis=Z)),
     (

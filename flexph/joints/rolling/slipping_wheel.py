@@ -1,0 +1,129 @@
+"""Wheels that slip, mecanum wheels too: friction against the velocity of the point that touches the ground."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...systems.resistive_relations import Relation
+from ..rows.connection import Connection, Form, PortName, Slip, relative_angle
+from ..rows.directions import axis as world_axis
+from ..rows.directions import fitting, unit
+from ..rows.signs import Solid
+from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, along, between, turning
+
+
+@checked
+def slipping_wheel(
+    wheel: str,
+    chassis: PortName = GROUND,
+    *,
+    radius: float,
+    friction: Relation,
+    axis: Sequence[float] | None = None,
+    normal: Sequence[float] | None = None,
+    roller: float | None = None,
+    name: str | None = None,
+) -> Connection:
+    """A wheel on the ground with friction against its slip, in place of a joint that forbids slip.
+
+    With a the axle, n the normal of the ground, f = a × n and θ the angle of the wheel against the chassis, the point
+    that touches the ground has the velocity
+
+        s = (f·ṗ − r θ̇) f + (a·ṗ) a,    force −ρ(|s|) s/|s|
+
+    of a wheel that grips along and across. A mecanum wheel has rollers that turn freely about e = cos γ a + sin γ f:
+    s = e·ṗ − r sin γ θ̇, with a force along e alone. Over a step slips are exact increments, so that the friction never
+    gives, and what it takes is in the ledger under this name. Other joints hold the wheel on the chassis, and the
+    chassis level; the load of the wheel is in the relation, ``coulomb(μN, speed=...)``.
+
+    Parameters
+    ----------
+    wheel : str
+        Port ``body.port``, the centre of the wheel.
+    chassis : str or Ground
+        A port of the body that bears the wheel; axle and normal are fixed in its section.
+    radius : float
+        r [m].
+    friction : Relation
+        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
+    axis : array_like, optional
+        a in the section of the chassis and in that of the wheel; y by default, not given in the plane.
+    normal : array_like, optional
+        n in the section of the chassis, perpendicular to the axle; by default z, and y in the plane, which is seen from
+        the side.
+    roller : float, optional
+        γ [rad] of mecanum wheels, usually ±π/4; None for a wheel without rollers.
+    name : str, optional
+        Name of the element.
+
+    Returns
+    -------
+    Connection
+        The force element, for :func:`flexph.connect`. Runs are by ``Exact`` and its kin, without compiled loops.
+
+    Raises
+    ------
+    ValueError
+        For a radius that is not positive, an axle that is not perpendicular to the normal, and rollers in the plane.
+
+    Examples
+    --------
+    >>> from flexph import GROUND, coulomb
+    >>> from flexph.joints import slipping_wheel
+    >>> slipping_wheel("wheel.centre", "robot.axle", radius=0.05, friction=coulomb(12.0, speed=1e-3)).name
+    'slipping_wheel wheel.centre–robot.axle'
+    """
+    r = check.positive("radius", radius, "m")
+    angle = None if roller is None else check.number("roller", roller)
+    axle = None if axis is None else unit("axis", axis)
+    up = None if normal is None else unit("normal", normal)
+
+    def make(dim: int) -> Form:
+        if dim == 2:
+            if axle is not None or angle is not None:
+                raise ValueError("a wheel in the plane, seen from the side, takes neither axis nor roller")
+            if not isinstance(chassis, Ground):
+                raise ValueError(f"a wheel in the plane, seen from the side, slips against GROUND, got {chassis!r}")
+            n = (0.0, 1.0) if up is None else fitting("normal", up, 2)
+            along_ground = _component(wheel, chassis, (n[1], -n[0]), turns=(r, None))
+            return Form(slips=(Slip((along_ground,), friction),), signs=(Solid("wheel", wheel, radius=r),))
+        side = (0.0, 1.0, 0.0) if axle is None else fitting("axis", axle, 3)
+        slip = Slip(_in_space(wheel, chassis, side, of=(up, r, angle)), friction)
+        return Form(slips=(slip,), signs=(Solid("wheel", wheel, side, radius=r),))
+
+    return Connection("slipping_wheel", (wheel, chassis), make, label=name)
+
+
+def _in_space(
+    wheel: str, chassis: PortName, side: Direction, *, of: tuple[Direction | None, float, float | None]
+) -> tuple[tuple[Weighed, ...], ...]:
+    """Slips along and across, or along the axis of the roller."""
+    up, r, roller = of
+    n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
+    if abs(float(np.dot(side, n))) > 1e-9:
+        raise ValueError(f"axis must be perpendicular to the normal of the ground, got {side} and {n}")
+    forward = np.cross(side, n)
+    if roller is not None:
+        e = math.cos(roller) * np.array(side) + math.sin(roller) * forward
+        return (_component(wheel, chassis, tuple(e.tolist()), turns=(-r * math.sin(roller), side)),)
+    first = _component(wheel, chassis, tuple(forward.tolist()), turns=(-r, side))
+    return first, _component(wheel, chassis, side, turns=(0.0, side))
+
+
+def _component(
+    wheel: str, chassis: PortName, direction: Direction, *, turns: tuple[float, Direction | None]
+) -> tuple[Weighed, ...]:
+    """The terms of ``d·ṗ + w θ̇``."""
+    dim, place, turned = len(direction), between(wheel, GROUND), along(chassis, direction)
+    axes = [Vector(fixed=world_axis(i, dim)) for i in range(dim)]
+    terms = tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)
+    weight, axle = turns
+    if not weight:
+        return terms
+    angle = relative_angle(wheel, chassis, dim, None if axle is None else (axle, axle))
+    return (*terms, *turning(*angle, weight))

@@ -1,0 +1,88 @@
+"""Friction against slips: velocities s of one or two components that terms of products sum to.
+
+Over a step the slip is S = Σ gain ΔΠ, exactly; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h),
+so that what a relation ρ loses is its force times the way that slips.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...systems.resistive_relations import Relation
+from .terms import Index, term_gains, term_slopes
+
+
+class Slips(NamedTuple):
+    """Terms (w,) of components of slip, the slip that each of these belongs to, and the relations of all slips."""
+
+    row: Index  # (w,), component
+    product: Index
+    by: Index
+    weight: Array
+    angular: Index
+    slip: Index  # (components,)
+    relations: tuple[Relation, ...]
+
+
+class Slid(NamedTuple):
+    """Slips of a step (components,), the forces against them, and the gains of the terms (w,)."""
+
+    way: Array
+    force: Array
+    gain: Array
+
+
+def slid(t: Slips, products: tuple[Array, Array], change: Array, h: float) -> Slid:
+    """Slips and forces over a step, from the products at both ends and their mean rates of change (p,).
+
+    Rates are those by the mean velocities: a difference of products has the round-off of positions.
+    """
+    gain = term_gains(t, *products)
+    rate = np.bincount(t.row, weights=gain * change.take(t.product), minlength=t.slip.size)
+    resistance, _ = _resistances(t, rate)
+    return Slid(h * rate, -resistance.take(t.slip) * rate, gain)
+
+
+def _resistances(t: Slips, rate: Array) -> tuple[Array, Array]:
+    """ρ(s)/s and ρ'(s) at the speeds of all slips, (slips,) each."""
+    speed = np.sqrt(np.bincount(t.slip, weights=rate**2, minlength=len(t.relations)))
+    pairs = list(zip(t.relations, speed, strict=True))
+    return np.array([float(r.resistance(s)) for r, s in pairs]), np.array([float(r.slope(s)) for r, s in pairs])
+
+
+def add_slip_forces(t: Slips, own: Slid, on_product: Array) -> None:
+    """Add the forces on the products (in place)."""
+    np.add.at(on_product, t.product, own.force.take(t.row) * own.gain)
+
+
+def lost_to_slips(t: Slips, own: Slid) -> Array:
+    """What each slip loses in a step [J], (slips,)."""
+    return np.bincount(t.slip, weights=-own.force * own.way, minlength=len(t.relations))
+
+
+def slip_tangent(t: Slips, own: Slid, h: float, before: Array, after: Array) -> Array:
+    """∂(force on products)/∂(products after the step), dense (p, p)."""
+    along, across = term_slopes(t, before, after)
+    change, pushed = (after - before).take(t.product), own.force.take(t.row)
+    rows = np.zeros((t.slip.size, after.size))
+    acting = np.zeros_like(rows)
+    np.add.at(acting, (t.row, t.product), own.gain)
+    np.add.at(rows, (t.row, t.product), own.gain + along * change)
+    np.add.at(rows, (t.row, t.by), across * change)
+    stiffness: Array = -acting.T @ (_force_slopes(t, own.way / h) / h) @ rows
+    np.add.at(stiffness, (t.product, t.product), pushed * along)
+    np.add.at(stiffness, (t.product, t.by), pushed * across)
+    return stiffness
+
+
+def _force_slopes(t: Slips, rate: Array) -> Array:
+    """−∂(forces)/∂(rates), (components, components): κ across the slip and ρ' along it."""
+    resistance, slope = _resistances(t, rate)
+    speed = np.sqrt(np.bincount(t.slip, weights=rate**2, minlength=len(t.relations)))
+    direction = rate / np.where(speed > 0.0, speed, 1.0).take(t.slip)
+    same = t.slip[:, None] == t.slip
+    bent = (slope - resistance).take(t.slip)
+    return np.diag(resistance.take(t.slip)) + np.where(same, bent[:, None] * np.outer(direction, direction), 0.0)

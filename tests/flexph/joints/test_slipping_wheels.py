@@ -1,0 +1,109 @@
+"""Wheels that slip: dry friction in closed form, what the step keeps, its Jacobian, and bad input."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, connect, coulomb, integrate, planar, revolute, slider, slipping_wheel, viscous
+from flexph.kernels.rates.slips import slid, slip_tangent
+from flexph.methods import Exact, ExactGauss
+
+MASS, INERTIA, RADIUS, LOAD = 2.0, 0.03, 0.1, 4.0
+DISC = rigid.body(MASS, inertia=INERTIA, ports={"centre": (0.0, 0.0)})
+Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def rolling(friction):
+    rail = slider("disc.centre", GROUND.at(0.0, 0.0), direction=(1.0, 0.0), turning=True)
+    return connect({"disc": DISC}, [rail, slipping_wheel("disc.centre", radius=RADIUS, friction=friction)])
+
+
+def test_a_disc_that_spins_is_set_down_and_rolls():
+    """It slips for t = ω₀r/(F/m + Fr²/J), and rolls then; what is lost is the energy that is missing."""
+    mechanism = rolling(coulomb(LOAD, speed=1e-4))
+    start = mechanism.consistent_state(mechanism.assemble(), velocities={"disc": (0.0, 0.0, -30.0)})
+    run = integrate(mechanism, start, np.linspace(0.0, 1.5, 151))
+    slips = 30.0 * RADIUS / (LOAD / MASS + LOAD * RADIUS**2 / INERTIA)
+    speed = LOAD / MASS * slips
+    assert run["disc.velocity"][-1, 0] == pytest.approx(speed, rel=1e-3)  # steps of a hundredth see when slip ends
+    lost = 0.5 * INERTIA * 30.0**2 - 0.5 * (MASS + INERTIA / RADIUS**2) * speed**2
+    (taken,) = run.ledger.dissipation.values()
+    assert taken.sum() == pytest.approx(lost, rel=1e-2)  # (ωh)²/12 of the spin
+    assert taken.min() >= 0.0
+    assert run.ledger.largest_residual < 1e-13
+
+
+def cart(roller=None, friction=None):
+    """A wheel on a body that slides on a plane, free to turn on it."""
+    body = rigid.body(3.0, inertia=(0.1, 0.1, 0.2), ports={"centre": (0.0, 0.0, 0.0), "axle": (0.3, 0.1, 0.0)})
+    tyre = rigid.body(1.0, inertia=(0.01, 0.02, 0.01), ports={"centre": (0.0, 0.0, 0.0)})
+    joints = [
+        planar("cart.centre", GROUND.at(0.0, 0.0, 0.0), normal=Z),
+        revolute("wheel.centre", "cart.axle", axis=Y),
+        slipping_wheel("wheel.centre", "cart.axle", radius=RADIUS, friction=friction or viscous(5.0), roller=roller),
+    ]
+    mechanism = connect({"cart": body, "wheel": tyre}, joints)
+    pose = mechanism.assemble({"cart": ((0.0, 0.0, 0.0), np.eye(3))}, guess={"wheel": (0.3, 0.1, 0.0)})
+    moved = {"cart": ((1.0, 0.5, 0.0), (0.0, 0.0, 2.0)), "wheel": ((1.0, 0.5, 0.0), (0.0, 4.0, 2.0))}
+    return mechanism, mechanism.consistent_state(pose, velocities=moved)
+
+
+@pytest.mark.parametrize("roller", [None, math.pi / 4.0])
+def test_friction_takes_what_it_takes_and_no_more(roller):
+    mechanism, start = cart(roller, coulomb(20.0, speed=0.1))
+    run = integrate(mechanism, start, np.linspace(0.0, 1.0, 21))
+    (taken,) = run.ledger.dissipation.values()
+    assert run.ledger.largest_residual < 1e-13 and taken.min() >= 0.0 and taken.sum() > 0.5
+    assert np.median(run.ledger.iterations) <= 5  # the tangent is exact
+
+
+def test_the_tangent_is_that_of_differences():
+    mechanism, _ = cart(None, coulomb(20.0, speed=0.7))
+    slips, rng, h = mechanism.network.arrays.slips, np.random.default_rng(0), 0.1
+    size = mechanism.network.arrays.first.size
+    angular = np.flatnonzero(slips.angular)
+    before, after = rng.standard_normal((2, size))
+    pair = [slips.product[angular[0]], slips.by[angular[0]]]
+    before[pair], after[pair] = (math.sin(0.3), math.cos(0.3)), (math.sin(0.9), math.cos(0.9))
+
+    def forces(end):
+        own, on = slid(slips, (before, end), (end - before) / h, h), np.zeros(size)
+        np.add.at(on, slips.product, own.force.take(slips.row) * own.gain)
+        return on
+
+    own = slid(slips, (before, after), (after - before) / h, h)
+    found = slip_tangent(slips, own, h, before, after)
+    wanted = np.array([(forces(after + e) - forces(after - e)) / 2e-6 for e in 1e-6 * np.eye(size)]).T
+    np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(wanted).max())
+
+
+def test_a_mecanum_wheel_gives_way_across_its_rollers():
+    """Pushed along the axis about which the roller turns it slides; across that it goes without any force."""
+    friction = viscous(5.0)
+    mechanism, _ = cart(math.pi / 4.0, friction)
+    pose = mechanism.assemble({"cart": ((0.0, 0.0, 0.0), np.eye(3))}, guess={"wheel": (0.3, 0.1, 0.0)})
+    for across, lost in ((1.0, False), (-1.0, True)):
+        velocity = (1.0, -across, 0.0)
+        moved = {name: (velocity, (0.0, 0.0, 0.0)) for name in mechanism.bodies}
+        start = mechanism.consistent_state(pose, velocities=moved)
+        run = integrate(mechanism, start, np.linspace(0.0, 0.1, 3))
+        (taken,) = run.ledger.dissipation.values()
+        assert (taken.sum() > 1e-2) == lost
+        assert lost or taken.sum() < 1e-25
+
+
+def test_the_name_of_what_is_wrong_is_told():
+    with pytest.raises(ValueError, match="radius must be positive"):
+        slipping_wheel("a.centre", radius=0.0, friction=viscous(1.0))
+    with pytest.raises(ValueError, match="takes neither axis nor roller"):
+        slipping_wheel("a.centre", radius=0.1, friction=viscous(1.0), roller=0.7).formed(2)
+    with pytest.raises(ValueError, match="axis must be perpendicular to the normal"):
+        slipping_wheel("a.centre", radius=0.1, friction=viscous(1.0), axis=Z).formed(3)
+    mechanism = rolling(viscous(1.0))
+    start = mechanism.consistent_state(mechanism.assemble())
+    with pytest.raises(ValueError, match="knows nothing of wheels that slip"):
+        integrate(mechanism, start, [0.0, 0.1], method=ExactGauss())
+    with pytest.raises(ValueError, match="a wheel that slips is not yet"):
+        integrate(mechanism, start, [0.0, 0.1], method=Exact(compiled=True))
