@@ -48,7 +48,8 @@ def cable(
     sections. A slack cable bends, and takes pressure as far as its bending stiffness lets it. The mass is that of the
     curve, as that of as many points as it has positions and slopes (:mod:`fem.rods.hermite`).
 
-    A run keeps energy, momenta and joints to round-off at any step, with steps in NumPy.
+    A run keeps energy, momenta and joints to round-off at any step, in compiled loops where numba is installed and
+    joints hold the cable at borders of its elements.
 
     Parameters
     ----------
@@ -103,6 +104,7 @@ def cable(
         loads={"load": _load(line)},
         weights={name: line.at(np.array([s]))[0] for name, s in _ports(length, ports or {}).items()},
         tangents=_tangents(line),
+        coordinates=line.points,
     )
 
 

@@ -134,6 +134,9 @@ class NodalBody(Described, Memo):
         Ports that are points which move with weights (N,) of the nodes, by name.
     tangents : array, optional
         (E, q, N): weights of the tangents along each element, in place of nodes that turn.
+    coordinates : array, optional
+        (N, N): weights of coordinates, in which strains and mass couple neighbours alone, of points that do not turn:
+        the positions and slopes of cables.
     """
 
     frames: tuple[Body, ...]
@@ -146,6 +149,7 @@ class NodalBody(Described, Memo):
     loads: Mapping[str, NodalLoad] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
+    coordinates: Array | None = None
     remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
 
     size: ClassVar[int] = 0

@@ -6,18 +6,20 @@ a body as short ones.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .loops.band import stored
-from .memory.data import Border, Index, Inertia, Joints, Nodes, Rolling
+from .memory.data import Border, Index, Inertia, Joints, Nodes, Rolling, Strains
 from .memory.simd import padded
 
 
-def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling], rows: int) -> Border:
+def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling, Strains], rows: int) -> Border:
     """Number the unknowns of a step."""
-    joints, rolling = couplings
+    joints, rolling, strains = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.zeros(n, dtype=bool)
@@ -32,6 +34,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling
     l = count.take(np.ones(rows, dtype=bool))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
     groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
+    groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
     order = _number(count.total, groups)
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
@@ -132,6 +135,12 @@ def _groups(
     pairs = zip(joints.sine_product, joints.cosine_product, strict=True)
     groups += [np.concatenate([of_product[p], of_product[q]]) for p, q in pairs]
     return [np.unique(g[g >= 0]) for g in groups]
+
+
+def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
+    """The unknowns of the frames of each element, from those of each frame."""
+    ends = pairwise(strains.frame_ptr.tolist())
+    return [unknowns[strains.frame[first:last]].ravel() for first, last in ends]
 
 
 def _number(size: int, groups: list[Index]) -> Index:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.inertia import square_of
+from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import Accounts
@@ -25,12 +26,15 @@ from .memory.data import (
     LedgerColumns,
     Loads,
     Nodes,
+    Points,
     Rolling,
     Stiffness,
     Vibration,
 )
 from .memory.simd import kinds
+from .points import JointSizes, followed, joint_sizes, point_coordinates
 from .redundancy import no_redundancy
+from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
 
 if TYPE_CHECKING:
@@ -59,10 +63,12 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     strain = _StrainRows(a)
     pattern = _pattern(a, strain, full=bool(vibrating.size.any()))
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)
-    nodes = _nodes(a)
-    joints = _joints(a, [name for name, _ in measures(mechanism.connections)])
+    points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
+    nodes = _nodes(a, points, followed(mechanism), sizes.nodes)
+    joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
-    border = make_border(inertia, nodes, (joints, rolling), mechanism.layout.multipliers)
+    strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
+    border = make_border(inertia, nodes, (joints, rolling, strains), mechanism.layout.multipliers)
     return Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),
@@ -70,8 +76,10 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
         nodes=nodes,
         joints=joints,
         rolling=rolling,
-        loads=_loads(a),
+        loads=_loads(a, sizes.nodes),
         border=border,
+        strains=in_the_border(strains, border),
+        points=points,
         ledger=_ledger_columns(mechanism),
         redundancy=no_redundancy(mechanism.layout.multipliers),
         vibration=vibrating,
@@ -188,7 +196,7 @@ def _forms(mechanism: Model) -> Array:
     moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
     forms = [
         body.mass * np.concatenate([np.eye(dim)[None], moving * (body.momenta == "full")])
-        for body in mechanism.bodies.values()
+        for body in mechanism.frames.values()
     ]
     return np.array(forms).reshape(len(forms), -1, dim)
 
@@ -264,9 +272,13 @@ def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) 
     )
 
 
-def _nodes(a: Arrays) -> Nodes:
-    ptr, col, val = _shapes(a.node_shape, a.node_body.size, a.dim)
-    return Nodes(a.node_body, a.node_moves, a.node_position, ptr, col, val)
+def _nodes(a: Arrays, points: Points, frames: Index, count: int) -> Nodes:
+    """The nodes of joints and loads; those that are means of points belong to the ``frames`` that they follow."""
+    ptr, col, val = _shapes(sparse.csr_array(a.node_shape)[: count * a.dim], count, a.dim)
+    body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
+    body[points.node], follows = frames, moves.copy()
+    follows[points.node] = 1.0
+    return Nodes(body, moves, follows, position, ptr, col, val)
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
@@ -282,20 +294,21 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
 
 
-def _joints(a: Arrays, measured: list[str]) -> Joints:
-    ends = sparse.coo_array(a.incidence)
-    plus, minus = (np.full(a.incidence.shape[0], -1, dtype=np.int64) for _ in range(2))
+def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
+    ends = sparse.coo_array(sparse.csr_array(a.incidence)[: sizes.vectors, : sizes.nodes])
+    plus, minus = (np.full(sizes.vectors, -1, dtype=np.int64) for _ in range(2))
     plus[ends.row[ends.data > 0.0]] = ends.col[ends.data > 0.0]
     minus[ends.row[ends.data < 0.0]] = ends.col[ends.data < 0.0]
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, measured)._asdict())
-    springs.update({k: getattr(a, k) for k in ("joins_points", "holds_points", "lengths")})
-    return Joints(plus, minus, a.vector_fixed, a.first, a.second, a.term_row, a.term_product, **springs)
+    springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points, lengths=a.lengths)
+    pairs = a.first[: sizes.products], a.second[: sizes.products]
+    return Joints(plus, minus, a.vector_fixed[: sizes.vectors], *pairs, a.term_row, a.term_product, **springs)
 
 
-def _loads(a: Arrays) -> Loads:
-    node, torque = sparse.coo_array(a.input_node), sparse.coo_array(a.input_torque)
+def _loads(a: Arrays, nodes: int) -> Loads:
+    node, torque = sparse.coo_array(sparse.csr_array(a.input_node)[: nodes * a.dim]), sparse.coo_array(a.input_torque)
     ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
     return Loads(
         node_row=node.row,
@@ -317,15 +330,17 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
+    owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=_columns(accounts.references, springs, len(slices)),
         row=len(slices) + accounts.references.size + accounts.row_joint,
-        body=_columns(accounts.damped, bodies, works + ideal),
+        body=_columns(accounts.damped, bodies, works + ideal)[owner],
         damper=_columns(accounts.dampers, springs, works + ideal + accounts.damped.size),
-        elastic=_columns(accounts.elastic, bodies, bodies),
-        potential=_columns(accounts.heavy, bodies, bodies + elastic),
+        kinetic=owner,
+        elastic=_columns(accounts.elastic, bodies, bodies)[owner],
+        potential=_columns(accounts.heavy, bodies, bodies + elastic)[owner],
         spring=bodies + elastic + accounts.heavy.size,
         earned=works,
         lost=works + ideal,

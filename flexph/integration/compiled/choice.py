@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...bodies.nodal_body import NodalBody
+from ...bodies.split_body import SplitBody
 from ...numerics.compiling import AVAILABLE, is_one_of_many
 from ..methods.method import MechanismMethod
 
@@ -49,7 +51,9 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     reasons = {
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
-        "a body of nodes (fem.rod) is not yet": mechanism.rigid_motion is not None,
+        "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
+        "a split beam is not yet": any(isinstance(body, SplitBody) for body in mechanism.bodies.values()),
+        "a joint within an element of a cable is not": _joins_within(mechanism),
         "a contact is not yet": bool(arrays.contacts.kind.size),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
         "control of steps under loads that follow sections is not": method.tolerance is not None
@@ -59,6 +63,20 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         and bool(arrays.rolling.spin_row.size),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _is_solid(body: Any) -> bool:
+    """Whether a body is one of nodes that are no neighbours along a line."""
+    return isinstance(body, NodalBody) and body.turning < len(body.frames) and body.coordinates is None
+
+
+def _joins_within(mechanism: Mechanism) -> bool:
+    """Whether a joint or spring holds a cable at a port that is not at the border of an element."""
+    if not (AVAILABLE and mechanism.network.means):
+        return False
+    from .points import joins_within
+
+    return joins_within(mechanism)
 
 
 def may_be_short(mechanism: Mechanism, method: MechanismMethod, steps: float) -> bool:

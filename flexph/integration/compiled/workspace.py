@@ -14,6 +14,7 @@ from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial,
 from .memory.memory import Memory, pack
 from .memory.simd import kinds
 from .redundancy import null_space, redundancy
+from .strains import nodal_space
 from .vibration import decay_space
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
     return Workspace(
-        *(motion(), motion(), x, defect, correction, best, trial),
-        *(_system(k), run, _stage_space(k), null_space(k), decay_space(k)),
+        *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
+        *(nodal_space(k.strains, b), run, _stage_space(k), null_space(k), decay_space(k)),
     )
 
 

@@ -24,7 +24,7 @@ from ...numerics.rotations import spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
 from .loads import load_arrays, number_loads, place_arrays
-from .nodal import nodal_parts, selection, with_nodes
+from .nodal import Mean, nodal_parts, selection, with_nodes
 
 FLAT = 1e-6
 """Sine of the angle between a disc and the ground from which on it has a point of contact."""
@@ -61,13 +61,15 @@ class Term:
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``raw_shape`` are the node shapes without the shift to the centre of mass, sparse (k·d, n).
+    ``raw_shape`` are the node shapes without the shift to the centre of mass, sparse (k·d, n), ``means`` the places of
+    joints and loads that are means of nodes.
     """
 
     arrays: Arrays
     raw_shape: Any
     terms: tuple[Term, ...]
     input_slices: Mapping[str, slice]
+    means: tuple[Mean, ...] = ()
 
 
 def build_network(
@@ -99,8 +101,8 @@ def build_network(
     to = dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     if folded:
-        moves, means = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(frames))
-        parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(means, nodes["node_body"], dim)
+        moves, shifts = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(frames))
+        parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(shifts, nodes["node_body"], dim)
     parts.update(prepared(parts))
     if nodal is not None:  # vectors of strains are sums of few places of very many
         parts.update({name: sparse.csr_array(parts[name]) for name in ("incidence", "pull_pairs")})
@@ -121,7 +123,7 @@ def build_network(
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
-    return Network(arrays, nodes["node_shape"], tuple(terms), slices)
+    return Network(arrays, nodes["node_shape"], tuple(terms), slices, tuple(means))
 
 
 def _terms(connections: Sequence[Connection], numbering: _Numbering) -> list[Term]:

@@ -45,8 +45,10 @@ def has_code(function: Any, given: Mapping[int, Any]) -> bool:
     if not isinstance(function, Dispatcher):  # without a compiler it is one of Python
         return True
     kinds = {place: numba.typeof(value) for place, value in given.items()}
-    kept = own._cache.signatures(own.targetctx) if isinstance(own._cache, _Cache) else []
-    return any(all(types[k] == kind for k, kind in kinds.items()) for types in [*own.overloads, *kept])
+    fits = lambda types: all(types[k] == kind for k, kind in kinds.items())  # noqa: E731
+    if any(map(fits, own.overloads)):
+        return True
+    return isinstance(own._cache, _Cache) and any(map(fits, own._cache.signatures(own.targetctx)))
 
 
 class _Files(IndexDataCacheFile):

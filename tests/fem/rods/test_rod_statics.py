@@ -23,7 +23,7 @@ from flexph import (
     weld,
 )
 from flexph.export import write_modes, write_series
-from flexph.integration.methods import Decaying, Exact, ExactGauss
+from flexph.integration.methods import Decaying, ExactGauss
 from flexph.models import ModelError, load_model, write_model
 from flexph.scenes import pose_scene
 
@@ -296,8 +296,6 @@ def test_what_does_not_hold_yet_is_refused_by_name():
     run = integrate(mechanism, state, [0.0, 0.1])
     with pytest.raises(ValueError, match="'rod' is a body of nodes without a frame of its own: ask for its ports"):
         run.displacement("rod.tip")
-    with pytest.raises(ValueError, match="compiled=True cannot be had: a body of nodes"):
-        integrate(mechanism, state, [0.0, 0.1], method=Exact(compiled=True))
     for method in (ExactGauss(), Decaying(radius=0.5)):
         with pytest.raises(ValueError, match=f"{type(method).__name__} is not known of 'rod'"):
             integrate(mechanism, state, [0.0, 0.1], method=method)

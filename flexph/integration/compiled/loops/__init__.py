@@ -1,4 +1,5 @@
 """The formulas of the kernels in loops, one file for each of theirs.
 
-Imports: integration.compiled.memory, joints.rows, kernels, mechanisms.model, numerics, numerics.compiled, systems.
+Imports: integration.compiled.memory, integration.compiled.nodal, joints.rows, kernels, mechanisms.model, numerics,
+numerics.compiled, systems.
 """

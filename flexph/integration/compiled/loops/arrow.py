@@ -14,6 +14,8 @@ from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from ..memory.simd import brief, get, put, take
+from ..nodal.jacobian import add_strains
+from ..nodal.points import gather_points, spread_points
 from .band import factor as factor_band
 from .band import solve as solve_band
 from .band import solve_many
@@ -45,6 +47,8 @@ def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float,
     add_rolling(m, axes, h)
     if len(decay) > 0:
         add_decay(m, axes, h)
+    if len(axes) == 3:
+        add_strains(m, h)
 
 
 @kernel
@@ -78,6 +82,7 @@ def reduce(m: Memory, axes: tuple[int, ...], h: float) -> None:
             if m.border_w[b, i] >= 0:
                 m.system_x[m.border_w[b, i]] = m.defect_w[b, i]
         _reduce(m, axes, b)
+    gather_points(m)
     for i in range(m.border_l.size):
         m.system_x[m.border_l[i]] = m.defect_lam[i] / h
 
@@ -94,6 +99,7 @@ def expand(m: Memory, axes: tuple[int, ...], h: float) -> None:
         for i in range(s):
             m.correction_w[b, i] = m.system_x[m.border_w[b, i]] if m.border_w[b, i] >= 0 else 0.0
         _expand(m, axes, b)
+    spread_points(m)
     for i in range(m.border_l.size):
         m.correction_lam[i] = m.system_x[m.border_l[i]] / h
 

@@ -37,7 +37,7 @@ def _by_body(m: Memory, axes: tuple[int, ...], h: float, n: int, sign: float, ro
     """The rows of B and W of a node by ṙ̄ and by φ̄u̇̄, before and after those by ω̄."""
     d = len(axes)
     s = 1 if d == 2 else 3
-    b, moves = m.nodes_body[n], m.nodes_moves[n]
+    b, moves = m.nodes_body[n], m.nodes_follows[n]
     for j in range(d):
         for i in range(d):
             m.system_B[row + j, i] = sign * moves if i == j else 0.0

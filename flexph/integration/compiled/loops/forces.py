@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..nodal.points import pull_means
 from .motion import copy
 from .rolling import pull, twist
 from .springs import measure
@@ -52,6 +53,7 @@ def forces(m: Memory, axes: tuple[int, ...]) -> None:
     _pull_nodes(m, axes)
     _apply_loads(m, axes)
     _sum_by_body(m, axes)
+    pull_means(m)
     twist(m)
 
 

@@ -12,6 +12,7 @@ from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import get, put
+from ..nodal.points import add_point_masses
 from .motion import copy, copy_field
 
 
@@ -95,12 +96,14 @@ def add_rigid(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float
     """∂r_v/∂ṙ̄, ∂r_ω/∂ω̄, and how ω̄, φ̄u̇̄ and ṙ̄ are coupled with the flexible coordinates."""
     for b in range(m.inertia_mass.size):
         for i in range(len(axes)):
-            add(m, m.border_v[b, i], m.border_v[b, i], 2.0 * m.inertia_mass[b])
+            if not m.points_own[b]:
+                add(m, m.border_v[b, i], m.border_v[b, i], 2.0 * m.inertia_mass[b])
         _start_spin(m, axes, decay, h, b)
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             _couple_coordinate(m, axes, h, b, i)
         _couple_shift(m, axes, h, b)
         _add_spin(m, axes, h, b)
+    add_point_masses(m)
 
 
 @kernel

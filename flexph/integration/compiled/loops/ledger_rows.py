@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..nodal.points import move_means
 from .decay import soften
 from .motion import copy, mean_shapes, mean_speeds, momenta, node_speed, product_rate
 from .relations import force
@@ -26,9 +27,9 @@ def energies(m: Memory, axes: tuple[int, ...], out: Array) -> None:
             kinetic += m.at_w[b, i] * m.at_p_r[b, i]
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             kinetic += m.at_du[i] * m.at_p_u[i]
-        out[b] = 0.5 * kinetic
+        out[m.ledger_kinetic[b]] += 0.5 * kinetic
         if m.ledger_potential[b] >= 0:
-            out[m.ledger_potential[b]] = potential
+            out[m.ledger_potential[b]] += potential
     for i in range(m.at_sigma.size):
         strain = 0.0
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
@@ -118,6 +119,7 @@ def velocity_defect(
             for j in range(len(axes)):
                 m.run_frame[i, j] = m.at_R[b, i, j]
         node_speed(m, axes, n, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[n])
+    move_means(m, m.at_v)
     for row in range(out.size):
         out[row] = -own_offset[row]
     for term in range(m.joints_term_row.size):

@@ -6,6 +6,7 @@ from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief, combine, get, put
+from ..nodal.points import move_means, place_means
 
 
 @kernel
@@ -130,6 +131,7 @@ def vectors(m: Memory, axes: tuple[int, ...], r: Array, arm: Array, out: Array, 
     """World vectors between nodes and their products."""
     brief()
     d = len(axes)
+    place_means(m, r, arm)
     for v in range(m.joints_plus.size):
         p, q = m.joints_plus[v], m.joints_minus[v]
         for i in range(d):
@@ -188,6 +190,7 @@ def mean_speeds(m: Memory, axes: tuple[int, ...]) -> None:
             for j in range(len(axes)):
                 m.run_frame[i, j] = m.trial_inverse[b, j, i]
         node_speed(m, axes, n, m.x_v[b], m.x_w[b], m.x_du, m.trial_lever[n])
+    move_means(m, m.x_v)
 
 
 @kernel

@@ -6,6 +6,7 @@ from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import mix
+from ..nodal.forces import pull_strains, strain
 from .decay import end_rates, soften
 from .forces import act, forces, pull_products, turn_loads
 from .motion import average, copy, inertia_products, mean_shapes, momenta, node_arms, vectors
@@ -33,6 +34,8 @@ def residual(
         _turn_products(m, axes, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, m.trial_rate.size)
     forces(m, axes)
+    if len(axes) == 3:
+        pull_strains(m)
     _balance(m, axes, h)
     act(m, axes, h)
 
@@ -51,6 +54,8 @@ def trial(
     """The trial end of the step and its constraint defects, without momenta: all that is booked of a solved step."""
     _move(m, axes, h)
     _stress(m, h)
+    if len(axes) == 3:
+        strain(m, h)
     if len(decay) > 0:
         soften(m)
     mean_shapes(m, axes, m.end_u, m.trial_c)

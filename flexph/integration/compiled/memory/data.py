@@ -91,6 +91,7 @@ class Nodes(NamedTuple):
 
     body: Unsigned
     moves: Vector  # 1 for points, 0 for directions
+    follows: Vector  # 1 for points and for means of points, whose unknowns are those of their body
     position: Matrix  # (k, d)
     ptr: Unsigned
     col: Unsigned
@@ -187,6 +188,61 @@ class Border(NamedTuple):
     size: Index  # (2,), number of unknowns in the border, and its bandwidth
 
 
+class Strains(NamedTuple):
+    """Strain rows (e) of bodies of nodes by their points, and these by elements, whose frames they share.
+
+    Vectors (v) are weighted sums of columns 4b + j, of frame b its place (j = 0) and its directions; ``near`` are those
+    4f + j of the frames f of the element, by whose unknowns they move.
+    """
+
+    column_ptr: Index  # (v + 1,)
+    column: Index
+    weight: Vector
+    near_ptr: Index  # (v + 1,)
+    near: Index
+    near_weight: Vector
+    first: Index  # (p,) vectors of each product
+    second: Index
+    product: Index  # (e,)
+    square: IndexMatrix  # (e, 2), products of directors with themselves, −1 for none
+    reference: Vector  # (e,)
+    factor: Vector
+    stress: Index  # (e,) among all stresses
+    stiffness_ptr: Index  # (e + 1,), C⁻¹ between the rows of a point
+    stiffness_col: Index
+    stiffness_val: Vector
+    vector_ptr: Index  # (points + 1,)
+    product_ptr: Index
+    row_ptr: Index
+    element: Index  # (elements + 1,), first point of each
+    frame_ptr: Index  # (elements + 1,)
+    frame: Index  # frames of the elements
+    place: Index  # where the unknowns of a frame begin among those of its element
+    unknown_ptr: Index  # (elements + 1,)
+    unknown: Index  # in the border
+    holds: Index  # (b,), 1 where a frame belongs to a body of nodes; none where there are no such bodies
+
+
+class Points(NamedTuple):
+    """Points (f) of cables: their unknowns are positions and slopes, which couple neighbours alone, v = T x.
+
+    Nodes (n) at ports of cables are means of points.
+    """
+
+    own: Index  # (b,), 1 for the frames that are such points
+    frame: Index  # (f,)
+    ptr: Index  # (f + 1,), T by rows
+    col: Index  # frames
+    val: Vector
+    mass_row: Index  # TᵀMT between frames
+    mass_col: Index
+    mass_val: Vector
+    node: Index  # (n,)
+    node_ptr: Index
+    node_frame: Index
+    node_weight: Vector
+
+
 class LedgerColumns(NamedTuple):
     """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, of the energies (−1: none).
 
@@ -198,6 +254,7 @@ class LedgerColumns(NamedTuple):
     row: Index
     body: Index
     damper: Index
+    kinetic: Index
     elastic: Index
     potential: Index
     spring: Number
@@ -250,6 +307,8 @@ class Constants(NamedTuple):
     rolling: Rolling
     loads: Loads
     border: Border
+    strains: Strains
+    points: Points
     ledger: LedgerColumns
     redundancy: Redundancy
     vibration: Vibration
@@ -342,6 +401,39 @@ class System(NamedTuple):
     turned: Vector
     x: Vector  # (N,)
     y: Vector  # (n,)
+
+
+class NodalSpace(NamedTuple):
+    """What strain rows leave for the Jacobian: columns of frames, vectors and products at both ends, gradients, forces.
+
+    The last matrices have a column for each unknown of an element.
+    """
+
+    column: Matrix  # (4b, 3)
+    end_column: Matrix
+    move: Matrix  # (4b, 3), their changes by a correction
+    pull: Matrix  # (4b, 3), forces on them
+    vector: Matrix  # (v, 3)
+    end_vector: Matrix
+    on_vector: Matrix
+    product: Vector  # (p,)
+    end_product: Vector
+    on_product: Vector
+    strain: Vector  # (e,)
+    gradient: Matrix  # (e, 3), exact over the step, by the product and both squares
+    end_gradient: Matrix
+    stress: Vector  # (e,), σ̃
+    ahead: Vector  # (e,), stresses of the mixed iteration
+    torque: Matrix  # (b, 3)
+    B: Tensor  # (3b, 3, 3), of each direction by the spins
+    W: Tensor
+    couple: Matrix  # (products of a point, the same)
+    moved: Matrix  # (3 vectors of a point, unknowns)
+    rows: Matrix  # (products of a point, unknowns)
+    pulled: Matrix
+    on: Matrix  # (3 vectors of a point, unknowns)
+    columns: Matrix  # (12 frames, unknowns)
+    force: Vector  # (unknowns,)
 
 
 class RunSpace(NamedTuple):
@@ -441,6 +533,7 @@ class Workspace(NamedTuple):
     best: Unknowns
     trial: Trial
     system: System
+    nodal: NodalSpace
     run: RunSpace
     stage: StageSpace
     null: NullSpace

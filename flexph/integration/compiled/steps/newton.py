@@ -17,6 +17,7 @@ from ..loops.residual import residual, trial
 from ..loops.rolling import has_fallen
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..nodal.forces import begin_strains, run_ahead
 from .iterate import (
     below_resolution,
     coordinate_size,
@@ -50,8 +51,10 @@ def newton(
 
     ``last_offset`` are the offsets of the rows at the start, ``redundant`` and ``decay`` as of ``run.Parts``.
     """
-    resists = m.joints_resisting.size > 0
+    resists, mixed = m.joints_resisting.size > 0, m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
+    if mixed:
+        begin_strains(m)
     _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
     factored, used, scaled, by_increments = False, 0, False, False
     previous, largest, scale, best = math.inf, 0.0, 0.0, math.inf
@@ -62,7 +65,7 @@ def newton(
         if not factored:
             if not _factor(m, axes, redundant, decay, h, before, after):
                 return -1
-            factored, used = True, 0
+            factored, used = True, used if mixed else 0  # of new ones each time the rate is known too
         _solve(m, axes, redundant, h)
         done = work(m)
         largest = max(largest, done)
@@ -73,10 +76,12 @@ def newton(
             return -1
         best = _best(m, size, best)
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
+        if mixed:
+            run_ahead(m, h)
         _correct(m)
         if resists and _sticks(m, axes, decay, h, before, after, offset, inputs):
             _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
-            factored, previous, largest, best, scaled = False, math.inf, 0.0, math.inf, False
+            factored, used, previous, largest, best, scaled = False, 0, math.inf, 0.0, math.inf, False
             continue
         used += 1
         stalls, ends = stagnates(size, previous), at_rest or settles(size, previous, used, settled)
@@ -87,7 +92,7 @@ def newton(
                 take_increments(m, axes, h, before, after, offset, last_offset)
                 _keep_independent(m, redundant)
             if is_coarse:
-                by_increments, factored, previous = True, False, math.inf
+                by_increments, factored, used, previous = True, False, 0, math.inf
                 continue
             is_small = size <= NEWTON.stagnated or below_resolution(m, extent, h) or is_balanced(m, h)
             ends = ends or (stalls and is_small)
@@ -95,7 +100,7 @@ def newton(
             if stalls and best < NEWTON.better * size:
                 copy(m.best, m.x)
             return iteration if _holds(m, axes, decay, h, before, after, offset, inputs) else -1
-        if is_slow(size, previous, used, NEWTON):
+        if is_slow(size, previous, used, NEWTON) or (mixed and size > NEWTON.mixed):
             factored = False
         previous = size
     return -1

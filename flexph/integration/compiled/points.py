@@ -1,0 +1,110 @@
+"""Points of cables for the compiled loops: positions and slopes as unknowns, and nodes that are means of points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.nodal_body import NodalBody, nodes_of
+from .memory.data import Index, Points
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+ROUND_OFF = 1e-9
+"""Entry of a matrix of positions and slopes, over the largest of its row or column, that is round-off of an inverse."""
+
+
+class JointSizes(NamedTuple):
+    """How many nodes, vectors and products are those of joints and loads: the first ones, before those of strains."""
+
+    nodes: int
+    vectors: int
+    products: int
+
+
+def joint_sizes(mechanism: Model) -> JointSizes:
+    """See :class:`JointSizes`."""
+    a = mechanism.network.arrays
+    own = [b.elasticity for b in mechanism.bodies.values() if isinstance(b, NodalBody)]
+    shapes = np.array([[e.vectors.shape[1], e.vectors.shape[0], e.first.size] for e in own], dtype=int).reshape(-1, 3)
+    return JointSizes(*(np.array([a.node_body.size, len(a.vector_fixed), a.first.size]) - shapes.sum(axis=0)))
+
+
+def cleared(matrix: Any) -> Any:
+    """A matrix without entries that are round-off of their row."""
+    rows = sparse.csr_array(matrix)
+    largest = np.repeat(abs(rows).max(axis=1).toarray().ravel(), np.diff(rows.indptr))
+    rows.data[np.abs(rows.data) <= ROUND_OFF * largest] = 0.0
+    rows.eliminate_zeros()
+    return rows
+
+
+def ends_of(sizes: Any) -> Index:
+    """Where parts of these sizes begin, one behind the other, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def basis_of_points(mechanism: Model) -> Any:
+    """T with v = T x of all frames, sparse (b, b): those of cables by positions and slopes, the others themselves."""
+    return sparse.block_diag([_points_by_coordinates(body) for body in mechanism.bodies.values()], format="csr")
+
+
+def _points_by_coordinates(body: Any) -> Any:
+    if not isinstance(body, NodalBody) or body.coordinates is None:
+        return sparse.eye_array(len(nodes_of(body)))
+    return cleared(np.linalg.inv(body.coordinates).T).T
+
+
+def point_coordinates(mechanism: Model) -> Points:
+    """The points of cables, and the nodes that are means of them."""
+    a, basis = mechanism.network.arrays, basis_of_points(mechanism)
+    counts = [len(nodes_of(body)) for body in mechanism.bodies.values()]
+    is_cable = [isinstance(b, NodalBody) and b.coordinates is not None for b in mechanism.bodies.values()]
+    own = np.repeat(np.array(is_cable, dtype=np.int64), counts)
+    frame = np.flatnonzero(own)
+    rows, mass = sparse.csr_array(basis[frame]), sparse.coo_array(basis.T @ sparse.diags_array(own * a.mass) @ basis)
+    size = np.sqrt(mass.diagonal())
+    kept, means = np.abs(mass.data) > ROUND_OFF * size[mass.row] * size[mass.col], mechanism.network.means
+    return Points(
+        own=own,
+        frame=frame,
+        ptr=rows.indptr,
+        col=rows.indices,
+        val=rows.data,
+        mass_row=mass.row[kept],
+        mass_col=mass.col[kept],
+        mass_val=mass.data[kept],
+        node=np.array([m.place for m in means], dtype=np.int64),
+        node_ptr=ends_of([len(m.weights) for m in means]),
+        node_frame=np.concatenate([np.zeros(0, int), *(m.frame + np.arange(len(m.weights)) for m in means)]),
+        node_weight=np.concatenate([np.zeros(0), *(m.weights for m in means)]),
+    )
+
+
+def joins_within(mechanism: Model) -> bool:
+    """Whether a joint or spring holds a mean of points that no position is."""
+    network, sizes = mechanism.network, joint_sizes(mechanism)
+    held = sparse.csc_array(sparse.csr_array(network.arrays.incidence)[: sizes.vectors])
+    means, frames = network.means, _positions(mechanism)
+    held_at = np.diff(held.indptr)[[m.place for m in means]]
+    return bool(np.any((frames < 0) & (held_at > 0)))
+
+
+def followed(mechanism: Model) -> Index:
+    """The frame by whose unknown position each node moves that is a mean of points, any where no joint asks, (n,)."""
+    frames, first = _positions(mechanism), [m.frame for m in mechanism.network.means]
+    return np.where(frames >= 0, frames, np.array(first, dtype=int))
+
+
+def _positions(mechanism: Model) -> Index:
+    """The frame of the position that a mean of points is, −1 where it is none, (n,)."""
+    basis, frames = sparse.csr_array(basis_of_points(mechanism)), []
+    for m in mechanism.network.means:
+        weights = m.weights @ basis[m.frame : m.frame + len(m.weights)]
+        largest = int(np.argmax(np.abs(weights)))
+        weights[largest] -= 1.0
+        frames.append(largest if np.abs(weights).max() < ROUND_OFF else -1)
+    return np.array(frames, dtype=int)

@@ -1,0 +1,124 @@
+"""Rods and cables in compiled loops: the steps of NumPy to round-off, and what the loops do not take."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rod_samples import SLENDER, between_bodies, cantilever, triangle
+
+import fem
+import rigid
+from flexph import GROUND, connect, distributed_load, force, integrate, spherical, torque, weld
+from flexph.integration.methods import Exact, Exact4
+from flexph.numerics import compiling
+
+pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
+TIMES = np.linspace(0.0, 0.3, 7)
+ROPE = {"mass_per_length": 0.3, "axial": 1e4, "bending": 0.1}
+
+
+def flying(order):
+    """The flying rod with a lumped mass off its axis, which shifts a node from its centre of mass."""
+    rod = fem.rod(10.0, None, SLENDER, elements=2, order=order, ports={"box": (5.0, (0.0, 0.3, 0.0))}).with_mass(
+        "box", 2.0
+    )
+    mechanism = connect({"rod": rod}, [force("rod.root", name="F"), torque("rod.root", name="M")])
+    loads = {
+        "F": lambda t: np.array([0.1 * triangle(t), 0.0, 0.0]),
+        "M": lambda t: np.array([0.0, 0.5, 1.0]) * triangle(t),
+    }
+    return mechanism, mechanism.consistent_state(mechanism.assemble()), loads
+
+
+def hoop():
+    """A quarter of a hoop, damped, that is welded to the ground and swings under a load on its length."""
+    curve = lambda s: ((np.sin(s), 0.0, 1.0 - np.cos(s)), quarter(s))  # noqa: E731
+    body = fem.rod(0.5 * np.pi, None, SLENDER, elements=3, curve=curve, damping=fem.Damping(stiffness=1e-3))
+    joints = [weld("rod.root", GROUND.at(0.0, 0.0, 0.0)), distributed_load("rod.load", name="wind")]
+    mechanism = connect({"rod": body}, joints, gravity=(0.0, 0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble()), {"wind": np.tile([0.0, 30.0, 5.0], 7)}
+
+
+def quarter(s):
+    """The frame of the hoop with d₁ along it."""
+    return np.array([[np.cos(s), 0.0, -np.sin(s)], [0.0, 1.0, 0.0], [np.sin(s), 0.0, np.cos(s)]])
+
+
+def two_bodies():
+    """A damped rod between two rigid bodies, one of which is thrown."""
+    mechanism = between_bodies(damping=1e-3)
+    thrown = {"hub": ((1.0, 0.0, 0.5), (0.3, 2.0, 1.0))}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(), velocities=thrown), {}
+
+
+def ropes():
+    """Two ropes, one behind the other, with a ball, and a force within an element."""
+    rope = fem.cable(2.0, **ROPE, elements=3, ports={"within": 0.9}, damping=fem.Damping(stiffness=1e-3))
+    joints = [
+        spherical("a.root", GROUND.at(0.0, 0.0, 0.0)),
+        spherical("a.tip", "b.root"),
+        spherical("b.tip", "ball.point"),
+        force("b.within", name="F"),
+    ]
+    mechanism = connect({"a": rope, "b": rope, "ball": rigid.point(0.5, 3)}, joints, gravity=(0.0, 0.0, -9.81))
+    pose = mechanism.assemble({"a": ((0.0, 0.0, 0.0), np.eye(3))})
+    return mechanism, mechanism.consistent_state(pose), {"F": [0.0, 1.0, 0.0]}
+
+
+CASES = {
+    "rod of order 1": (lambda: flying(1), Exact()),
+    "rod of order 2": (lambda: flying(2), Exact()),
+    "rod of order 3": (lambda: flying(3), Exact()),
+    "hoop": (hoop, Exact()),
+    "between bodies": (two_bodies, Exact()),
+    "ropes": (ropes, Exact()),
+    "rod of order 2, order 4 in time": (lambda: flying(2), Exact4()),
+    "least norm": (two_bodies, Exact(redundant="least_norm")),
+}
+SLOW = ("least norm",)
+"""Those that compile the loops anew."""
+
+
+def agree(case):
+    """The steps of the loops and those of NumPy: states to round-off, the same iterations, the same ledger.
+
+    Stresses are the stiffness, up to 1e4 times the largest state, times the round-off of positions.
+    """
+    (mechanism, start, loads), method = CASES[case][0](), CASES[case][1]
+    by_loops, by_numpy = (
+        integrate(mechanism, start, TIMES, inputs=loads, method=replace(method, compiled=way)) for way in (True, False)
+    )
+    size = np.abs(by_numpy.states).max()
+    np.testing.assert_allclose(by_loops.states, by_numpy.states, rtol=0, atol=1e-10 * size)
+    np.testing.assert_array_equal(by_loops.ledger.iterations, by_numpy.ledger.iterations)
+    for ledger in (by_loops.ledger, by_numpy.ledger):
+        assert np.abs(ledger.residual).max() <= 1e-13 * max(np.abs(e).max() for e in ledger.energy.values())
+    for name, energy in by_numpy.ledger.energy.items():
+        np.testing.assert_allclose(by_loops.ledger.energy[name], energy, rtol=0, atol=1e-10 * size, err_msg=name)
+    for name, lost in by_numpy.ledger.dissipation.items():
+        np.testing.assert_allclose(by_loops.ledger.dissipation[name], lost, rtol=1e-7, atol=1e-10 * size, err_msg=name)
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.slow] if c in SLOW else []) for c in CASES])
+def test_compiled_steps_are_those_of_numpy(case):
+    agree(case)
+
+
+def test_what_the_loops_do_not_take_is_refused_by_name():
+    rope = fem.cable(2.0, **ROPE, elements=2, ports={"within": 0.7, "between": 1.0})
+    for port in ("between", "within"):
+        mechanism = connect({"rope": rope}, [spherical(f"rope.{port}", GROUND.at(0.0, 0.0, 0.0))])
+        start = mechanism.consistent_state(mechanism.assemble())
+        if port == "between":
+            integrate(mechanism, start, [0.0, 0.01], method=Exact(compiled=True))
+            continue
+        with pytest.raises(ValueError, match="compiled=True cannot be had: a joint within an element of a cable"):
+            integrate(mechanism, start, [0.0, 0.01], method=Exact(compiled=True))
+
+
+def test_a_long_rod_costs_as_much_an_element_as_a_short_one():
+    """Unknowns of neighbours stand beside each other in the border: its band is as wide as an element is."""
+    from flexph.integration.compiled.build import constants
+
+    widths = [cantilever(SLENDER, elements=n)[0].once(constants).border.size[1] for n in (3, 24)]
+    assert widths[0] == widths[1] <= 24
