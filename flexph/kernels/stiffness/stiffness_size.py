@@ -21,17 +21,8 @@ from ..springs import split
 from ..state import Configuration, Derived, inertia_products, rotational_inertia
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
-from .tangent import (
-    Forces,
-    below,
-    following,
-    inertial,
-    node_motion,
-    on_measures,
-    on_spins,
-    on_vectors,
-    torque_columns,
-)
+from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
+from .tangent import Forces, inertial, node_motion
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:

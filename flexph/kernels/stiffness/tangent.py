@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...numerics.arrays import Array, sparse_block_diag, sparse_blocks
+from ...numerics.arrays import Array
 from ...numerics.rotations import cross, skew, spin_map, spin_skew
 from ..arrays import Arrays
 from ..continuous import (
@@ -50,6 +50,7 @@ from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness
+from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
 
 
 class Forces(NamedTuple):
@@ -160,12 +161,6 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
     return below(a, elastic_stiffness(a, c.u))
 
 
-def below(a: Arrays, block: Any) -> Any:
-    """A block that ends with the flexible coordinates, as a matrix over all velocities, sparse (n_v, n_v)."""
-    above = len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size - block.shape[0]
-    return sparse_block_diag([sparse.csr_array((above, above)), block])
-
-
 def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     """Stiffness of the springs and the change of their directions at constant products' gradients."""
     if not forces.spring.size:
@@ -187,24 +182,6 @@ def _strained(a: Arrays, c: Configuration, d: Derived) -> Any:
     rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
     second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
     return D.T @ end_stiffness(a.strains, d.product) @ D + rates.T @ second @ rates
-
-
-def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:
-    """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p).
-
-    The coefficients of ``angle`` are those of the squares of sine and cosine, and of their product.
-    """
-    sine, cosine, mixed = angle
-    at, i, j, count = a.springs.length_product, a.springs.sine_product, a.springs.cosine_product, a.first.size
-    rows, columns = np.concatenate([at, i, j, i, j]), np.concatenate([at, i, j, j, i])
-    values = np.concatenate([length, sine, cosine, mixed, mixed])
-    return sparse.coo_array((values, (rows, columns)), shape=(count, count)).tocsr()
-
-
-def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
-    """What forces on products (p,) change as the vectors of these move, sparse (n_v, n_v)."""
-    swap = sparse.csr_array(a.select_first).T @ sparse.diags_array(on_product) @ sparse.csr_array(a.select_second)
-    return pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
 
 
 def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
@@ -242,35 +219,3 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     if a.rolling.spin_row.size:
         own += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
     return on_spins(a, own, lever, shape.T @ placed(a, turned) + torque_columns(a, spin_skew(torque)))
-
-
-def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
-    """A matrix over all velocities from blocks on the spins of each body (b, s, s), across to u, and back."""
-    n = a.body_u.size
-    spins = block_diagonal(own[a.turning])
-    at = spins.shape[0]
-    return below(a, sparse_blocks((at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
-
-
-def torque_columns(a: Arrays, turned: Array) -> Any:
-    """ψᵀ[τ]× of the sections on the spins of their bodies, sparse (n, spins)."""
-    s, t = a.n.shape[0], a.torque_body.size
-    place = np.full(len(a.mass), -1)
-    place[a.turning] = np.arange(a.turning.size)
-    rows = np.broadcast_to(np.arange(t * s).reshape(t, s, 1), turned.shape)
-    cols = np.broadcast_to(s * place[a.torque_body][:, None, None] + np.arange(s), turned.shape)
-    spread = sparse.csr_array((turned.ravel(), (rows.ravel(), cols.ravel())), shape=(t * s, a.turning.size * s))
-    return sparse.csr_array(a.torque_shape).T @ spread
-
-
-def following(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
-    """Loads that follow a section turn with it: of motions of nodes (k·d, n_v) and rotations of sections (t·s, n_v)."""
-    size = motion.shape[1]
-    if not a.follow_input.size:
-        return sparse.csr_array((size, size))
-    change = sparse.lil_array((inputs.size, size))
-    for own, nodes in zip(a.follow_input, a.follow_node, strict=True):
-        for value, node in zip(inputs[own], nodes, strict=True):
-            change[own] += value * motion[node * a.dim + np.arange(a.dim)]
-    on = motion.T @ sparse.csr_array(a.input_node) + sections.T @ sparse.csr_array(a.input_torque)
-    return on @ sparse.csr_array(change)
