@@ -29,11 +29,12 @@ SLIGHT = 1e-9
 
 
 class Pull(NamedTuple):
-    """A force (k, 3) [N] at places (k, 3) [m], and what it is."""
+    """A force (k, 3) [N] at places (k, 3) [m], and what it is: pulls start there, pushes ``end`` there."""
 
     name: str
     places: Array
     force: Array
+    ends: bool = False
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
@@ -50,12 +51,12 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
     if not largest > 0.0:
         return []
     shape, parts = arrow(), []
-    for name, places, force in pulls:
+    for name, places, force, ends in pulls:
         size = np.linalg.norm(force, axis=1)
         axes = np.array(
             [axes_along(f) if s > SLIGHT * largest else np.zeros((3, 3)) for f, s in zip(force, size, strict=True)]
         )
-        reach = (longest * size / largest)[:, None, None] * shape.points
+        reach = (longest * size / largest)[:, None, None] * (shape.points - [float(ends), 0.0, 0.0])
         points = places[:, None] + np.einsum("kij,kpj->kpi", axes, reach)
         parts.append(Part(f"{name}, at most {size.max():.3g} N", "arrow", points, shape.triangles))
     return parts
@@ -96,7 +97,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
         place, normal = ((closed * values).sum(axis=1) / closed.sum(axis=1) for values in (at.place, at.normal))
         if (np.linalg.norm(normal, axis=1) > PARALLEL).all():
             force = size[np.maximum(rows - 1, 0)][:, None] * normal
-            pulls.append(Pull(f"normal force of {name}", spatial(place), spatial(force)))
+            pulls.append(Pull(f"normal force of {name}", spatial(place), spatial(force), ends=True))
     return pulls
 
 
