@@ -6,6 +6,7 @@ On matrices as small as those of the tests more threads only wait for each other
 import gc
 import os
 import signal
+import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,9 @@ from hypothesis import settings
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+# Processes share the bytecode of what one has read, even where the environment forbids it: a third of collecting.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["FLEXPH_COMPILE"] = "1"  # bits must not depend on what other tests have compiled before
 os.environ["FLEXPH_REPORT"] = "0"  # a second for each run; those of reports ask for them
 
