@@ -22,6 +22,11 @@ PAGES = sorted(
 )
 
 SLOW = {  # programs of some seconds, which the build of the site executes too
+    "guide/linear-systems.md",
+    "guide/plates.md",
+    "guide/rigid-multibody.md",
+    "guide/studies.md",
+    "guide/time-integration.md",
     "how-to/which-body.md",
     "tutorials/3-crank-slider.md",
     "tutorials/4-own-mesh.md",
@@ -211,6 +216,7 @@ def test_rods_page(run_page):
     assert printed[1] == "True True"
 
 
+@pytest.mark.slow
 def test_rigid_multibody_page(run_page):
     space, printed, _ = run_page("guide/rigid-multibody.md")
     for name in ("run", "motion", "turning", "stopping", "again"):
@@ -256,6 +262,7 @@ def test_solids_page(run_page):
     assert (folder / "door.pvd").exists() and len(list((folder / "door").iterdir())) == 26
 
 
+@pytest.mark.slow
 def test_studies_page(run_page):
     space, printed, folder = run_page("guide/studies.md")
     assert {path.name for path in (folder / "blades").iterdir()} == {"study.nc", "study.json", "samples"}

@@ -38,7 +38,7 @@ def test_files_and_summary(tmp_path):
 @pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # the Krylov space is too small at 8 and 12
 @pytest.mark.parametrize(
     ("elements", "order"),
-    [pytest.param(100, 8, marks=pytest.mark.slow), (40, 12), pytest.param(40, 20, marks=pytest.mark.slow)],
+    [pytest.param(*case, marks=pytest.mark.slow) for case in ((100, 8), (40, 12), (40, 20))],
 )
 def test_the_peer_is_not_better(elements, order):
     """Two codes of one fixed point; where there are several, ours begins at the poles that weigh most."""

@@ -102,6 +102,7 @@ def test_no_steady_precession():
         case.steady(40.0, SPIN, math.radians(-60.0))
 
 
+@pytest.mark.slow
 def test_near_the_lock():
     """Angles warn and lose digits, and have no rates at the lock; the other two do not see it."""
     errors, said = zip(*(case.pass_lock("angles", d, SPIN, 61) for d in (0.5, 0.05, 5e-3)), strict=True)

@@ -21,7 +21,8 @@ def test_beam_theory():
 
 
 @pytest.mark.parametrize(
-    ("cells", "degree", "bound"), [pytest.param("hexahedron", 1, 0.12, marks=pytest.mark.slow), ("tetra", 2, 0.01)]
+    ("cells", "degree", "bound"),
+    [pytest.param(*case, marks=pytest.mark.slow) for case in (("hexahedron", 1, 0.12), ("tetra", 2, 0.01))],
 )
 def test_frequencies_fall_towards_those_of_beams(cells, degree, bound):
     """A Ritz method comes from above; the clamp of a solid is a little stiffer than that of a beam."""

@@ -217,7 +217,9 @@ def test_series_shows_the_stress_tensor(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 @pytest.mark.parametrize(
-    ("kept", "spin"), [(lambda body: body, 3.0), (about_mean_axes, 0.0)], ids=["face", "mean axes"]
+    ("kept", "spin"),
+    [(lambda body: body, 3.0), pytest.param(about_mean_axes, 0.0, marks=pytest.mark.slow)],
+    ids=["face", "mean axes"],
 )
 def test_large_bodies_start_quasi_statically(monkeypatch, kept, spin):
     """By sparse factors, the shifts of the mass integrals beside them: the deformation of the least-norm solution."""

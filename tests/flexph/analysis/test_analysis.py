@@ -242,6 +242,7 @@ def test_the_rolling_coin_reduces_to_the_published_equations():
         assert made.H(x) == pytest.approx(0.5 * x[4] ** 2 + 0.25 * x[5] ** 2)
 
 
+@pytest.mark.slow
 def test_reduced_and_constrained_coin_move_alike():
     """(4.16) against (2.38), both by the midpoint rule at small steps, and by a basis that the package chooses."""
     system, reduced = coin(), ReducedKinematics(coin())

@@ -115,6 +115,7 @@ def test_mean_axes_of_any_start_have_the_same_kinetic_energy():
     assert energy == pytest.approx([energy[0]] * 3, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_frequencies_of_large_bodies(large):
     """Free, on a hinge and reduced: those seen from the root; the free modes are in the span of the reduced ones."""
     assert large["mean_axis"].unshifted is not None and large["mean_axis"].size > 1000

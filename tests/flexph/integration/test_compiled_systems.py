@@ -168,6 +168,7 @@ def test_a_run_from_rest_and_one_of_redundant_masses_agree():
     assert_same(*both(system, (0.25, 0.75, 0.0, 0.0), np.linspace(0.0, 2.0, 101)), algebraic=(2, 3))
 
 
+@pytest.mark.slow
 @numba
 def test_functions_of_other_layouts_are_copied():
     """Views, constants of the closure, integers and transposes are turned into what the loop takes."""

@@ -71,7 +71,7 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(name, no_help):
 
 
 CONTROLLED = {**{name: CASES[name] for name in CASES if name != "loaded"}, "least norm": doubled}
-OFTEN = ("crank-slider", "chain in space", "least norm")
+OFTEN = ("crank-slider", "chain in space")
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,7 @@ def test_an_event_that_raises_keeps_the_steps_before():
     assert len(caught.value.solution.times) == 50
 
 
+@pytest.mark.slow  # least norm in the plane; fast tests have it in space
 @pytest.mark.parametrize("method", [Exact, Exact4])
 def test_so_is_one_with_multipliers_of_least_norm(method, no_help):
     agree(*both(doubled(), 12, method=partial(method, redundant="least_norm")))

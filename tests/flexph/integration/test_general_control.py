@@ -163,7 +163,9 @@ def moved():
     return run(four_particles(1.0), MOVING, np.linspace(0.0, 0.6, 601), method=Gauss(6), save_every=200)
 
 
-@pytest.mark.parametrize("method", ["gonzalez", "invariants", pytest.param("midpoint", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "method", ["invariants", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "midpoint"))]
+)
 def test_the_error_on_index_two_follows_the_tolerance(method, moved):
     """Pairs return the velocity defect, which single steps of changing length would feed."""
     tolerances, errors = (1e-2, 1e-3, 1e-4), []
@@ -241,7 +243,7 @@ def test_events_compose_with_it(orbits):
     assert found.energy_drift() < 1e-14
 
 
-@pytest.mark.parametrize("method", ["gonzalez", "invariants"])
+@pytest.mark.parametrize("method", [pytest.param("gonzalez", marks=pytest.mark.slow), "invariants"])
 def test_a_terminal_event_ends_the_run_with_a_step_of_its_own(method):
     events = {"slow": Event(lambda t, x: x[23] - 0.8, direction=-1, terminal=True)}
     found = run(four_particles(1.0), START, [0.0, 0.5, 1.0], method=by_name(method, tolerance=1e-4), events=events)

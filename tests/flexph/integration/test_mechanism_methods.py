@@ -334,7 +334,7 @@ def memory_at_the_end(method, steps, save_every):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("method", ["exact", "gonzalez"])
+@pytest.mark.parametrize("method", ["exact", pytest.param("gonzalez", marks=pytest.mark.slow)])
 def test_steps_that_are_not_saved_take_no_memory(method):
     """Times, their copies and what a block of steps prescribes take up to 90 bytes a step; a row would add 184 or more.
 
@@ -390,8 +390,8 @@ def beyond_reach():
 @pytest.mark.parametrize(
     "method",
     [
-        *("exact", "gonzalez", "gauss4", *EXTRAS),
-        *(pytest.param(m, marks=pytest.mark.slow) for m in ("mean_value", "midpoint", "gauss6")),
+        *("exact", "gauss4", *EXTRAS),
+        *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "mean_value", "midpoint", "gauss6")),
     ],
 )
 def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
@@ -407,7 +407,7 @@ def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
 
 @pytest.mark.parametrize(
     "method",
-    ["gonzalez", "gauss4", *(pytest.param(m, marks=pytest.mark.slow) for m in ("mean_value", "midpoint", "gauss6"))],
+    ["gauss4", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "mean_value", "midpoint", "gauss6"))],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers overflow on the way
 def test_a_step_that_diverges_says_so(method):

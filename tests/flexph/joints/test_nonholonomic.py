@@ -142,9 +142,9 @@ def test_a_differential_drive_follows_the_reduced_equations(wheels):
     mechanism = drive([wheel(f"robot.{p}") for p in wheels])
     inputs = {f"force robot.{p}": (lambda t, i=i: (pushes(t)[i], 0.0)) for i, p in enumerate(("left", "right"))}
     start, wanted, errors = mechanism.consistent_state(mechanism.assemble()), reduced(), []
-    redundant = "refuse" if len(wheels) == 1 else "least_norm"
+    method = Exact() if len(wheels) == 1 else Exact(redundant="least_norm", compiled=False)
     for h in (0.02, 0.01):
-        run = integrate(mechanism, start, times(1.0, h), inputs=inputs, method=Exact(redundant=redundant))
+        run = integrate(mechanism, start, times(1.0, h), inputs=inputs, method=method)
         exact(run)
         end = configuration(mechanism, run.states[-1])
         phi = math.atan2(end.R[0, 1, 0], end.R[0, 0, 0])

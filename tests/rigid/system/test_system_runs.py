@@ -182,6 +182,7 @@ def test_the_symmetric_top_follows_its_closed_solution():
         assert errors[-1] < 6e-4  # a turn of 6 rad with a phase error of (ωh)²/12
 
 
+@pytest.mark.slow
 def test_order_two_against_collocation():
     """Everything at once, under an input, against gauss6 of the same equations at half the step."""
     system = body(
