@@ -1,4 +1,8 @@
-"""Cost of one step of the crank-slider against the number of elements: dense, sparse and compiled kernels."""
+"""Cost of one step against the number of elements and bodies: the crank-slider, and a chain of links in space.
+
+By dense, sparse and compiled kernels; by compiled ones of all methods, with multipliers of least norm (the first joint
+of the chain stands there twice) and with steps chosen by their error, at a tolerance that accepts all.
+"""
 
 import argparse
 import time
@@ -9,34 +13,40 @@ from crank_slider import END, PATHS, mechanism
 
 from flexph import Mechanism, State, integrate
 from flexph.mechanisms.model import network
-from flexph.methods import Exact, Exact4, ExactGauss
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 
-Compiled = Exact | Exact4 | ExactGauss
+Compiled = Exact | Exact4 | ExactGauss | Decaying
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns
 DENSE, SPARSE = 10**9, 0  # values of the limit below which the kernels are dense
-LARGEST_DENSE = 128
+LARGEST = {"dense": 128, "decaying": 64}
+"""Elements up to which these are timed: the decaying scheme takes 300 velocities."""
+BODIES, OF_DECAYING = (10, 25, 50, 100, 200, 500), 10
+TIMED, LOOSE = 20, 1e6
+"""Steps of a chain, and a tolerance by which every pair of steps is accepted."""
 REPEATS = 2
 CLEAR, LONGEST = 0.3, 200
 """Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
+CONTROL = Exact(tolerance=LOOSE, compiled=True)
 
 
 def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Compiled) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
 
-    def run(steps: int) -> tuple[float, float]:
+    def run(steps: int) -> tuple[float, float, int]:
         times = warm.time + h * np.arange(steps + 1)
         clock = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = integrate(system, warm, times, save_every=steps, progress=False, method=method)
-        return time.process_time() - clock, float(found.ledger.iterations.sum()) / steps
+        taken = int(found.ledger.steps.sum())
+        return time.process_time() - clock, float(found.ledger.iterations.sum()) / taken, taken
 
     while True:
         short, long = (min(run(n) for _ in range(REPEATS)) for n in (count, 3 * count))
         if long[0] - short[0] > CLEAR or count >= LONGEST:
-            return 1e3 * (long[0] - short[0]) / (2 * count), long[1]
+            return 1e3 * (long[0] - short[0]) / (long[2] - short[2]), long[1]
         count *= 4
 
 
@@ -69,7 +79,8 @@ def table(largest: int) -> None:
     }
     if "compiled" in PATHS:
         columns |= {"compiled": (None, PATHS["compiled"]), "fourth": (None, Exact4(compiled=True))}
-        columns |= {"gauss": (None, ExactGauss(compiled=True))}
+        columns |= {"gauss": (None, ExactGauss(compiled=True)), "control": (None, CONTROL)}
+        columns |= {"decaying": (None, Decaying(compiled=True))}
     print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
@@ -79,22 +90,52 @@ def table(largest: int) -> None:
         row, iterations = "", float("nan")
         for name, (limit, method) in columns.items():
             cost = float("nan")
-            if name != "dense" or elements <= LARGEST_DENSE:
+            if elements <= LARGEST.get(name, elements):
                 cost, iterations = time_per_step(elements, limit, method)
             costs[name].append(cost)
             row += f"{cost:16.3f} {1e3 * cost / elements:11.1f}"
         print(f"{elements:8d}  {3 * elements + 8:10d}  {iterations:10.1f}{row}", flush=True)
     fitted = (f"{exponent(sizes, costs[name]):16.2f} {'':11s}" for name in columns)
     print(f"{'exponent, larger half':32s}" + "".join(fitted))
-    for name in ("fourth", "gauss"):
+    for name in ("fourth", "gauss", "control", "decaying"):
         if name in costs:
-            print(f"ratio steps-of-compiled-in-one-of-{name} {costs[name][-1] / costs['compiled'][-1]:.1f}")
+            last = max(k for k, cost in enumerate(costs[name]) if cost > 0.0)
+            print(f"ratio steps-of-compiled-in-one-of-{name} {costs[name][last] / costs['compiled'][last]:.1f}")
+
+
+def chains(largest: int) -> None:
+    """Milliseconds per step of chains of flexible links in space by compiled loops, fitted exponents."""
+    from chain import STEP, hanging
+
+    columns: dict[str, tuple[int, Compiled]] = {
+        "exact": (1, Exact(compiled=True)),
+        "least norm": (2, Exact(compiled=True, redundant="least_norm")),
+        "control": (1, CONTROL),
+        "decaying": (1, Decaying(compiled=True)),
+    }
+    print("\nchain in space, two elements a link, von Kármán strain, compiled")
+    print("bodies" + "".join(f"{name + ' [ms]':>18s}" for name in columns))
+    sizes, costs = [n for n in BODIES if n <= largest], {name: [] for name in columns}  # type: ignore[var-annotated]
+    for bodies in sizes:
+        for name, (first, method) in columns.items():
+            cost = float("nan")
+            if name != "decaying" or bodies <= OF_DECAYING:
+                system, start = hanging(bodies, 3, True, first=first)
+                cost = per_step(system, start, STEP, max(TIMED, 2000 // bodies), method=method)[0]
+            costs[name].append(cost)
+        print(f"{bodies:6d}" + "".join(f"{costs[name][-1]:18.3f}" for name in columns), flush=True)
+    print("exponent, larger half" + "".join(f"  {name} {exponent(sizes, costs[name]):.2f}" for name in columns))
+    print(f"ratio exact-over-least-norm {costs['exact'][-1] / costs['least norm'][-1]:.2f}")
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--largest", type=int, default=ELEMENTS[-1], metavar="ELEMENTS")
-    table(words.parse_args().largest)
+    words.add_argument("--bodies", type=int, default=BODIES[-1], help="0: no chains")
+    given = words.parse_args()
+    table(given.largest)
+    if given.bodies and "compiled" in PATHS:
+        chains(given.bodies)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.gather import elastic_arrays, inertia_arrays
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from .border import make_border
 from .loops.relations import resisting
@@ -39,6 +39,10 @@ from .vibration import no_vibration, vibration
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
+
+
+SMALL = 100_000
+"""Entries up to which a sparse matrix is written out where its rows are asked for one by one."""
 
 
 def constants(mechanism: Model) -> Constants:
@@ -86,6 +90,14 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     )
 
 
+class _Second(NamedTuple):
+    """Entries of the matrix G_i of a strain row, sorted by rows."""
+
+    row: Index
+    col: Index
+    value: Array
+
+
 class _StrainRows:
     """D(u) = strain + weights diag(slopes u) slopes by rows: D_i(u) = strain_i + G_i u on one pattern."""
 
@@ -93,16 +105,16 @@ class _StrainRows:
         strain, slopes, weights = (sparse.csr_array(m) for m in (a.strain, a.slopes, a.weights))
         self.curved = np.diff(weights.indptr) > 0
         strain.sort_indices()
-        none = sparse.csr_array((strain.shape[1],) * 2)  # one for all straight rows: solids have a hundred thousand
-        self.G = [self._second(slopes, weights, i) if bent else none for i, bent in enumerate(self.curved)]
+        self.G = {i: self._second(slopes, weights, i) for i in np.flatnonzero(self.curved).tolist()}
         self.columns, self.values = [], []
-        for i, second in enumerate(self.G):
+        for i in range(strain.shape[0]):
             own = slice(strain.indptr[i], strain.indptr[i + 1])
             if not self.curved[i]:
                 self.columns.append(strain.indices[own].astype(int))
                 self.values.append(strain.data[own])
                 continue
-            columns = np.union1d(strain.indices[own], second.nonzero()[0]).astype(int)
+            second = self.G[i]
+            columns = np.union1d(strain.indices[own], second.row[second.value != 0.0]).astype(int)
             row = np.zeros(columns.size)
             row[np.searchsorted(columns, strain.indices[own])] = strain.data[own]
             self.columns.append(columns)
@@ -110,7 +122,7 @@ class _StrainRows:
         self.ptr = np.concatenate([[0], np.cumsum([c.size for c in self.columns])]).astype(int)
 
     @staticmethod
-    def _second(slopes: Any, weights: Any, i: int) -> Any:
+    def _second(slopes: Any, weights: Any, i: int) -> _Second:
         own = slice(weights.indptr[i], weights.indptr[i + 1])
         taken = [slice(*slopes.indptr[k : k + 2]) for k in weights.indices[own]]
         columns = np.unique(np.concatenate([slopes.indices[k] for k in taken]))
@@ -119,11 +131,7 @@ class _StrainRows:
             at = np.searchsorted(columns, slopes.indices[own_entries])
             values[at], touched[at] = slopes.data[own_entries], 1.0
         row, col = np.nonzero(seen.T @ seen)
-        n = slopes.shape[1]
-        ends: Index = np.zeros(n + 1, dtype=columns.dtype)
-        ends[1 + columns] = np.bincount(row, minlength=columns.size)
-        entries = ((rows.T * weights.data[own]) @ rows)[row, col]
-        return sparse.csr_array((entries, columns[col], np.cumsum(ends, dtype=columns.dtype)), shape=(n, n))
+        return _Second(columns[row], columns[col], ((rows.T * weights.data[own]) @ rows)[row, col])
 
 
 class _Pattern:
@@ -203,14 +211,13 @@ def _forms(mechanism: Model) -> Array:
 
 def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
     entry, col, val, turn = [], [], [], []
-    for i in np.flatnonzero(strain.curved):
-        second = strain.G[i].tocsr()
-        for k, c in enumerate(strain.columns[i]):
-            own = slice(second.indptr[c], second.indptr[c + 1])
-            col.append(second.indices[own])
-            val.append(second.data[own])
-            entry.append(np.full(col[-1].size, strain.ptr[i] + k))
-            turn.append(np.arange(col[-1].size))
+    for i, second in strain.G.items():
+        place = np.searchsorted(strain.columns[i], second.row)
+        own = np.append(strain.columns[i], -1)[place] == second.row
+        col.append(second.col[own])
+        val.append(second.value[own])
+        entry.append(strain.ptr[i] + place[own])
+        turn.append(np.arange(own.sum()) - np.searchsorted(place[own], place[own]))
     # one of each entry in turn: a sum that is continued at once waits for the last one to be written
     order = np.argsort(_whole(turn), kind="stable")
     inverse, compliance = _rows(a.stiffness), _rows(a.compliance)
@@ -242,19 +249,18 @@ def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) 
     fixed = sparse.coo_array((inverse.data[straight], (inverse.row[straight], inverse.col[straight])), inverse.shape)
     rows = sparse.csr_array(a.strain)
     constant = pattern.values(rows.T @ fixed @ rows)
-    entry, left, end, mean, val, damping = [], [], [], [], [], []
+    pairs, left, end, mean, val, damping = [np.zeros((2, 0))], [], [], [], [], []
     count = 0
     for i, j, value in zip(inverse.row[~straight], inverse.col[~straight], inverse.data[~straight], strict=True):
         rows, columns = strain.columns[i], strain.columns[j]
-        entry.append(pattern.find(np.repeat(rows, columns.size), np.tile(columns, rows.size)))
+        pairs.append(np.array([np.repeat(rows, columns.size), np.tile(columns, rows.size)]))
         left.append(count + np.repeat(np.arange(rows.size), columns.size))
         end.append(np.tile(strain.ptr[j] + np.arange(columns.size), rows.size))
         mean.append(strain.ptr[i] + np.arange(rows.size))
         val.append(np.full(rows.size, value))
         damping.append(np.full(rows.size, a.stress_damping[i]))
         count += rows.size
-    bent = np.flatnonzero(strain.curved)
-    geometric = [sparse.coo_array(strain.G[i]) for i in bent]
+    bent, geometric = np.flatnonzero(strain.curved), list(strain.G.values())
     by_body = np.zeros(len(a.mass))
     by_body[a.body_stress] = a.stress_damping
     return Stiffness(
@@ -263,12 +269,12 @@ def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) 
         left_mean=_whole(mean),
         left_val=_real(val),
         left_damping=_real(damping),
-        pair_place=place[_whole(entry)],
+        pair_place=place[pattern.find(*np.hstack(pairs).astype(np.int64))],
         pair_left=_whole(left),
         pair_end=_whole(end),
-        stress_place=place[_whole([pattern.find(g.row, g.col) for g in geometric])],
-        stress=np.repeat(bent, np.array([g.nnz for g in geometric], dtype=int)),
-        stress_val=_real([g.data for g in geometric]),
+        stress_place=place[pattern.find(_whole([g.row for g in geometric]), _whole([g.col for g in geometric]))],
+        stress=np.repeat(bent, np.array([g.row.size for g in geometric], dtype=int)),
+        stress_val=_real([g.value for g in geometric]),
     )
 
 
@@ -284,9 +290,9 @@ def _nodes(a: Arrays, points: Points, frames: Index, count: int) -> Nodes:
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     """(count·width, n) by groups of ``width`` rows: columns where any of them has an entry, values (entries, width)."""
     rows = sparse.csr_array(matrix)
-    col, val = [], []
+    rows, col, val = rows.toarray() if count * width * rows.shape[1] <= SMALL else rows, [], []
     for k in range(count):
-        own = rows[k * width : (k + 1) * width].toarray()
+        own = dense(rows[k * width : (k + 1) * width])
         used = np.flatnonzero(own.any(axis=0))
         col.append(used)
         val.append(own[:, used].T)

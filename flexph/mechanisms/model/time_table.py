@@ -32,11 +32,19 @@ class Anchors:
 
 def laws(mechanism: Model) -> list[Law]:
     """The law of each constraint row."""
+    return mechanism.once(_laws)
+
+
+def _laws(mechanism: Model) -> list[Law]:
     return [row.law for c in mechanism.connections for row in c.rows]
 
 
 def law_products(mechanism: Model) -> list[list[int]]:
     """The products of each constraint row."""
+    return mechanism.once(_law_products)
+
+
+def _law_products(mechanism: Model) -> list[list[int]]:
     products: list[list[int]] = [[] for _ in laws(mechanism)]
     for term in mechanism.network.terms:
         products[term.row].append(term.product)
@@ -45,6 +53,10 @@ def law_products(mechanism: Model) -> list[list[int]]:
 
 def law_values(mechanism: Model) -> list[slice]:
     """Where the value of each law is in the anchors."""
+    return mechanism.once(_law_values)
+
+
+def _law_values(mechanism: Model) -> list[slice]:
     edges = np.cumsum([0, *(math.prod(law.shape) for law in laws(mechanism))])
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 

@@ -143,7 +143,7 @@ class _Closure:
 
     def gap(self, at: Placed) -> Array:
         """The gaps, in their own units."""
-        return _gap(self.mechanism, *at, self.time)[0][self.stated]
+        return _gap(self.mechanism, *at, self.time, matrix=False)[0][self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
         """The largest gap over a size of the mechanism."""
@@ -187,22 +187,29 @@ class _Closure:
         return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 
 
-def _gap(mechanism: Model, centres: Array, rotations: Array, time: float) -> tuple[Array, Array]:
-    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero."""
+def _gap(
+    mechanism: Model, centres: Array, rotations: Array, time: float, *, matrix: bool = True
+) -> tuple[Array, Array]:
+    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero.
+
+    Without ``matrix`` that is empty.
+    """
     a = mechanism.network.arrays
     arms = node_arms(a, rotations, np.zeros(mechanism.layout.flexible))
-    vector = vectors(a, centres, arms)
     product = product_values(mechanism, centres, arms)
     stated = anchor(mechanism, product)
     coefficient, offset = TimeTable(mechanism, stated).at(time)
     gap = constraint_sums(a, product, coefficient, offset)
     rows, heights, by = _contact_heights(a, product, offset)
-    matrix = constraint_matrix(a, rotations, coefficient, arm=arms, vector=vector, by=by)
-    matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     if rows.size:
         gap[rows] = product[a.rolling.positive] - heights
-        matrix[rows] *= (2.0 * offset[rows] / by[a.rolling.positive])[:, None]
-    return gap, matrix
+    if not matrix:
+        return gap, np.zeros((0, 0))
+    G = constraint_matrix(a, rotations, coefficient, arm=arms, vector=vectors(a, centres, arms), by=by)
+    G = G.toarray() if sparse.issparse(G) else G
+    if rows.size:
+        G[rows] *= (2.0 * offset[rows] / by[a.rolling.positive])[:, None]
+    return gap, G
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:
