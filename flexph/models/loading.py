@@ -149,7 +149,8 @@ class ModelFile:
     def begun(self, name: str) -> tuple[State, Any, Integrate]:
         """The start and the method of a run in time, and what the file says of it. Raises ModelError."""
         self.refuse_unknown([name])
-        entry, here = self.document.runs[name], self.builder.at("runs", name)
+        entry: Any = self.document.runs[name]
+        here = self.builder.at("runs", name)
 
         def compute() -> tuple[State, Any, Integrate]:
             if not isinstance(entry, Integrate):

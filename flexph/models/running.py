@@ -99,6 +99,7 @@ def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Buil
         times_of(run, start.time),
         method=method,
         inputs=inputs,
+        controllers=builder.of(run.controllers, "controllers"),
         save_every=run.save_every,
         progress=progress,
     )

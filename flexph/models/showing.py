@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .loading import ModelFile
 from .mechanism_of import pose_of
 from .schema.studies import Study
@@ -13,7 +16,8 @@ def words(model: ModelFile, *, details: bool = False) -> str:
     pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))
     heading = [document.description] if document.description else []
     lines = [*heading, mechanism.describe(pose, details=details)]
-    lines += [f"run {name}: {run.kind}" for name, run in document.runs.items()]
+    runs: Mapping[str, Any] = document.runs
+    lines += [f"run {name}: {run.kind}" for name, run in runs.items()]
     for name, study in document.studies.items():
         lines.append(f"study {name}: run {study.run} {_samples(study)}")
     return "\n".join(lines)

@@ -68,7 +68,7 @@ def _factor(builder: Builder, unit: str, name: str) -> float:
         return read_unit(unit) if unit else 1.0
 
 
-def _formula(*units: str) -> Any:
+def formula_of(*units: str) -> Any:
     """The type of a number with its unit, or an expression of t."""
 
     def read(given: Any) -> Any:
@@ -90,10 +90,12 @@ FunctionMapping = Annotated[
     Discriminator(_mapping_tag),
 ]
 FORMULA = "a formula of t such as '150*t', or a table"
-AngleFunction = by_shape(FORMULA, scalar=_formula("rad"), mapping=FunctionMapping)
-LengthFunction = by_shape(FORMULA, scalar=_formula("m"), mapping=FunctionMapping)
-PlaceFunction = by_shape(f"a list of two or three of {FORMULA}", sequence=list[_formula("m")], mapping=FunctionMapping)
-_Force = _formula("N", "N*m", "N/m", "N/m^2", "N/m^3")
+AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=FunctionMapping)
+LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=FunctionMapping)
+PlaceFunction = by_shape(
+    f"a list of two or three of {FORMULA}", sequence=list[formula_of("m")], mapping=FunctionMapping
+)
+_Force = formula_of("N", "N*m", "N/m", "N/m^2", "N/m^3")
 InputValue = by_shape(
     f"a force, {FORMULA}; or a list of components", scalar=_Force, sequence=list[_Force], mapping=FunctionMapping
 )

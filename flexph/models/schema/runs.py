@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from flexph.integration.methods.names import NAMES, by_name
 
 from ..reading.problems import nearest, shown
+from .controllers import Controller
 from .entry import Builder, Entry, one_of
 from .fields import Number, Point, Reads, ResultName, Spin, Time, by_shape, wrong
 from .functions import InputValue, as_input
@@ -115,6 +116,7 @@ class Integrate(Entry):
     times: Annotated[list[Time], Field(min_length=2)] = None
     method: MethodEntry = None
     inputs: dict[str, InputValue] = Field(default_factory=dict)
+    controllers: dict[str, Controller] = Field(default_factory=dict)
     save_every: Annotated[int, Field(ge=1)] = 1
     outputs: Outputs = Field(default_factory=Outputs)
 

@@ -1,0 +1,141 @@
+"""Controllers of runs in model files: ready ones, and functions of a user that are read with --trust only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from flexph import sensors as make
+from flexph.control.compensators import pid
+from flexph.control.continuous import Continuous
+from flexph.control.port_control import port_spring
+from flexph.control.sampled import Sampled
+from flexph.joints.rows.vectors import GROUND
+
+from ..values.trusted import trusted_function
+from .entry import Builder, Entry, one_of
+from .fields import End, Port, Time, by_shape, quantity
+from .functions import FORMULA, FunctionMapping, as_function, formula_of
+
+Stiff, Damped = quantity("N*m/rad", "N/m"), quantity("N*m*s/rad", "N*s/m")
+Reference = by_shape(FORMULA, scalar=formula_of("rad", "m"), mapping=FunctionMapping)
+MEASURES: Mapping[str, Callable[..., Any]] = {
+    "angle": make.joint_angle,
+    "rate": make.joint_rate,
+    "distance": make.distance,
+    "position": lambda port, second: make.position(port),
+    "velocity": lambda port, second: make.velocity(port),
+}
+
+
+class SensorEntry(Entry):
+    """What a controller reads between two ports, of one against the ground by default."""
+
+    measure: Literal["angle", "rate", "distance", "position", "velocity"]
+    port: Port
+    second: End = GROUND
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        with builder.refusals(self):
+            return MEASURES[self.measure](self.port, builder.of(self.second, "second"))
+
+
+class PortController(Entry):
+    """A spring and damper at an external port, solved within the steps, see :func:`flexph.control.port_spring`."""
+
+    kind: Literal["port"]
+    port: str
+    stiffness: Stiff
+    damping: Damped = 0.0
+    width: Annotated[int, Field(ge=1)] = 1
+    reference: Reference = None
+
+    def build(self, builder: Builder) -> Continuous:
+        """The controller."""
+        moved: dict[str, Any] = {}
+        if self.reference is not None:
+            moved["spring"] = as_function(builder.of(self.reference, "reference"))
+        with builder.refusals(self):
+            system = port_spring(self.stiffness, self.damping or None, width=self.width)
+            return Continuous(system=system, ports={"spring": self.port}, references=moved)
+
+
+@dataclass(frozen=True)
+class _Proportional:
+    """τ = K_p (q_d − q) − K_d q̇ at a port."""
+
+    port: str
+    stiffness: float
+    damping: float
+    reference: Callable[[float], Any]
+
+    def __call__(self, time: float, see: Mapping[str, float]) -> dict[str, float]:
+        torque = self.stiffness * (float(self.reference(time)) - see["angle"]) - self.damping * see["rate"]
+        return {self.port: torque}
+
+
+class PDController(Entry):
+    """Proportional to the error of an angle and to its rate, sampled: K_p (q_d − q) − K_d q̇."""
+
+    kind: Literal["pd"]
+    port: str
+    angle: Port
+    second: End = GROUND
+    period: Time
+    proportional: Stiff
+    derivative: Damped = 0.0
+    reference: Reference = 0.0
+
+    def build(self, builder: Builder) -> Sampled:
+        """The controller."""
+        ends, reference = (self.angle, builder.of(self.second, "second")), builder.of(self.reference, "reference")
+        law = _Proportional(self.port, self.proportional, self.derivative, as_function(reference))
+        with builder.refusals(self):
+            seen = {"angle": make.joint_angle(*ends), "rate": make.joint_rate(*ends)}
+            return Sampled(function=law, period=self.period, sensors=seen)
+
+
+class PIDController(Entry):
+    """A compensator of the error of an angle, sampled, see :func:`flexph.control.pid`."""
+
+    kind: Literal["pid"]
+    port: str
+    angle: Port
+    second: End = GROUND
+    period: Time
+    proportional: Stiff
+    integral: quantity("N*m/(rad*s)", "N/(m*s)") = 0.0
+    derivative: Damped = 0.0
+    lag: Time = 1e-3
+    reference: Reference = 0.0
+
+    def build(self, builder: Builder) -> Sampled:
+        """The controller."""
+        ends, reference = (self.angle, builder.of(self.second, "second")), builder.of(self.reference, "reference")
+        with builder.refusals(self):
+            law = pid(self.proportional, integral=self.integral, derivative=self.derivative, lag=self.lag)
+            seen = {"angle": make.joint_angle(*ends)}
+            return law.sampled(self.period, sensors=seen, ports=[self.port], reference=as_function(reference))
+
+
+class FunctionController(Entry):
+    """A function of time and sensors by its import path, called every period, see :class:`flexph.control.Sampled`."""
+
+    kind: Literal["function"]
+    function: str
+    period: Time
+    sensors: dict[str, SensorEntry] = Field(default_factory=dict)
+
+    def build(self, builder: Builder) -> Sampled:
+        """The controller."""
+        with builder.at("function").refusals():
+            function = trusted_function(self.function, trust=builder.trust)
+        with builder.refusals(self):
+            return Sampled(function=function, period=self.period, sensors=builder.of(self.sensors, "sensors"))
+
+
+Controller = one_of((PortController, PDController, PIDController, FunctionController))
