@@ -1,4 +1,8 @@
-"""Faults on purpose, and counts of what they do: kills, full disks, hostile files, wrong arguments, damaged caches."""
+"""Faults on purpose, and counts of what they do: kills, full disks, hostile files, wrong arguments, damaged caches.
+
+Each part prints what it finds when it finds it, and its counts after every tenth. What one process may take is limited
+by processor time: others may be at work on the machine.
+"""
 
 import argparse
 import importlib
@@ -11,12 +15,12 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import chdir
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, redirect_stdout
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,11 +33,15 @@ from flexph.files.trees import read_tree
 from flexph.methods import DiscreteGradient, Exact, Gauss
 from flexph.results.result import Result
 
-SEED = 19
+T = TypeVar("T")
 EVERY = 0.05
 """Seconds between the pieces of checkpoints: many in runs that take one."""
 GROWTH = 1.3
 """Length of the time in which a kill is drawn, over that of the run: some come while tables are written."""
+LONGEST, WAITING = 120, 1800
+"""Seconds after which a process hangs: of processor time, and by the clock where it waits."""
+HUNG = (-signal.SIGXCPU, -signal.SIGALRM)
+"""How one ends that hangs."""
 
 
 # --- runs --------------------------------------------------------------------------------------------------------
@@ -75,7 +83,7 @@ def of_pendulum(**options: Any) -> Any:
 
 def of_pendulum_under_control(**options: Any) -> Any:
     """Steps chosen by their error."""
-    return integrate(*pendulum(), np.linspace(0.0, 0.5, 11), method=Exact(tolerance=1e-4), progress=False, **options)
+    return integrate(*pendulum(), np.linspace(0.0, 1.5, 11), method=Exact(tolerance=1e-6), progress=False, **options)
 
 
 def of_particles(**options: Any) -> Any:
@@ -113,6 +121,8 @@ def child(work: Callable[[], int | None]) -> int:
     number = os.fork()
     if not number:
         status = 99
+        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, resource.RLIM_INFINITY))
+        signal.alarm(WAITING)
         try:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
@@ -147,6 +157,9 @@ class LibraryRun:
     def __init__(self, run: Callable[..., Any]) -> None:
         self.run, self.expected = run, run()
 
+    def __str__(self) -> str:
+        return self.run.__name__
+
     def begin(self, folder: Path) -> None:
         """What the script does, the first time and again."""
         self.run(checkpoint=Checkpoint(folder / "run", EVERY, resume=True)).save(folder / "result.h5")
@@ -170,8 +183,12 @@ class CommandRun:
     OPTIONS = ("--steps", 8000)
 
     def __init__(self, folder: Path) -> None:
-        status_of(child(lambda: command("run", "crank-slider", "--out", folder, *self.OPTIONS)))
+        with open(os.devnull, "w") as null, redirect_stdout(null):  # here: what it imports, processes need not import
+            command("run", "crank-slider", "--out", folder, *self.OPTIONS)
         self.tables = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+    def __str__(self) -> str:
+        return "flexph run crank-slider"
 
     def begin(self, folder: Path) -> int:
         """The command."""
@@ -222,33 +239,42 @@ def kill(work: Any, folder: Path, number: int, *, draw: Callable[[], float]) -> 
     counts[f"ended by status {ended}"] += 1
     counts["unreadable files"] += work.unreadable(folder)
     counts["pieces there"] += len(list(folder.rglob("0*.h5")))
-    if status_of(child(lambda: work.resume(folder))):
-        counts["not resumed"] += 1
+    status = status_of(child(lambda: work.resume(folder)))
+    if status:
+        print(f"  {work} resumed ends with status {status}")
+        counts["hangs" if status in HUNG else "not resumed"] += 1
     elif work.differs(folder):
+        print(f"  {work} resumed has other bits")
         counts["other bits"] += 1
     counts["runs"] += 1
     return counts
 
 
-def kills(count: int, terms: int) -> bool:
+def kills(count: int, terms: int, seed: int) -> bool:
     """SIGKILL and SIGTERM at random moments of checkpointed runs; whether nothing was lost."""
-    random, total = np.random.default_rng(SEED), Counter[str]()
+    print(f"{count} SIGKILL, {terms} SIGTERM at random moments of {1 + len(RUNS)} checkpointed runs (seed {seed})")
+    random, total = np.random.default_rng(seed), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="flexph-faults-") as place:
         folder = Path(place)
-        works = [CommandRun(folder / "plain"), *map(LibraryRun, RUNS)]
-        lengths = []
-        for work in works:
-            (folder / "timed").mkdir()
-            clock = time.perf_counter()
-            status_of(child(partial(work.begin, folder / "timed")))
-            lengths.append(time.perf_counter() - clock)
-            shutil.rmtree(folder / "timed")
-        plan = [(k % len(works), signal.SIGKILL) for k in range(count)] + [(0, signal.SIGTERM)] * terms
-        for k, number in plan:
+        works = [*map(LibraryRun, RUNS), CommandRun(folder / "plain")]
+        lengths = [_length(work, folder / "timed") for work in works]
+        plan = [(k % len(works), signal.SIGKILL) for k in range(count)] + [(-1, signal.SIGTERM)] * terms
+        for k, number in watched(plan, total):
             draw = partial(random.uniform, 0.0, GROWTH * lengths[k])
             total += kill(works[k], folder / "run", number, draw=draw)
-    print(f"{count} SIGKILL, {terms} SIGTERM at random moments of {len(works)} checkpointed runs (seed {SEED})")
-    return _told(total, zero=("not resumed", "unreadable files", "other bits"))
+    return _told(total, zero=("not resumed", "unreadable files", "other bits", "hangs"))
+
+
+def _length(work: Any, folder: Path) -> float:
+    """Seconds that a run takes by the clock, the shorter of two."""
+    lengths = []
+    for _ in range(2):
+        folder.mkdir()
+        clock = time.perf_counter()
+        status_of(child(partial(work.begin, folder)))
+        lengths.append(time.perf_counter() - clock)
+        shutil.rmtree(folder)
+    return min(lengths)
 
 
 # --- full disks --------------------------------------------------------------------------------------------------
@@ -304,9 +330,10 @@ def _limit(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
-def disks(count: int) -> bool:
+def disks(count: int, seed: int) -> bool:
     """Limits of the size of files in place of full disks; whether nothing crashed and nothing was lost."""
-    random, total = np.random.default_rng(SEED), Counter[str]()
+    print(f"{count} full disks: saves of two runs, checkpoints, and the command line (seed {seed})")
+    random, total = np.random.default_rng(seed), Counter[str]()
     solution, trajectory = of_rod(), of_particles_by_collocation()
     sizes = [_size(run) for run in (solution, trajectory)]
     works: list[tuple[str, Callable[[int, Path], int], int]] = [
@@ -315,50 +342,53 @@ def disks(count: int) -> bool:
         ("checkpoints", partial(full_checkpoint, of_particles_by_collocation, trajectory), sizes[1]),
         ("commands", full_command, sizes[1]),
     ]
-    for k in range(count):
+    for k in watched(range(count), total):
         name, work, size = works[(0, 1, 0, 1, 2, 0, 1, 0, 1, 3)[k % 10]]
         limit = int(size ** random.random()) - 1  # from nothing to all but one byte
         with tempfile.TemporaryDirectory(prefix="flexph-faults-") as place:
             status = status_of(child(partial(work, limit, Path(place))))
         total[name] += 1
-        total["crashes"] += status < 0 or status == 99
+        total["crashes"] += (status < 0 and status not in HUNG) or status == 99
+        total["hangs"] += status in HUNG
         total["lost or wrong"] += 0 < status < 99
         if status:
             print(f"  {name} at {limit} bytes: status {status}")
-    print(f"{count} full disks: saves of two runs, checkpoints, and the command line (seed {SEED})")
-    return _told(total, zero=("crashes", "lost or wrong"))
+    return _told(total, zero=("crashes", "lost or wrong", "hangs"))
 
 
-def files(count: int) -> bool:
+def files(count: int, seed: int) -> bool:
     """Damaged files of every format that is read, see ``tests/fuzz/files.py``."""
+    print(f"{count} hostile files (seed {seed})")
     tests = Path(__file__).parents[1] / "tests"
     sys.path[:0] = [str(tests / "fuzz"), str(tests / "samples")]
     from files import files as outcomes  # of the tests
 
-    counts = outcomes(count, first=SEED * 1000)
-    print(f"{count} hostile files")
-    known = ("refused", "unchanged", "another")
-    for name in known:
-        counts.setdefault(name, 0)
-    return _told(counts, zero=[name for name in counts if name not in known])
+    known, counts = ("refused", "unchanged", "another"), Counter[str]()
+    for k, own in watched(list(enumerate(_tenths(count))), counts):
+        found = outcomes(own, first=seed * 100_000 + k * 10_000)
+        counts += Counter({name: number for name, number in found.items() if name in known})
+        counts["crashes or accepted damage"] += sum(number for name, number in found.items() if name not in known)
+        for name in found.keys() - {*known}:
+            print(f"  {name}")
+    return _told(counts, zero=("crashes or accepted damage",))
 
 
 # --- calls and caches --------------------------------------------------------------------------------------------
 
 
-def calls(count: int) -> bool:
+def calls(count: int, seed: int) -> bool:
     """Random wrong arguments to every public function, see ``tests/fuzz/public_calls.py``."""
+    print(f"{count} calls with a wrong argument (seed {seed})")
     sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "fuzz")]
     from hostile import fuzz  # of the tests
 
+    bad, counts = ("raw", "silent", "hangs"), Counter[str]()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):  # what accepts a path writes there
-        outcomes = fuzz(count, SEED)
-    print(f"{count} calls with a wrong argument")
-    counts = Counter({kind: sum(of_kind.values()) for kind, of_kind in outcomes.items()})
-    bad = ("raw", "silent", "hangs")
-    for kind in bad:
-        for said, times in outcomes.get(kind, {}).items():
-            print(f"  {kind}: {said} ({times} times)")
+        for k, own in watched(list(enumerate(_tenths(count))), counts):
+            for kind, found in fuzz(own, 100 * seed + k).items():
+                counts[kind] += found.total()
+                for said, times in found.items() if kind in bad else ():
+                    print(f"  {kind}: {said} ({times} times)")
     return _told(counts, zero=bad)
 
 
@@ -383,14 +413,15 @@ def compiled_value(source: Path, cached: Path) -> int:
     return int(function(1.5) != 3.0)
 
 
-def caches(count: int) -> bool:
+def caches(count: int, seed: int) -> bool:
     """Damaged caches of compiled code, each met by a process of its own."""
-    counts, rng = Counter[str](), np.random.default_rng(SEED)
+    print(f"{count} damaged caches (seed {seed})")
+    counts, rng = Counter[str](), np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as name:
         source, cached = Path(name, "source"), Path(name, "cache")
         source.mkdir()
         (source / "kept_functions.py").write_text("def twice(x):\n    return 2.0 * x\n")
-        for _ in range(count):
+        for _ in watched(range(count), counts):
             shutil.rmtree(cached, ignore_errors=True)
             whole = status_of(child(lambda: compiled_value(source, cached)))
             kept = [path for path in sorted(cached.rglob("*")) if path.is_file() and path.stat().st_size]  # no locks
@@ -398,41 +429,55 @@ def caches(count: int) -> bool:
             path.write_bytes(damaged(path.read_bytes(), rng))
             after = status_of(child(lambda: compiled_value(source, cached)))
             counts["right" if whole == after == 0 else "wrong or ended"] += 1
-    print(f"{count} damaged caches")
     return _told(counts, zero=["wrong or ended"])
+
+
+def watched(over: Sequence[T], counts: Counter[str]) -> Iterator[T]:
+    """The entries one by one, and after every tenth of them the counts so far."""
+    clock = time.perf_counter()
+    for k, entry in enumerate(over, 1):
+        yield entry
+        if k * 10 // len(over) > (k - 1) * 10 // len(over):
+            used = sum(sum(resource.getrusage(whose)[:2]) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+            so_far = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
+            passed = f"{time.perf_counter() - clock:.0f} s, {used:.0f} s of processor time"
+            print(f"  {k} of {len(over)} after {passed}: {so_far}")
+
+
+def _tenths(count: int) -> list[int]:
+    """A number in ten parts."""
+    return [count // 10 + (k < count % 10) for k in range(10)]
 
 
 def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
     """Print counts; whether those that must be zero are."""
     for name in sorted({*counts, *zero}):
-        print(f"  {name:24} {counts[name]:6d}")
+        print(f"  {name:28} {counts[name]:6d}")
     return not any(counts[name] for name in zero)
+
+
+COUNTS = {"kills": 100, "terms": 20, "disks": 100, "files": 3000, "calls": 10_000, "caches": 50}
+"""How many of each, unless they are given."""
 
 
 def main() -> None:
     """Print the counts of the parts that are named, by default of all; status 1 where one is not what it must be."""
     os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, disks, files, calls, caches")
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--terms", type=int, default=20)
-    parser.add_argument("--disks", type=int, default=100)
-    parser.add_argument("--files", type=int, default=3000)
-    parser.add_argument("--calls", type=int, default=10_000)
-    parser.add_argument("--caches", type=int, default=50)
-    given = parser.parse_args()
-    parts: dict[str, Callable[[], bool]] = {
-        "kills": lambda: kills(given.kills, given.terms),
-        "disks": lambda: disks(given.disks),
-        "files": lambda: files(given.files),
-        "calls": lambda: calls(given.calls),
-        "caches": lambda: caches(given.caches),
-    }
-    for name in given.parts:
-        if name not in parts:
-            parser.error(f"no part {name!r}: there are {', '.join(parts)}")
+    sys.stdout.reconfigure(line_buffering=True)  # a log file shows how far it is
+    parts: dict[str, Callable[..., bool]] = {of.__name__: of for of in (kills, disks, files, calls, caches)}
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
+    words.add_argument("--seed", type=int, default=19, help="other faults of the same kinds")
+    for name, count in COUNTS.items():
+        words.add_argument(f"--{name}", type=int, default=count)
+    given = words.parse_args()
+    if unknown := sorted({*given.parts} - {*parts}):
+        words.error(f"no part {unknown[0]!r}: there are {', '.join(parts)}")
     warnings.simplefilter("ignore")
-    results = [parts[name]() for name in given.parts or parts]
+    results = []
+    for name in given.parts or parts:
+        counts = (given.kills, given.terms) if name == "kills" else (getattr(given, name),)
+        results.append(parts[name](*counts, given.seed))
     sys.exit(0 if all(results) else 1)
 
 

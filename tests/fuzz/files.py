@@ -9,7 +9,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,9 +18,8 @@ from pathlib import Path
 
 from damage import OF_DATASETS, OF_RUNS, damage_hdf5, damaged
 from formats import FORMATS
+from patience import Hanging, patience
 
-PATIENCE = 20
-"""Seconds after which a reader hangs."""
 SAVED = {"solution": OF_RUNS, "trajectory": OF_RUNS, "switching": OF_RUNS, "reduced body": OF_DATASETS}
 """Formats that are damaged by the HDF5 library, too."""
 
@@ -76,12 +74,11 @@ def survey(name, first, count):
         for number in range(first, first + count):
             chance = random.Random(number)
             print(number, flush=True)
-            signal.alarm(PATIENCE)
             try:
-                outcomes[sample.misled(chance) if name in SAVED and number % 2 else sample.broken(chance)] += 1
-            except Exception as error:
+                with patience():
+                    outcomes[sample.misled(chance) if name in SAVED and number % 2 else sample.broken(chance)] += 1
+            except (Exception, Hanging) as error:
                 outcomes[f"{type(error).__name__} of number {number} of {name}: {error}"[:300]] += 1
-            signal.alarm(0)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         folder.with_name(f"{folder.name}-elsewhere.h5").unlink(missing_ok=True)
@@ -120,11 +117,6 @@ def _in_a_process(tasks):
     return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
 
-def _hangs(*_):
-    raise AssertionError(f"it hangs: more than {PATIENCE} s")
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGALRM, _hangs)
     for task in json.loads(sys.argv[1]):
         print(json.dumps(survey(*task)), flush=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dis
-import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+from patience import Hanging, patience
 from public_calls import Call, calls
 from scipy import sparse
 
@@ -23,8 +23,6 @@ UNDETERMINED = ("observations", "variation", "distance", "growth")
 ROOMS = tuple(str(Path(__file__).parents[2] / room) for room in ("flexph", "fem", "rigid"))
 ERRORS = (ValueError, ArithmeticError, OSError, ImportError, MemoryError)
 """What the documentation says is raised."""
-PATIENCE = 20
-"""Seconds after which a call hangs."""
 
 
 class Frame:
@@ -37,10 +35,6 @@ class Frame:
 
     def __len__(self) -> int:
         return 2
-
-
-class Hanging(BaseException):
-    """A call that took longer than it may."""
 
 
 def hostile() -> dict[str, Any]:
@@ -103,29 +97,16 @@ POOL = hostile()
 def outcome(call: Call, changed: Mapping[str, Any]) -> str:
     """ "refused" or "accepted"; else a sentence that begins with "raw", "silent" or "hangs"."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), patience():
             warnings.simplefilter("ignore")
-            result = _in_time(lambda: call(**changed))
-    except Hanging:
-        return f"hangs over {PATIENCE} s"
+            result = call(**changed)
+    except Hanging as hanging:
+        return str(hanging)
     except ERRORS as error:
         return "refused" if deliberate(error) else f"raw {type(error).__name__}: {error}"
     except Exception as error:
         return f"raw {type(error).__name__}: {error}"
     return "silent NaN" if any(map(_is_nan, numbers(result))) else "accepted"
-
-
-def _in_time(function: Callable[[], Any]) -> Any:
-    def expire(*_: Any) -> None:
-        raise Hanging
-
-    before = signal.signal(signal.SIGALRM, expire)
-    signal.alarm(PATIENCE)
-    try:
-        return function()
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def deliberate(error: BaseException) -> bool:
