@@ -28,6 +28,8 @@ import rigid
 from cases.crank_slider import crank_slider
 from cases.four_particle import START, four_particles
 from flexph import GROUND, Checkpoint, cli, connect, hinge, integrate
+from flexph.case import Case
+from flexph.export.tables import write_table
 from flexph.files.hdf5 import write_hdf5
 from flexph.files.trees import read_tree
 from flexph.methods import DiscreteGradient, Exact, Gauss
@@ -40,6 +42,8 @@ GROWTH = 1.3
 """Length of the time in which a kill is drawn, over that of the run: some come while tables are written."""
 LONGEST, WAITING = 120, 1800
 """Seconds after which a process hangs: of processor time, and by the clock where it waits."""
+PUBLISHED = ("crank-slider", "--no-report")
+"""The published case that is killed now and then: it draws for seconds what it computes in tenths."""
 HUNG = (-signal.SIGXCPU, -signal.SIGALRM)
 """How one ends that hangs."""
 
@@ -177,26 +181,55 @@ class LibraryRun:
         return bool(differences(expected, type(expected).load(folder / "result.h5", system)))
 
 
+def two_runs() -> tuple[Any, Any]:
+    """Two short runs one after the other."""
+    return of_pendulum(), of_particles_by_collocation()
+
+
+def write_two_runs(runs: tuple[Any, Any], folder: Path) -> dict[str, Any]:
+    """The runs and tables of their states."""
+    for name, run in zip(("pendulum", "particles"), runs, strict=True):
+        run.save(folder / f"{name}.h5")
+        write_table(folder / f"{name}.csv", {f"state {k}": column for k, column in enumerate(run.states.T)})
+    return {}
+
+
+case = Case(two_runs, write_two_runs, checks=list, scenes=lambda runs: {})
+"""A case that spends its time in runs that are kept, where the published ones draw pictures."""
+REGISTERED = {
+    "entry_points.txt": "[flexph.cases]\ntwo-runs = __main__:case\n",
+    "METADATA": "Name: faults\nVersion: 0\n",
+}
+
+
+def register(folder: Path) -> None:
+    """Register the case as an installed distribution does."""
+    told = folder / "faults-0.dist-info"
+    told.mkdir()
+    for name, text in REGISTERED.items():
+        (told / name).write_text(text)
+    sys.path.append(str(folder))
+
+
 class CommandRun:
-    """``flexph run crank-slider --checkpoint``; SIGTERM must end it as Ctrl-C does."""
+    """``flexph run CASE --checkpoint``; SIGTERM must end it as Ctrl-C does."""
 
-    OPTIONS = ("--steps", 8000)
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *words: object) -> None:
+        self.words = words
         with open(os.devnull, "w") as null, redirect_stdout(null):  # here: what it imports, processes need not import
-            command("run", "crank-slider", "--out", folder, *self.OPTIONS)
+            command("run", *words, "--out", folder)
         self.tables = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
     def __str__(self) -> str:
-        return "flexph run crank-slider"
+        return " ".join(map(str, ("flexph run", *self.words)))
 
     def begin(self, folder: Path) -> int:
         """The command."""
-        return command("run", "crank-slider", "--out", folder, *self.OPTIONS, "--checkpoint", EVERY)
+        return command("run", *self.words, "--out", folder, "--checkpoint", EVERY)
 
     def resume(self, folder: Path) -> int:
         """The command that goes on."""
-        return command("run", "crank-slider", "--out", folder, *self.OPTIONS, "--resume")
+        return command("run", *self.words, "--out", folder, "--resume")
 
     def unreadable(self, folder: Path) -> int:
         """Files that cannot be read after a kill."""
@@ -252,16 +285,18 @@ def kill(work: Any, folder: Path, number: int, *, draw: Callable[[], float]) -> 
 
 def kills(count: int, terms: int, seed: int) -> bool:
     """SIGKILL and SIGTERM at random moments of checkpointed runs; whether nothing was lost."""
-    print(f"{count} SIGKILL, {terms} SIGTERM at random moments of {1 + len(RUNS)} checkpointed runs (seed {seed})")
+    print(f"{count} SIGKILL, {terms} SIGTERM at random moments of {2 + len(RUNS)} checkpointed runs (seed {seed})")
     random, total = np.random.default_rng(seed), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="flexph-faults-") as place:
         folder = Path(place)
-        works = [*map(LibraryRun, RUNS), CommandRun(folder / "plain")]
-        lengths = [_length(work, folder / "timed") for work in works]
-        plan = [(k % len(works), signal.SIGKILL) for k in range(count)] + [(-1, signal.SIGTERM)] * terms
-        for k, number in watched(plan, total):
-            draw = partial(random.uniform, 0.0, GROWTH * lengths[k])
-            total += kill(works[k], folder / "run", number, draw=draw)
+        register(folder)
+        short, published = CommandRun(folder / "short", "two-runs"), CommandRun(folder / "long", *PUBLISHED)
+        works = [*map(LibraryRun, RUNS), short]
+        plan = [(works[k % len(works)] if k % 20 else published, signal.SIGKILL) for k in range(count)]
+        plan += [(short if k % 5 else published, signal.SIGTERM) for k in range(terms)]
+        lengths = {work: _length(work, folder / "timed") for work in (*works, published)}
+        for work, number in watched(plan, total):
+            total += kill(work, folder / "run", number, draw=partial(random.uniform, 0.0, GROWTH * lengths[work]))
     return _told(total, zero=("not resumed", "unreadable files", "other bits", "hangs"))
 
 
@@ -309,7 +344,7 @@ def full_checkpoint(run: Callable[..., Any], expected: Any, limit: int, folder: 
 
 def full_command(limit: int, folder: Path) -> int:
     """A command that meets a full disk: 0 if it ends with status 1, and goes on when there is room."""
-    words = ("run", "crank-slider", "--out", folder / "out")
+    words = ("run", "two-runs", "--out", folder / "out")
     _limit(limit)
     status = command(*words, "--checkpoint", EVERY)
     _limit(resource.RLIM_INFINITY)
@@ -342,6 +377,8 @@ def disks(count: int, seed: int) -> bool:
         ("checkpoints", partial(full_checkpoint, of_particles_by_collocation, trajectory), sizes[1]),
         ("commands", full_command, sizes[1]),
     ]
+    registered = tempfile.TemporaryDirectory(prefix="flexph-faults-")
+    register(Path(registered.name))
     for k in watched(range(count), total):
         name, work, size = works[(0, 1, 0, 1, 2, 0, 1, 0, 1, 3)[k % 10]]
         limit = int(size ** random.random()) - 1  # from nothing to all but one byte

@@ -153,11 +153,18 @@ def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:
     """Places (N, 3) and directors (N, 3, 3) of the undeformed nodes."""
     if curve is None:
         return mesh.nodes[:, None] * np.eye(3)[0], np.tile(np.eye(3), (mesh.nodes.size, 1, 1))
-    pairs = [check.asked("the curve of a rod", curve, float(s)) for s in mesh.nodes]
+    pairs = [_pair(check.asked("the curve of a rod", curve, float(s))) for s in mesh.nodes]
     places = np.array([check.array("place on the curve", place, (3,)) for place, _ in pairs])
     directors = np.array([rotation_matrix("frame of the curve", frame) for _, frame in pairs])
     _check_curve(mesh, curve, directors)
     return places, directors
+
+
+def _pair(given: Any) -> tuple[Any, Any]:
+    """A place and its directors."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ValueError(f"curve must return (place, directors), got {type(given).__name__}")
+    return given[0], given[1]
 
 
 def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +14,7 @@ from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.constraints import velocities_of
 from ..mechanisms.model.state import State, configuration
 from ..numerics import checks as check
-from ..numerics.arguments import checked
+from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
 from ..numerics.threads import one_thread
@@ -26,6 +27,7 @@ from .exact.gauss import GaussStepper
 from .exact.run import explain_step, stepper_from
 from .exact.step import Stepper, StepStart
 from .methods import Exact, MechanismMethod
+from .times.grid import SPACINGS
 
 if TYPE_CHECKING:
     from .compiled.steps.books import Rows
@@ -89,7 +91,9 @@ class Simulator:
     @checked
     def restore(self, state: State) -> None:
         """Go on from a state, such as one that was reached before: to the same bits. Raises ValueError as above."""
-        stepper, _ = stepper_from(self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts)
+        stepper, _, self._shortest = stepper_from(
+            self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts
+        )
         plain = _PlainSteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
         self._anchors = state.anchors
         if numpy_because(self.mechanism, self.method) is None:
@@ -130,7 +134,7 @@ class Simulator:
         Parameters
         ----------
         h : float
-            Length of the step [s].
+            Length of the step [s], not below what times and positions in double precision resolve.
         inputs : mapping, optional
             Values by external port, the same over the step; those not named are zero.
 
@@ -148,6 +152,9 @@ class Simulator:
         self._advance(h, inputs, time)
 
     def _advance(self, h: float, inputs: Mapping[str, Numbers] | None, end: float | None = None) -> None:
+        least = max(SPACINGS * math.ulp(self.time), self._shortest)
+        if not least <= h <= HUGE:
+            raise ValueError(f"h must be {least:.2g} s to {HUGE:.0e} s at t = {self.time:.6g} s, got {h:.3g} s")
         self._inputs.hold(inputs)
         try:
             self._steps.take(h, self._inputs.values, end)

@@ -17,6 +17,7 @@ from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
+from ...mechanisms.poses.resolution import shortest_step
 from ...numerics.arrays import Array
 from ...numerics.compiling import timed
 from ...numerics.step_failed import StepFailed
@@ -28,7 +29,7 @@ from ...systems.inputs import Forcing
 from ..compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
 from ..methods import Exact, MechanismMethod
 from ..times.events import Watch
-from ..times.grid import ascending_from
+from ..times.grid import ascending_from, refuse_short
 from ..times.journal import Journal, StartForm, kept_signature, opened
 from ..times.loop import Messages, Run, follow, prescribed, progress_bar
 from ..times.observer import Observer
@@ -72,7 +73,8 @@ def run_mechanism(
     loops = _loops(mechanism, start, method, options)
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
-    stepper, table = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
+    stepper, table, shortest = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
+    refuse_short(grid, shortest)
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
@@ -130,14 +132,18 @@ def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod)
 
 def stepper_from(
     mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing, *, steps_of: StepsOf = stepper_of
-) -> tuple[Stepper, TimeTable]:
-    """The stepper of a method from a start that is consistent, and what time prescribes; raises ValueError."""
+) -> tuple[Stepper, TimeTable, float]:
+    """The stepper of a method from a start that is consistent, what time prescribes, and the shortest step [s].
+
+    Raises ValueError for what cannot be run.
+    """
     table = start_table(mechanism, start)
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse":
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
         refuse_redundant(mechanism, checked.matrix, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
-    return steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked)), table
+    stepper = steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
+    return stepper, table, shortest_step(mechanism, checked)
 
 
 class _Task(NamedTuple):

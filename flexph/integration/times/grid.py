@@ -9,12 +9,14 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 
+SPACINGS = 4.0
+"""Length of a step over the distance of neighbouring numbers at its times below which no digit of it is known."""
 SAME_TIME = 1e-9
 """Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
 
 
 def ascending(times: Sequence[float] | Array) -> Array:
-    """At least two ascending times."""
+    """At least two ascending times, whose steps they tell apart."""
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
@@ -23,7 +25,21 @@ def ascending(times: Sequence[float] | Array) -> Array:
         raise ValueError(
             f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
         )
+    refuse_short(grid)
     return grid
+
+
+def refuse_short(grid: Array, shortest: float = 0.0) -> None:
+    """Raise ValueError for a step that its times, or positions whose ``shortest`` step [s] is given, do not resolve."""
+    known = SPACINGS * np.spacing(np.maximum(np.abs(grid[:-1]), np.abs(grid[1:])))
+    short = np.diff(grid) < np.maximum(known, shortest)
+    if short.any():
+        k = int(np.argmax(short))
+        what, least = ("positions", shortest) if shortest > known[k] else ("times", known[k])
+        raise ValueError(
+            f"times must be at least {least:.2g} s apart, which {what} in double precision resolve: step {k} from "
+            f"{grid[k]} s is {grid[k + 1] - grid[k]:.3g} s"
+        )
 
 
 def ascending_from(start: float, times: Sequence[float] | Array) -> Array:

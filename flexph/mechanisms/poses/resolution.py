@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...kernels.resolution import coordinate_size, unresolved_energy
+from ...kernels.resolution import RESOLUTION, ROUND_OFF, coordinate_size, unresolved_energy
+from ...kernels.state import energies
 from ...numerics.arrays import Array
+from ..model.consistency import Checked
 from ..model.constraints import extent
-from ..model.state import configuration
+from ..model.state import Configuration, configuration
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -31,6 +34,30 @@ def resolution(mechanism: Model, states: Array, lengths: Array) -> Resolution:
     """The resolution of a run from its states (k + 1, n) and the lengths of its steps (k,) [s]."""
     a, first = mechanism.network.arrays, configuration(mechanism, states[0])
     size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])
-    weight = float(np.linalg.norm(a.weight, axis=1).sum()) * extent(mechanism, first.r, first.R)
+    weight = _work_of_weights(mechanism, first)
     shortest = float(f"{np.abs(lengths).min(initial=np.inf):.3g}")  # a run that is continued has the same
     return Resolution(unresolved_energy(a.resolution, size, shortest), weight)
+
+
+def shortest_step(mechanism: Model, at: Checked) -> float:
+    """Length of a step [s] from a consistent state in which positions cannot tell the motion from none.
+
+    Velocities are known up to δ size/h, δ = RESOLUTION. That has more energy than the state and the work of its
+    weights, E, in steps h < δ √((Σ m size² + Σ tr J)/2E). Velocities count where they are more than what drives,
+    whose rates are differences, leave of elastic energies. A mechanism with neither has its elastic energies as E; of
+    one without any of them all steps are long enough.
+    """
+    a = mechanism.network.arrays
+    size = coordinate_size(a, at.c.r)
+    inertia, elastic = (float(a.resolution[k] * size**2 + a.resolution[k + 1]) for k in (0, 2))
+    energy = _work_of_weights(mechanism, at.c)
+    if elastic > 0.0:
+        kinetic = float(energies(a, at.c, at.d)["kinetic"].sum())
+        energy += kinetic * (kinetic > ROUND_OFF * elastic)
+    energy = energy or elastic
+    return RESOLUTION * math.sqrt(0.5 * inertia / energy) if energy > 0.0 else 0.0
+
+
+def _work_of_weights(mechanism: Model, c: Configuration) -> float:
+    a = mechanism.network.arrays
+    return float(np.linalg.norm(a.weight, axis=1).sum()) * extent(mechanism, c.r, c.R)

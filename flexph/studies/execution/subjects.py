@@ -46,7 +46,10 @@ class Subject:
 
     def check_names(self, given: Iterable[str]) -> None:
         """Raise ValueError for parameters that the function does not have, and for those that it needs."""
-        own = self.kinds or inspect.signature(self.function).parameters
+        try:
+            own = self.kinds or inspect.signature(self.function).parameters
+        except ValueError as error:  # of functions of C
+            raise ValueError(f"function must tell its parameters, got {self.name}") from error
         kinds = {name: getattr(entry, "kind", None) for name, entry in own.items()}
         if inspect.Parameter.VAR_KEYWORD not in kinds.values():
             for name in given:

@@ -1,5 +1,7 @@
 """A mechanism that is advanced step by step: the bits of a run, whatever the lengths of the steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,13 @@ def test_what_no_single_step_can_have_is_refused():
         simulator.advance(0.0)
     with pytest.raises(ValueError, match="motor"):
         simulator.advance(H, {"brake": 1.0})
+
+
+@pytest.mark.parametrize("h", [1e-16, 1e-18, 1e300])
+def test_steps_that_numbers_do_not_resolve_are_refused(h):
+    """Of 1e-16 s the next time is not another one; of more, squares overflow."""
+    mechanism, start = motor()
+    simulator = Simulator(mechanism, replace(start, time=1.0), method=Exact(compiled=False))
+    with pytest.raises(ValueError, match=r"h must be .* s to 1e\+75 s at t = 1 s, got"):
+        simulator.advance(h)
+    assert simulator.time == 1.0

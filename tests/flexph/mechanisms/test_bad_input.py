@@ -324,6 +324,7 @@ def test_states_must_be_finite_and_fit():
         ([0.0, 0.1, 0.1], "times must ascend: step 1 from 0.1 s to 0.1 s is 0 s"),
         ([0.0, -0.1], "times must ascend: step 0"),
         ([0.0, NAN], "times must be finite"),
+        ([0.0, 0.1, 0.1 + 3e-17], "times must be at least 5.6e-17 s apart, which times in double precision resolve"),
         ([0.0], "times must have at least two entries, got 1"),
         ([[0.0, 1.0]], "times must have shape"),
         ([1.0, 2.0], "times must begin at the time of the start, 0.0 s, got 1.0 s"),
@@ -331,6 +332,13 @@ def test_states_must_be_finite_and_fit():
 )
 def test_times(times, message):
     refused(lambda: run(pendulum(), times), message)
+
+
+def test_steps_that_positions_do_not_resolve():
+    """Below 1e-14 √(L/g) velocities are lost in the round-off of positions; a bar without forces has no such time."""
+    falling = pendulum(gravity=(0.0, -9.81))
+    refused(lambda: run(falling, [0.0, 1e-18]), "apart, which positions in double precision resolve: step 0 from 0.0 s")
+    assert run(falling, [0.0, 1e-13]).times[-1] == run(pendulum(), [0.0, 1e-13]).times[-1] == 1e-13
 
 
 def test_times_that_begin_a_round_off_beside_the_start():
