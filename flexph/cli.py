@@ -14,7 +14,7 @@ import click
 from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
-from flexph.console.machine import AS_JSON, analysis_values, print_json, verdict_values
+from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
 from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
 from flexph.console.sources import epilog, explained
 from flexph.console.tables import counts, print_table, two_columns, verdicts
@@ -45,7 +45,7 @@ class _Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with termination_interrupts(), told_on_stderr(), one_sentence():
+            with termination_interrupts(), told_on_stderr(), errors_as_json(ctx), one_sentence():
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
             click.echo("interrupted", err=True)

@@ -4,18 +4,42 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 import numpy as np
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="print one JSON object, for programs")
+OWED = "flexph.console.machine.owed"
+"""Where a context of click says that the JSON of its command was asked for, and is not yet printed."""
+
+
+def _note(ctx: click.Context, _: click.Parameter, given: bool) -> bool:
+    ctx.meta[OWED] = given
+    return given
+
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, callback=_note, help="print one JSON object, for programs")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print an object of plain values."""
+    if ctx := click.get_current_context(silent=True):
+        ctx.meta[OWED] = False
     click.echo(json_text(value))
+
+
+@contextmanager
+def errors_as_json(ctx: click.Context) -> Iterator[None]:
+    """Print ``{"error": …}`` for a command that ends before the JSON that was asked for."""
+    try:
+        yield
+    except click.ClickException as error:
+        if ctx.meta.get(OWED):
+            ctx.meta[OWED] = False
+            click.echo(json_text({"error": error.format_message()}))
+        raise
 
 
 def json_text(value: Mapping[str, Any]) -> str:

@@ -315,7 +315,12 @@ def _many(arm: _Arm) -> str:
     known = {"anything": "values", "a text": "names", "True or False": "truth values"}
     if arm.words in known or " or " in arm.words:
         return known.get(arm.words, f"entries that are {arm.words}")
-    return arm.words.split(maxsplit=1)[-1].replace("list", "lists") + ("" if "list" in arm.words else "s")
+    noun = arm.words.split(maxsplit=1)[-1]
+    if "list" in noun:
+        return noun.replace("list", "lists")
+    if noun.endswith(("ed", "ic")):  # Sampled, Hyperelastic
+        return f"{noun} values"
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def _article(noun: str) -> str:

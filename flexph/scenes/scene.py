@@ -32,6 +32,10 @@ class Field:
     values: Array
 
 
+LARGEST = 1e9
+"""Deformations over the size of signs that graphics in single precision can still show."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
     """A body, joint, force element, contact, the ground or an arrow at k times.
@@ -142,6 +146,9 @@ class Scene:
     def deformed(self, scale: float) -> Scene:
         """The scene with deformations drawn larger by a factor."""
         factor = check.not_negative("scale", scale)
+        largest = max((np.abs(part.deformation).max(initial=0.0) for part in self.parts), default=0.0)
+        if largest * factor > LARGEST * self.size * self.scale:
+            raise ValueError(f"scale must be smaller, it draws deformations beyond what can be shown, got {scale:g}")
         return replace(self, parts=tuple(p.deformed(factor / self.scale) for p in self.parts), scale=factor)
 
     def picked(self, rows: Sequence[int] | Array) -> Scene:

@@ -64,7 +64,7 @@ def write_picture(
     """
     _refuse_suffix(path, "a picture", (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
-    row = _most_deformed(scene) if at is None else int(np.abs(scene.times - at).argmin())
+    row = _most_deformed(scene) if at is None else _row_at(scene, at)
     stage = _Stage(scene, shown_field(scene, field), size)
     stage.set(row)
     with staged(path) as part:
@@ -124,6 +124,14 @@ def write_film(
             stage.plotter.write_frame()
         stage.plotter.close()
     return Path(path)
+
+
+def _row_at(scene: Scene, at: float) -> int:
+    """The row whose time is nearest to one of the run; raises ValueError for another."""
+    first, last = scene.times[[0, -1]]
+    if not first <= at <= last:
+        raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")
+    return int(np.abs(scene.times - at).argmin())
 
 
 def _most_deformed(scene: Scene) -> int:

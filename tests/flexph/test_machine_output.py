@@ -57,6 +57,12 @@ def test_checks_for_programs():
     assert json.loads(result.stdout)["checks"][1]["computed"] is None
 
 
+def test_a_command_that_ends_before_says_so_for_programs():
+    result = flexph("analyze", "swing", "--json")
+    assert result.exit_code == 1 and "hands out no system" in json.loads(result.stdout)["error"]
+    assert flexph("analyze", "swing").stdout == ""
+
+
 def test_analyses_for_programs(tmp_path):
     pytest.importorskip("matplotlib")
     told = printed("analyze", "lc-circuit", "--picture", tmp_path / "pattern.svg", cases=find_cases())

@@ -131,3 +131,11 @@ def test_steps_that_numbers_do_not_resolve_are_refused(h):
     with pytest.raises(ValueError, match=r"h must be .* s to 1e\+75 s at t = 1 s, got"):
         simulator.advance(h)
     assert simulator.time == 1.0
+
+
+def test_values_of_a_kind_are_named_in_the_plural():
+    mechanism, start = motor()
+    with pytest.raises(ValueError, match="sensors must be a dict of names with Quantities, got"):
+        Simulator(mechanism, start, sensors=["angle"])
+    with pytest.raises(ValueError, match="controllers must be a dict of names with Sampled values, got"):
+        integrate(mechanism, start, [0.0, 1.0], controllers=["pd"])

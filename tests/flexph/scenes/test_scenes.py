@@ -71,6 +71,11 @@ def test_deformations_are_drawn_larger_about_the_frame(sagging):
     np.testing.assert_allclose(large.deformed(1.0).parts[0].points, plain.parts[0].points, atol=1e-12)
 
 
+def test_deformations_beyond_what_graphics_show_are_refused(sagging):
+    with pytest.raises(ValueError, match="scale must be smaller"):
+        motion_scene(sagging, scale=1e30)
+
+
 def test_a_pose_shows_all_bodies_joints_and_the_ground():
     mechanism = connect(
         {"disc": rigid.body(1.0, inertia=0.1, ports={"c": (0.0, 0.0)}, shape=cylinder_shape(0.1, 0.4, axis=(0, 0, 1)))}

@@ -37,6 +37,11 @@ def folder(tmp_path_factory):
     return out
 
 
+def test_times_beyond_the_run_are_refused(folder, tmp_path):
+    result = flexph("view", folder, "--png", tmp_path / "a.png", "--at", 99)
+    assert result.exit_code == 1 and "at must be a time of the run, from 0 s to 0.1 s, got 99 s" in result.stderr
+
+
 def test_a_folder_becomes_a_page(folder, tmp_path):
     page = tmp_path / "v.html"
     result = flexph("view", folder, "--html", page, "--frames", 4, "--forces")
