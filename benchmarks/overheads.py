@@ -1,4 +1,5 @@
-"""What a design loop pays beside its steps: building, consistent start, a run of one step, a simulator, and threads.
+"""What a design loop pays beside its steps: building, consistent start, a run of one step, a simulator, threads.
+And what checkpoints cost the command line.
 
 The crank-slider of [flex] sec. 6.2 with eight elements. Times are process times, minima of several rounds; threads are
 compared by the clock and by process time, each case in new processes with all threads of the machine and with one. A
@@ -8,8 +9,11 @@ step, which gathers the arrays of the loops, 5 ms, a step of a simulator 30 µs 
 
 import argparse
 import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -180,16 +184,43 @@ def threads(rounds: int) -> None:
             print(f"ratio threads-{name.replace('_', '-')}-{kind} {ratio:.2f}")
 
 
+# --- checkpoints ------------------------------------------------------------------------------------------------------
+
+COMMAND = (sys.executable, "-m", "flexph", "run", "crank-slider", "--quiet", "--out")
+
+
+def of_process(words: Sequence[str]) -> float:
+    """Process time of a command, from its start to its end [s]."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen([*COMMAND, f"{folder}/out", *words])
+        _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"the command ended with status {status}")
+    return used.ru_utime + used.ru_stime
+
+
+def checkpoint(rounds: int) -> None:
+    """``flexph run crank-slider --checkpoint 1`` over the same without, in turn; each a process of its own."""
+    kept = ("--checkpoint", "1")
+    of_process(kept)  # compiles
+    times = np.array([[of_process(()), of_process(kept)] for _ in range(rounds)])
+    for name, own in (("least", times.min(axis=0)), ("median", np.median(times, axis=0))):
+        print(f"crank-slider {own[0]:8.3f} s, with --checkpoint 1 {own[1]:8.3f} s, {name} of {rounds} pairs")
+        print(f"ratio checkpoint-{name} {own[1] / own[0]:.3f}")
+
+
 def main() -> None:
     os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--rounds", type=int, default=10, help="of which the shortest counts")
-    words.add_argument("--parts", nargs="*", default=["building", "threads"])
+    words.add_argument("--parts", nargs="*", default=["building", "threads", "checkpoint"])
     given = words.parse_args()
     if "building" in given.parts:
         building(given.rounds)
     if "threads" in given.parts:
         threads(given.rounds)
+    if "checkpoint" in given.parts:
+        checkpoint(given.rounds)
 
 
 if __name__ == "__main__":
