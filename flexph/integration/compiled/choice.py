@@ -32,7 +32,7 @@ def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         return "compiled=False" if method.compiled is False else f"there are no loops of {method.name}"
     if refused:
         return refused
-    from .limits import has_many_loops, is_wide
+    from .limits import has_full_matrices, has_many_loops, is_wide
     from .loops.relations import compile_relations
 
     try:
@@ -43,6 +43,8 @@ def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         return str(error)
     if method.redundant == "least_norm" and has_many_loops(mechanism):
         return "closed loops have too many constraints"
+    if method.name == "decaying" and not method.compiled and has_full_matrices(mechanism):
+        return "the full matrices of a body, which Decaying() has, are too large for loops"
     return "bands of the Jacobian are too wide" if not method.compiled and is_wide(mechanism) else None
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDE = 1e8
 """Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
+FULL = 100
+"""Coordinates of a body beyond which LAPACK is faster than loops over full matrices, which the decaying scheme has."""
 LARGE = 500
 """Coordinates of a body below which no band is too wide."""
 
@@ -41,6 +43,11 @@ def _is_solid(body: Body) -> bool:
     place = np.argsort(reverse_cuthill_mckee(sparse.csr_array(pattern), symmetric_mode=True))
     width = float(np.abs(place[pattern.row] - place[pattern.col]).max())
     return body.size * width**2 > WIDE
+
+
+def has_full_matrices(mechanism: Model) -> bool:
+    """Whether a body is too large for loops over full matrices."""
+    return any(body.size > FULL for body in mechanism.frames.values())
 
 
 def has_many_loops(mechanism: Model) -> bool:
