@@ -104,6 +104,31 @@ def test_a_drive_that_strikes_does_the_work_of_its_impulse(way):
     sound(solution)
 
 
+@pytest.mark.parametrize("apart", [1e-4, 1e-8])
+def test_two_contacts_that_a_stiff_link_ties_together_wedge_until_one_slips(apart):
+    """Both cannot stick, by however little: the one that slides has all its friction, which the other must hold."""
+    D = np.eye(4)
+    D[2:, 2:] = 1.0
+    solved = solve(Problem(D, np.array([-1.0, -1.0, 0.0, apart]), np.full(2, 0.3)))
+    assert solved.defect <= 1e-11
+    assert solved.normal == pytest.approx([1.0, 1.0])
+    assert solved.friction[0] == pytest.approx([0.3, -0.3], abs=1e-7)
+
+
+def test_contacts_apart_are_solved_as_if_each_were_alone():
+    rng = np.random.default_rng(5)
+    square = rng.standard_normal((2, 4, 4))
+    D, b = square @ np.swapaxes(square, 1, 2), rng.standard_normal((2, 4))
+    one = [solve(Problem(D[i], b[i], np.full(2, 0.4))) for i in range(2)]
+    rows = [np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])]
+    whole, right = np.zeros((8, 8)), np.zeros(8)
+    for i, own in enumerate(rows):
+        whole[np.ix_(own, own)], right[own] = D[i], b[i]
+    both = solve(Problem(whole, right, np.full(4, 0.4)))
+    for i, own in enumerate(rows):
+        assert both.flat[own] == pytest.approx(one[i].flat, abs=1e-14)
+
+
 def sliding(slope, speed, times, way="events"):
     block = rigid.body(1.0, inertia=0.01, ports={"left": (-0.1, -0.05), "right": (0.1, -0.05)})
     touch = contact(["block.left", "block.right"], floor(), Rigid(friction=0.3), name="floor")
