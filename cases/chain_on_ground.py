@@ -104,6 +104,15 @@ def kinetic(result: Result) -> Array:
     return result.solution.ledger.kind("kinetic")
 
 
+def rest(result: Result) -> float | None:
+    """Time from which on the kinetic energy is below a billionth of its largest [s]; None where it moves on."""
+    energy, times = kinetic(result), result.solution.times
+    moving = np.flatnonzero(energy > 1e-9 * energy.max())
+    if not moving.size:
+        return 0.0
+    return float(times[moving[-1] + 1]) if moving[-1] + 1 < times.size else None
+
+
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """The chain at some times, and its energies."""
     solution, place = result.solution, centres(result)
@@ -126,6 +135,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "gap_min_m": gap_min(result),
         "complementarity_max": complementarity(solution),
         "height_m": float(place[-1, :, 1].max()) + RADIUS,
+        "rest_s": rest(result),
         "kinetic_J": float(kinetic(result)[-1]),
         "energy_J": float(ledger.total_energy[-1]),
     }
