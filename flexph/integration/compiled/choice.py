@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ...bodies.nodal_body import NodalBody
-from ...bodies.split_body import SplitBody
 from ...numerics.compiling import AVAILABLE, is_one_of_many
 from ..methods.method import MechanismMethod
 
@@ -54,7 +53,6 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
-        "a split beam is not yet": any(isinstance(body, SplitBody) for body in mechanism.bodies.values()),
         "a joint within an element of a cable is not": _joins_within(mechanism),
         "a contact is not yet": bool(arrays.contacts.kind.size),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
