@@ -57,7 +57,8 @@ def gear(
     --------
     >>> import rigid
     >>> from flexph import GROUND, connect, gear, hinge
-    >>> shafts = {"motor": rigid.disc(0.5, 0.05), "load": rigid.disc(2.0, 0.2)}
+    >>> disc = lambda mass, inertia: rigid.body(mass, inertia=inertia, ports={"centre": (0.0, 0.0)})
+    >>> shafts = {"motor": disc(0.5, 6e-4), "load": disc(2.0, 0.04)}
     >>> bearings = [hinge("motor.centre", GROUND.at(0.0, 0.0)), hinge("load.centre", GROUND.at(0.25, 0.0))]
     >>> train = connect(shafts, [*bearings, gear("motor.centre", "load.centre", ratio=-4.0)])
     >>> "freedoms 1" in train.describe()
