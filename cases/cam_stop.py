@@ -154,8 +154,11 @@ def checks() -> Iterable[Check]:
     clearance, spin = 1e-5, 20.0
     result = run(turns=1.0, clearance=clearance, spin=spin)
     tilt = clearance / HALF_LENGTH * (HALF_WIDTH + ECCENTRICITY)  # how far a follower that leans may be higher or lower
-    missed = np.abs(heights(result) - lift(result.solution.times, spin)).max()
-    yield vanishes("lift [m]", missed, 2.0 * tilt, source="the higher one of cam and stop", kind="closed form")
+    t, apart = result.solution.times, np.abs(heights(result) - lift(result.solution.times, spin))
+    carried = ECCENTRICITY * np.sin(spin * t) > REST  # set down on a corner, a follower with clearance hops
+    source = "the higher one of cam and stop"
+    yield vanishes("lift by the cam [m]", apart[carried].max(), 2.0 * tilt, source=source, kind="closed form")
+    yield vanishes("lift at the end of the turn [m]", apart[-1], 2.0 * tilt, source=source, kind="closed form")
     share = 0.02  # the speeds of impacts change with the lean by a few clearances over the eccentricity
     yield near("loss of a turn [J]", loss(spin), taken(result), share * loss(spin), source="m ω² (e² − c²)")
     yield vanishes("gaps [m]", min(gap_min(result), 0.0), 1e-12)

@@ -72,7 +72,7 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     if not problem.contacts:
         return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0, 0.0)
     best = judged(problem, start)
-    if best.defect <= SOLVED:
+    if best.defect <= EXACT:
         return best
     parts, x = _independent(problem), start.copy()
     if len(parts) == 1:
