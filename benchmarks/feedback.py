@@ -7,6 +7,9 @@ sets the loads (our ``sampled`` at 1 kHz). Both call the function once a step an
 by the tips that are printed, what Exudyn's gives acts later: at the end its tip is about twice as far from that of
 feedback within the step. Ours books the balance, works and multipliers of every step beside. Process time, the least of
 rounds in which all take their turn, from the assembled models to the end of the runs. One thread: OMP_NUM_THREADS=1.
+
+``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), which are not compiled.
+The last line is what a call of a sampled controller costs beside a function that does nothing.
 """
 
 from __future__ import annotations
@@ -20,20 +23,40 @@ import numpy as np
 
 from cases import robot_arm as case
 from flexph import integrate
+from flexph.control import Continuous, Sampled, port_spring
 from flexph.numerics.arrays import Array
 
 STEP, END, ELEMENTS = 1e-3, 2.0, 4
 
 
-def ours(kind: str) -> tuple[Array, float]:
+def ours(kind: str, loops: Any = None) -> tuple[Array, float]:
     """The tip at the end [m], and seconds of process time."""
     mechanism = case.arm(kind, ELEMENTS)
     start = mechanism.consistent_state(mechanism.assemble(case.placed()))
-    times, loops = np.linspace(0.0, END, round(END / STEP) + 1), case.controllers(kind, STEP, ELEMENTS)
+    times = np.linspace(0.0, END, round(END / STEP) + 1)
+    loops = case.controllers(kind, STEP, ELEMENTS) if loops is None else loops
     clock = time.process_time()
     run = integrate(mechanism, start, times, controllers=loops, progress=False)
     seconds = time.process_time() - clock
     return run.position("fore.tip")[-1], seconds
+
+
+def joined() -> dict[str, Continuous]:
+    """The law as a spring and damper at each motor, joined within the steps."""
+    return {
+        joint.name: Continuous(
+            system=port_spring(joint.stiffness, joint.damping),
+            ports={"spring": joint.name},
+            references={"spring": lambda t, joint=joint: joint.target * case.profile(t)},
+        )
+        for joint in case.JOINTS
+    }
+
+
+def idle(period: float) -> dict[str, Sampled]:
+    """A controller that reads all sensors and answers zeros."""
+    torques = {joint.name: 0.0 for joint in case.JOINTS}
+    return {"idle": Sampled(function=lambda t, see: torques, period=period, sensors=case.SENSORS)}
 
 
 def exudyn_arm() -> tuple[Any, Any, list[int], list[int], int]:
@@ -168,6 +191,9 @@ def main() -> None:
     runs = {
         "port": lambda: ours("port"),
         "sampled": lambda: ours("sampled"),
+        "joined": lambda: ours("sampled", joined()),
+        "idle, called each step": lambda: ours("sampled", idle(STEP)),
+        "idle, called once": lambda: ours("sampled", idle(END)),
         "exudyn, functions of loads": lambda: theirs(once=False),
         "exudyn, once a step": lambda: theirs(once=True),
     }
@@ -181,6 +207,9 @@ def main() -> None:
     print(f"ratio exudyn_functions_of_loads_over_port {least['exudyn, functions of loads'] / least['port']:.2f}")
     print(f"ratio exudyn_once_a_step_over_sampled {least['exudyn, once a step'] / least['sampled']:.2f}")
     print(f"ratio sampled_over_port {least['sampled'] / least['port']:.2f}")
+    print(f"ratio joined_over_port {least['joined'] / least['port']:.2f}")
+    call = (least["idle, called each step"] - least["idle, called once"]) / round(END / STEP)
+    print(f"a call of a sampled controller: {1e6 * call:.1f} µs beside its function")
 
 
 if __name__ == "__main__":
