@@ -29,6 +29,8 @@ from . import systems as systems
 from .analysis.report import analyze as analyze
 from .bodies.body import Body as Body
 from .integration.integrate import integrate as integrate
+from .integration.inverse_dynamics import InverseDynamics as InverseDynamics
+from .integration.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .integration.simulator import Simulator as Simulator
 from .integration.times.checkpoint import Checkpoint as Checkpoint
 from .integration.times.events import Event as Event

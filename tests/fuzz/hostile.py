@@ -18,8 +18,9 @@ from patience import Hanging, patience
 from public_calls import Call, calls
 from scipy import sparse
 
-UNDETERMINED = ("observations", "variation", "distance", "growth")
-"""Fields that are NaN by their documentation: of observers that return None, of stability where nothing rests."""
+UNDETERMINED = ("observations", "variation", "distance", "growth", "run")
+"""Fields that are NaN by their documentation: of observers that return None, of stability where nothing rests, and what
+joints keep as assembled in a run with drives (of inverse dynamics, whose forces are looked at)."""
 ROOMS = tuple(str(Path(__file__).parents[2] / room) for room in ("flexph", "fem", "rigid"))
 ERRORS = (ValueError, ArithmeticError, OSError, ImportError, MemoryError)
 """What the documentation says is raised."""

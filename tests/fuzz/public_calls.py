@@ -181,6 +181,11 @@ def unloaded() -> tuple[flexph.Mechanism, flexph.Pose]:
 
 
 @cache
+def pushed() -> flexph.Mechanism:
+    return flexph.connect({"mass": rigid.point(2.0)}, [flexph.force("mass.point", name="hand")])
+
+
+@cache
 def run() -> flexph.Solution:
     """A short run of the mechanism."""
     made, _, start = mechanism()
@@ -385,6 +390,9 @@ def _mechanism() -> dict[str, Call]:
                                                     "inputs": None, "outputs": {}, "step": 1e-3, "end": 1.0}),
         "Simulator.advance": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).advance, {
             "h": 1e-3, "inputs": {}}),
+        "inverse_dynamics": Call(flexph.inverse_dynamics, {
+            "mechanism": pushed(), "motion": {"hand": lambda t: (t**2, 0.0)}, "start": pushed().assemble(),
+            "times": TIMES, "inputs": None, "elastic": "undeformed", "method": methods.Exact(compiled=False)}),
         "integrate": Call(flexph.integrate, options | {
             "system": made, "start": state, "method": methods.Exact(), "events": {"low": lambda t, x: t - 0.01},
             "observe": lambda t, x: t, "save_every": 1}),
