@@ -10,6 +10,7 @@ from .compensators import notch as notch
 from .compensators import passive as passive
 from .compensators import pid as pid
 from .continuous import Continuous as Continuous
+from .dc_motor import motor as motor
 from .port_control import feedback as feedback
 from .port_control import inject_damping as inject_damping
 from .port_control import passive_observer as passive_observer

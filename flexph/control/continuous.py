@@ -167,6 +167,13 @@ class _GeneralSteps:
 
     def step(self, x: Array, h: float, u: Array) -> ControllerStep:
         """See :class:`ControllerSteps`."""
-        size = np.maximum(np.abs(x), self.system.floor(x))
+        size = np.maximum(np.abs(x), self.system.floor(x)) if x.any() else self._at_rest(x, h, u)
         solved = self._pair.step(x, h, u, size)
         return ControllerStep(solved.state, float(solved.energy), np.asarray(solved.output), float(solved.dissipated))
+
+    def _at_rest(self, x: Array, h: float, u: Array) -> Array:
+        """Sizes of states that are all zero: what a step brings about, or one."""
+        system, z = self.system, self.system.z(x)
+        forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)
+        stored = np.abs(dense(system.E(x))).max(initial=0.0)
+        return np.full(x.size, h * forces / stored if stored > 0.0 and forces > 0.0 else 1.0)

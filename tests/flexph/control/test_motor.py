@@ -1,0 +1,109 @@
+"""Motors with gearboxes: closed forms, a rotor that is a body with a gear, balances."""
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, connect, gear, hinge, integrate, revolute, torque
+from flexph.control import Continuous, motor
+from flexph.methods import Exact
+from flexph.sensors import joint_rate
+
+NUMPY = Exact(compiled=False)
+WOUND = {"constant": 0.05, "resistance": 0.8, "inductance": 4e-3}
+TURNS, ROTOR, DRAG, WHEEL, SUPPLY = -12.0, 3e-5, 2e-6, 0.01, 24.0
+
+
+def disc(inertia):
+    return rigid.body(1.0, inertia=inertia, ports={"hub": (0.0, 0.0)})
+
+
+def shaft(*more, bodies=None, name="wheel"):
+    joints = [hinge("wheel.hub", GROUND.at(0.0, 0.0)), torque(f"{name}.hub", name="drive"), *more]
+    return connect({"wheel": disc(WHEEL)} | (bodies or {}), joints)
+
+
+PLAIN, MOTOR = shaft(), motor(**WOUND)
+
+
+def started(mechanism, system, times, **options):
+    start = mechanism.consistent_state(mechanism.assemble())
+    given = Continuous(system=system, ports={"shaft": "drive"}, inputs={"supply": SUPPLY}, **options)
+    return integrate(mechanism, start, times, method=NUMPY, controllers={"motor": given})
+
+
+def rates(run):
+    return run.measured(joint_rate("wheel.hub"))
+
+
+def test_a_motor_speeds_up_as_in_closed_form():
+    """Without inductance one time constant: (J_w + n²J) ω̇ = n k (v − n k ω)/R − n² c ω."""
+    system = motor(constant=0.05, resistance=0.8, inertia=ROTOR, friction=DRAG, ratio=TURNS)
+    gain = TURNS * 0.05
+    slowed = gain**2 / 0.8 + TURNS**2 * DRAG
+    errors = []
+    for steps in (8, 16):
+        run = started(PLAIN, system, np.linspace(0.0, 0.1, steps + 1))
+        closed = gain * SUPPLY / 0.8 / slowed * -np.expm1(-slowed / (WHEEL + TURNS**2 * ROTOR) * run.times)
+        errors.append(np.abs(rates(run) - closed).max())
+    np.testing.assert_allclose(-np.diff(np.log2(errors)), 2.0, atol=0.1)
+    assert errors[-1] < 0.1  # [rad/s], of 37
+
+
+def test_a_rotor_is_a_body_with_a_gear():
+    """Another route: rotor and gear as parts of the mechanism, which turns by exact increments of angles."""
+    joints = [hinge("rotor.hub", GROUND.at(0.2, 0.0)), gear("rotor.hub", "wheel.hub", ratio=TURNS)]
+    geared, errors = shaft(*joints, bodies={"rotor": disc(ROTOR)}, name="rotor"), []
+    for steps in (12, 24):
+        times = np.linspace(0.0, 0.02, steps + 1)
+        run, other = started(PLAIN, motor(**WOUND, inertia=ROTOR, ratio=TURNS), times), started(geared, MOTOR, times)
+        errors.append(np.abs(rates(run) - rates(other)).max())
+    assert np.all(-np.diff(np.log2(errors)) > 1.9)
+    assert errors[-1] < 8e-3  # [rad/s], of 17
+    assert run.ledger.largest_residual < 1e-12
+    assert run.ledger.work["motor: supply"].sum() > run.ledger.dissipation["motor"].sum() > 0.0
+
+
+@pytest.mark.parametrize("wound", [WOUND, {**WOUND, "inductance": 0.0, "inertia": 1e-6}])
+def test_an_amplifier_limits_the_torque(wound):
+    """Stalled current is 30 A or 1.5 N m, of which the limit lets 0.4 N m act until the motor has sped up."""
+    times = np.linspace(0.0, 0.02, 21)
+    run = started(PLAIN, motor(**wound, ratio=TURNS, torque_limit=0.4), times)
+    inertia = WHEEL + TURNS**2 * wound.get("inertia", 0.0)
+    torques = np.diff(rates(run)) / np.diff(times) * inertia / TURNS
+    assert 0.399 < torques.max() < 0.402
+    assert run.ledger.largest_residual < 1e-12
+
+
+def test_a_limit_that_is_not_reached_changes_nothing():
+    times = np.linspace(0.0, 0.03, 16)
+    free, limited = (started(PLAIN, motor(**WOUND, inertia=ROTOR, torque_limit=most), times) for most in (None, 10.0))
+    np.testing.assert_allclose(rates(limited), rates(free), rtol=1e-9, atol=1e-9)
+
+
+def test_a_shaft_in_space_has_an_axis():
+    tilt = (0.0, 3.0, 4.0)
+    ball = rigid.body(1.0, inertia=np.diag([WHEEL] * 3), ports={"hub": (0.0, 0.0, 0.0)})
+    joints = [revolute("wheel.hub", GROUND.at(0.0, 0.0, 0.0), axis=tilt), torque("wheel.hub", name="drive")]
+    times = np.linspace(0.0, 0.03, 16)
+    run = started(connect({"wheel": ball}, joints), motor(**WOUND, inertia=ROTOR, ratio=TURNS, axis=tilt), times)
+    plane = started(PLAIN, motor(**WOUND, inertia=ROTOR, ratio=TURNS), times)
+    spin = run.measured(joint_rate("wheel.hub", axis=tilt))
+    np.testing.assert_allclose(spin, rates(plane), rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"constant": 0.0}, "constant must be"),
+        ({"resistance": 0.0}, "resistance must be"),
+        ({"inductance": -1.0}, "inductance must"),
+        ({"ratio": 0.0}, "ratio must not be zero"),
+        ({"torque_limit": 0.0}, "torque_limit must be"),
+        ({"torque_limit": 1.0, "inductance": 0.0}, "torque_limit needs an inductance or an inertia"),
+        ({"axis": (0.0, 0.0, 0.0)}, "axis must not be zero"),
+    ],
+)
+def test_parameters_that_no_motor_has_are_refused(changed, told):
+    with pytest.raises(ValueError, match=told):
+        motor(**{**WOUND, **changed})
