@@ -11,14 +11,15 @@ from .compensators import passive as passive
 from .compensators import pid as pid
 from .continuous import Continuous as Continuous
 from .dc_motor import motor as motor
+from .plants import Plant as Plant
+from .plants import angles_of as angles_of
+from .plants import plant_of as plant_of
 from .port_control import feedback as feedback
 from .port_control import inject_damping as inject_damping
 from .port_control import passive_observer as passive_observer
 from .port_control import port_spring as port_spring
 from .regulators import ClosedLoop as ClosedLoop
 from .regulators import Margins as Margins
-from .regulators import Plant as Plant
-from .regulators import angles_of as angles_of
 from .regulators import closed_loop as closed_loop
 from .regulators import lqr as lqr
 from .regulators import margins as margins

@@ -10,62 +10,14 @@ from scipy.linalg import block_diag, solve_continuous_are
 from scipy.optimize import minimize_scalar
 from scipy.signal import cont2discrete
 
-from ..linear.state_space import state_space
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..systems.linear import LinearPHDAE
 from .compensators import Compensator
+from .plants import Plant
 
 FREQUENCIES = 2000
 """Frequencies at which a margin is looked for before the least one is refined."""
-
-
-class Plant(NamedTuple):
-    """``ẋ = A x + B u, y = C x``: inputs of ports, and what is measured there.
-
-    Parameters
-    ----------
-    A : array
-        (n, n).
-    B : array
-        (n, m).
-    C : array
-        (m, n).
-    """
-
-    A: Array
-    B: Array
-    C: Array
-
-
-@checked
-def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
-    """From the torques at ports to the integrals of their outputs, the angles (of forces: the displacements).
-
-    For a mechanism that is linearised about a pose without load, whose states hold no angles.
-
-    Parameters
-    ----------
-    system : LinearPHDAE
-        The linearised mechanism.
-    ports : sequence of str
-        Ports of torques (or forces), each driven and measured.
-
-    Returns
-    -------
-    Plant
-        The plant.
-    """
-    given = state_space(system)
-    columns = np.concatenate([np.arange(system.B.shape[1])[_port(system, name)] for name in ports])
-    b, c, n, m = given.B[:, columns], given.C[columns], len(given.A), columns.size
-    a = np.block([[given.A, np.zeros((n, m))], [c, np.zeros((m, m))]])
-    return Plant(a, np.vstack([b, given.D[np.ix_(columns, columns)]]), np.hstack([np.zeros((m, n)), np.eye(m)]))
-
-
-def _port(system: LinearPHDAE, name: str) -> slice:
-    return check.lookup("port", name, system.ports, "the linearised mechanism")
 
 
 @checked
@@ -88,7 +40,7 @@ def lqr(
     Parameters
     ----------
     plant : Plant
-        See :func:`angles_of`.
+        See :func:`angles_of` and :func:`plant_of`.
     stiffness, effort : sequence of float
         Q and R, one number for each output and input.
     load, noise : sequence of float
@@ -108,13 +60,14 @@ def lqr(
     ValueError
         For a plant that the inputs cannot stabilise or whose states y does not tell.
     """
-    a, b, c = plant
+    a, b, c = plant.A, plant.B, plant.C
     n, m = b.shape
     p = len(c)
+    integrals = p if plant.integrals is None else plant.integrals
     q, r, v = (_weights(*given) for given in (("stiffness", stiffness, p), ("effort", effort, m), ("noise", noise, p)))
     disturbed = _weights("load", load, m)
     walk = 100.0 * disturbed if drift is None else _weights("drift", drift, m)
-    inner = np.r_[np.full(n - p, check.not_negative("energy", energy)), np.zeros(p)]
+    inner = np.r_[np.full(n - integrals, check.not_negative("energy", energy)), np.zeros(integrals)]
     try:
         riccati = solve_continuous_are(a, b, c.T @ q @ c + np.diag(inner), r)
         gain = np.hstack([np.linalg.solve(r, b.T @ riccati), np.eye(m)])
@@ -193,7 +146,7 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
     ValueError
         Where numbers of inputs and outputs differ, and for a delay without a period.
     """
-    a, b, c = plant
+    a, b, c = plant.A, plant.B, plant.C
     if compensator.D.shape != (b.shape[1], len(c)):
         given = compensator.D.shape[::-1]
         raise ValueError(f"the compensator must lead from {len(c)} errors to {b.shape[1]} inputs, got {given}")

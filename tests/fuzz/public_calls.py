@@ -516,6 +516,10 @@ def _linear() -> dict[str, Call]:
         "control.passive": Call(control.passive, {"system": system}),
         "control.pid": Call(control.pid, {"proportional": 1.0, "integral": 1.0, "derivative": 1.0, "lag": 0.1}),
         "control.angles_of": Call(control.angles_of, {"system": system, "ports": ["left"]}),
+        "control.Plant.response": Call(PLANT.response, {"omega": [0.5, 1.5]}),
+        "control.plant_of": Call(control.plant_of, {
+            "mechanism": mechanism()[0], "about": mechanism()[0].equilibrium(mechanism()[1]), "ports": ["force bob.tip"],
+            "sensors": {"angle": flexph.sensors.joint_angle("arm.root")}, "inputs": None}),
         "control.closed_loop": Call(control.closed_loop, {"plant": PLANT, "compensator": control.pid(1.0),
                                                           "period": 0.1, "delay": 1}),
         "control.lqr": Call(control.lqr, {"plant": PLANT, "stiffness": [1.0], "effort": [1.0], "load": [1.0],

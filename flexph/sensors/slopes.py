@@ -1,0 +1,94 @@
+"""Small changes of readings about rest: by places, velocities, stresses and spring forces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import configuration, flat
+from ..numerics.arrays import Array
+from ..numerics.rotations import cayley
+from .panel import Panel
+from .quantities import Quantity, rate
+
+SMALL = 1e-6
+"""Displacement [m, rad] by which changes with places are measured, from both sides."""
+
+
+class Slopes(NamedTuple):
+    """By readings (p numbers, of sensors in their order): what they change by.
+
+    Attributes
+    ----------
+    place : array
+        (p, v), by displacements along the velocities (ṙ, ω, u̇) of the flat state.
+    velocity : array
+        (p, v), by these velocities.
+    force : array
+        (p, f), by stresses and spring forces, as they are in the flat state.
+    """
+
+    place: Array
+    velocity: Array
+    force: Array
+
+
+def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
+    """Changes of all readings about a flat state at rest: of measures exact, of what is read of a state differences."""
+    if not sensors:
+        raise ValueError("sensors must have one quantity by name at least, got none")
+    every = [
+        (_of_measure if quantity.of_state is None else _of_state)(mechanism, x, name, quantity)
+        for name, quantity in sensors.items()
+    ]
+    return Slopes(*(np.vstack(rows) for rows in zip(*every, strict=True)))
+
+
+def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
+    """Rates are linear in velocities: those of unit velocities are the slopes."""
+    motion = mechanism.layout.parts_of_motion
+    panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate(quantity)})
+    rows = _columns(lambda change: panel.read(x + change)[0][name], x.size, motion)
+    if not np.isfinite(rows).all():
+        raise ValueError(f"sensor {name!r} has no rate at this state: distances must not vanish")
+    none, force = np.zeros_like(rows), np.zeros((len(rows), x.size - motion.stop))
+    return Slopes(none, rows, force) if quantity.is_rate else Slopes(rows, none, force)
+
+
+def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
+    """Central differences, exact of what is linear or quadratic."""
+    panel, motion = Panel(mechanism, {name: quantity}), mechanism.layout.parts_of_motion
+    force = slice(motion.stop, x.size)
+    size = max(1.0, float(np.abs(x[force]).max(initial=0.0)))
+
+    def read(at: Array) -> Array:
+        return np.ravel(panel.read(at)[0][name])
+
+    def place(change: Array) -> Array:
+        ends = [read(_displaced(mechanism, x + by * change)) for by in (SMALL, -SMALL)]
+        if quantity.unit == "rad" and np.abs(ends[0] - ends[1]).max() > 1.0:
+            raise ValueError(f"sensor {name!r} jumps at half a turn, where it is: take joint_angle(…)")
+        return np.asarray((ends[0] - ends[1]) / (2.0 * SMALL))
+
+    def state(change: Array) -> Array:
+        return (read(x + size * change) - read(x - size * change)) / (2.0 * size)
+
+    columns = [_columns(f, x.size, part) for f, part in ((place, motion), (state, motion), (state, force))]
+    width = np.size(read(x))
+    return Slopes(*(own.reshape(width, -1) for own in columns))
+
+
+def _columns(change: Any, size: int, part: slice) -> Array:
+    """Changes by unit vectors of the entries of a part, one column for each."""
+    rows = [np.ravel(change(np.bincount([j], minlength=size).astype(float))) for j in range(part.start, part.stop)]
+    return np.array(rows).T
+
+
+def _displaced(mechanism: Model, x: Array) -> Array:
+    """The state at rest after a unit of time at its velocities, which are small."""
+    c = configuration(mechanism, x)
+    moved = c._replace(r=c.r + c.v, R=c.R @ cayley(0.5 * c.omega, mechanism.layout.dim), u=c.u + c.du)
+    return flat(mechanism, moved._replace(**{name: np.zeros_like(getattr(c, name)) for name in ("v", "omega", "du")}))
