@@ -107,6 +107,8 @@ class Solution(MotionByName, Result):
     def measured(self, quantity: Quantity) -> Array:
         """What a sensor would have read at the saved times, (k + 1,) or (k + 1, d); angles count full turns.
 
+        Joint forces, which only runs have, are interpolated.
+
         Parameters
         ----------
         quantity : Quantity
@@ -117,6 +119,8 @@ class Solution(MotionByName, Result):
         array
             (k + 1,) or (k + 1, d).
         """
+        if quantity.of_run is not None:
+            return quantity.of_run(self)
         return histories(self.mechanism, {"it": quantity}, self.states)["it"]
 
     @checked

@@ -1,5 +1,7 @@
 """The public names of this room: each is loaded when it is asked for."""
 
+from .forces import joint_force as joint_force
+from .forces import joint_torque as joint_torque
 from .quantities import Quantity as Quantity
 from .quantities import distance as distance
 from .quantities import joint_angle as joint_angle

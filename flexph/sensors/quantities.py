@@ -38,6 +38,8 @@ class Quantity:
         Whether its rate is meant.
     of_state : callable, optional
         In place of measures: from a mechanism to what is read of a flat state, a number or an array.
+    of_run : callable, optional
+        In place of both: from a finished run to its values at the saved times.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Quantity:
     scalar: bool = True
     is_rate: bool = False
     of_state: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
+    of_run: Callable[[Any], Array] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.kind} of {' and '.join(map(str, self.ports))}"

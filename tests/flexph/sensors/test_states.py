@@ -6,13 +6,15 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, connect, force, integrate, weld
+from flexph import GROUND, connect, force, hinge, integrate, weld
 from flexph.bodies.stress_fields import tensors
 from flexph.control import Sampled
 from flexph.methods import Exact
 from flexph.sensors import (
     energy,
     joint_angle,
+    joint_force,
+    joint_torque,
     position,
     rate,
     section_force,
@@ -76,6 +78,36 @@ def test_runs_events_observers_and_controllers_read_the_same():
     np.testing.assert_allclose(
         run.measured(section_rotation("beam.tip")), run.measured(joint_angle("beam.tip")), rtol=1e-3
     )
+
+
+def test_joint_forces_of_a_falling_bar():
+    """From rest, level: 5/2 mg sin θ along it and mg/4 cos θ across, of second order at the saved times."""
+    bar = connect({"bar": rigid.bar(1.0, 2.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0))], gravity=(0.0, -9.81))
+    start = bar.consistent_state(bar.assemble({"bar": (0.0, 0.0, 0.0)}))
+    joint = bar.connections[0].name
+    errors = []
+    for steps in (40, 80):
+        run = integrate(bar, start, np.linspace(0.0, 0.4, steps + 1), method=Exact(compiled=False))
+        below, weight = -run.measured(joint_angle("bar.root")), 2.0 * 9.81
+        expected = np.stack([-2.5 * weight * np.sin(below), 0.25 * weight * np.cos(below)], axis=1)
+        errors.append(np.abs(run.measured(joint_force(joint, frame="first")) - expected).max())
+    assert errors[0] < 1e-2 * weight
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)
+    with pytest.raises(ValueError, match=r"sensor 'it': the force of .* is known over steps"):
+        Panel(bar, {"it": joint_force(joint)})
+    with pytest.raises(ValueError, match="no joint 'hinge'"):
+        run.measured(joint_force("hinge"))
+
+
+def test_joint_torques_of_a_cantilever_at_rest():
+    start = at_rest(BEAM, {"push": (0.0, LOAD)})
+    joint = BEAM.connections[0].name
+    for times in ([0.0, 1e-4], [0.0, 1e-4, 3e-4]):
+        run = integrate(BEAM, start, times, method=Exact(compiled=False), inputs={"push": (0.0, LOAD)})
+        torques = run.measured(joint_torque(joint))
+        assert torques.shape == (len(times), 1)
+        np.testing.assert_allclose(torques, -LOAD * LENGTH, rtol=1e-6)
+        np.testing.assert_allclose(run.measured(joint_force(joint, on="second")), [[0.0, LOAD]] * len(times), atol=1e-4)
 
 
 def test_strains_and_section_forces_of_a_solid_are_those_of_its_state():

@@ -1,0 +1,89 @@
+"""Forces and torques of joints over a run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from ..joints.rows.connection import Measure
+from ..mechanisms.model.model import Model
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from .quantities import Quantity, Reading
+
+Body = Literal["first", "second"]
+Axes = Literal["world", "first", "second"]
+
+
+@checked
+def joint_force(joint: str, *, on: Body = "first", frame: Axes = "world") -> Quantity:
+    """The force [N] of a joint or drive on one of its bodies, for ``run.measured``: see :meth:`Solution.reaction`.
+
+    Steps have it in their middle; at the saved times it is interpolated, of second order.
+
+    Parameters
+    ----------
+    joint : str
+        Name of a joint or drive, as in ``mechanism.connections``.
+    on : {"first", "second"}
+        On which of its bodies it acts.
+    frame : {"world", "first", "second"}
+        Axes: of the world, or of the section at a port.
+
+    Returns
+    -------
+    Quantity
+        (d,), read after runs.
+    """
+    return _reaction("force", "N", joint, on=on, frame=frame)
+
+
+@checked
+def joint_torque(joint: str, *, on: Body = "first", frame: Axes = "world") -> Quantity:
+    """The torque [N m] of a joint or drive on one of its bodies, as :func:`joint_force`.
+
+    Parameters
+    ----------
+    joint : str
+        Name of a joint or drive, as in ``mechanism.connections``.
+    on : {"first", "second"}
+        On which of its bodies it acts.
+    frame : {"world", "first", "second"}
+        Axes: of the world, or of the section at a port.
+
+    Returns
+    -------
+    Quantity
+        (1,) in the plane, (3,) in space, read after runs.
+    """
+    return _reaction("torque", "N m", joint, on=on, frame=frame)
+
+
+def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Quantity:
+    def over(run: Any) -> Array:
+        reaction = run.reaction(joint, on=on, frame=frame)
+        return _at(run.times, reaction.times, getattr(reaction, kind))
+
+    told = f"{kind} of {joint!r}"
+    return Quantity(told, (joint,), unit, _nothing, scalar=False, of_state=partial(_not_of_a_state, told), of_run=over)
+
+
+def _nothing(dim: int) -> tuple[Measure, ...]:
+    return ()
+
+
+def _not_of_a_state(told: str, mechanism: Model) -> Reading:
+    raise ValueError(f"the {told} is known over steps, not of a state: take run.measured(...) after the run")
+
+
+def _at(times: Array, middles: Array, values: Array) -> Array:
+    """Values of the middles of steps at saved times, by straight lines through the two that are near."""
+    if len(middles) < 2:
+        if not len(middles):
+            raise ValueError("a run without steps has no joint forces: take mechanism.reaction(state, joint)")
+        return np.repeat(values, len(times), axis=0)
+    before = np.clip(np.searchsorted(middles, times) - 1, 0, len(middles) - 2)
+    share = (times - middles[before]) / (middles[before + 1] - middles[before])
+    return np.asarray(values[before] + share[:, None] * (values[before + 1] - values[before]))
