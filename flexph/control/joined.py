@@ -116,7 +116,10 @@ class Joined:
     @property
     def energy(self) -> Array:
         """Energies of the controllers where the next step starts [J]."""
-        return np.array([c.steps.energy(x) for c, x in zip(self.controllers, self.states, strict=True)])
+        return self._energies(self.states)
+
+    def _energies(self, states: list[Array]) -> Array:
+        return np.array([c.steps.energy(x) for c, x in zip(self.controllers, states, strict=True)])
 
     @property
     def outside(self) -> list[tuple[str, str]]:
@@ -129,10 +132,13 @@ class Joined:
         given = sum(len(c.joined) for c in self.controllers)
         return len(self.controllers), sum(1 + len(c.outside) for c in self.controllers), given
 
-    def step(self, x: Array, span: tuple[float, float], take: Take) -> tuple[Any, JoinedStep]:
-        """The step of mechanism and controllers from a state, and what they agree on; raises StepFailed."""
+    def step(
+        self, x: Array, span: tuple[float, float], take: Take, *, states: list[Array] | None = None
+    ) -> tuple[Any, JoinedStep]:
+        """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
         h, inputs = span[1] - span[0], self._guess()
-        tries = _Tries(self, x, h, [c.acting(span) for c in self.controllers], take)
+        acting = [c.acting(span) for c in self.controllers]
+        tries = _Tries(self, x, h, acting, take, self.states if states is None else states)
         if abs(h - self._h) > SHIFT * h:
             self._slope, self._h = tries.slope(inputs), h
         before, size = None, np.inf
@@ -178,7 +184,7 @@ class Joined:
 
     def _agreed(self, inputs: Array, tries: _Tries, tried: _Tried) -> JoinedStep:
         h, given, booked, error, first = tries.h, [], [], 0.0, 0
-        energies, before = np.array([step.energy for step, _ in tried.steps]), self.energy
+        energies, before = np.array([step.energy for step, _ in tried.steps]), self._energies(tries.states)
         for c, (step, u), acting in zip(self.controllers, tried.steps, tries.acting, strict=True):
             booked += c.booked(step, acting, h)
             error += step.lost - h * float(step.output @ u)
@@ -221,13 +227,14 @@ class _Tries(NamedTuple):
     h: float
     acting: list[Array]
     take: Take
+    states: list[Array]
 
     def __call__(self, inputs: Array) -> _Tried:
         """The step under inputs at the ports of the controllers."""
         joined = self.joined
         result, end = self.take(joined.at_all_ports(inputs))
         output = joined.outputs.over(self.x, end, self.h)
-        every = list(zip(joined.controllers, joined.states, self.acting, strict=True))
+        every = list(zip(joined.controllers, self.states, self.acting, strict=True))
         steps = [c.step(own, self.h, acting, output) for c, own, acting in every]
         parts = [-step.output[own] for (c, *_), (step, _) in zip(every, steps, strict=True) for _, own, *_ in c.joined]
         return _Tried(result, output, steps, np.concatenate(parts))

@@ -81,9 +81,10 @@ class JoinedSteps(NamedTuple):
     stepper: Any
     loops: ControlLoops
     inputs: Array
+    states: list[Array]
 
     def step(self, start: Any, time: float) -> JoinedResult:
-        """The step on which mechanism and controllers agree; raises StepFailed."""
+        """The step on which mechanism and controllers agree, from the same states again; raises StepFailed."""
         joined = self.loops.joined
         assert joined is not None
 
@@ -95,7 +96,7 @@ class JoinedSteps(NamedTuple):
                 self.loops.held[:] = self.inputs
             return result, result.end.x
 
-        result, agreed = joined.step(start.x, (start.time, time), take)
+        result, agreed = joined.step(start.x, (start.time, time), take, states=self.states)
         balance = self.stepper.accounts.balance(start.energy, result.end.energy, result.flows)
         return JoinedResult(result, self.inputs + agreed.held, agreed, abs(balance + agreed.error))
 
@@ -103,7 +104,7 @@ class JoinedSteps(NamedTuple):
 def held_steps(stepper: Any, loops: ControlLoops) -> Holding | JoinedSteps:
     """Steps under what controllers hold now, and with those that answer within the step."""
     held = loops.held.copy()
-    return Holding(stepper, held) if loops.joined is None else JoinedSteps(stepper, loops, held)
+    return Holding(stepper, held) if loops.joined is None else JoinedSteps(stepper, loops, held, loops.joined.states)
 
 
 class JoinedResult(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 import scipy.signal
 
 import rigid
-from flexph import GROUND, PHDAE, connect, eliminate, force, hinge, integrate, torque, torsion_spring
+from flexph import GROUND, PHDAE, Event, connect, eliminate, force, hinge, integrate, torque, torsion_spring
 from flexph.control import Continuous, Sampled, feedback, passive_observer, pid, port_spring
 from flexph.exchange import from_scipy
 from flexph.interconnection import gyrator
@@ -202,3 +202,13 @@ def test_what_a_run_cannot_join_is_named():
     named = connect(arm, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor"), spring])
     with pytest.raises(ValueError, match="'servo' must not be called"):
         controlled(mechanism=named)
+
+
+def test_events_end_steps_of_controllers_too():
+    """The last, shorter step starts where mechanism and controller stood, as in a run to that time."""
+    stop = Event(lambda t, x: t - 0.333, terminal=True)
+    run = controlled(events={"stop": stop})
+    assert run.ledger.drift < 1e-12
+    other = controlled(times=run.times)
+    assert run.ledger.energy["stored servo"][-1] == pytest.approx(other.ledger.energy["stored servo"][-1], rel=1e-10)
+    np.testing.assert_allclose(run.states[-1], other.states[-1], rtol=1e-10, atol=1e-12)
