@@ -48,7 +48,8 @@ class Continuous:
     Raises
     ------
     ValueError
-        For ports that the system does not have, and a start of another size.
+        For ports that the system does not have, and a start of another size; in the run, for states that contradict the
+        velocities of the ports, such as of a rotor at rest on a shaft that turns.
 
     Examples
     --------

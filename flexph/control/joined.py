@@ -13,6 +13,7 @@ from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from ..systems.inputs import Forcing
 from .continuous import Continuous, ControllerStep, steps_of
+from .controller_start import check_start
 from .port_outputs import PortOutputs
 
 CLOSED = 1e-12
@@ -81,10 +82,15 @@ class _Controller:
 
     def step(self, x: Array, h: float, acting: Array, output: Array) -> tuple[ControllerStep, Array]:
         """The step under what acts from outside and outputs of the mechanism, with the whole input (m,)."""
+        u = self.whole_input(acting, output)
+        return self.steps.step(x, h, u), u
+
+    def whole_input(self, acting: Array, output: Array) -> Array:
+        """What acts from outside and the outputs of the mechanism, (m,)."""
         u = acting.copy()
         for _, own, _, seen in self.joined:
             u[own] += output[seen]
-        return self.steps.step(x, h, u), u
+        return u
 
     def booked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
         """What is dissipated, and the work of what is outside by port."""
@@ -112,6 +118,14 @@ class Joined:
         self.states = [np.asarray(c.given.start, dtype=float) for c in self.controllers]
         self._past, self._scale = np.zeros((0, self._entries.size)), 0.0
         self._slope, self._h = np.eye(self._entries.size), 0.0
+
+    def check_starts(self, x: Array, time: float, fastest: float) -> None:
+        """Raise ValueError for controllers that do not start as their ports move; see :func:`check_start`."""
+        output = self.outputs.over(x, x, 0.0)
+        for c, state in zip(self.controllers, self.states, strict=True):
+            if not c.given.references:  # whose rates at the start are not known
+                u = c.whole_input(c.acting((time, time)), output)
+                check_start(c.name, c.given.system, state, u, fastest=fastest)
 
     @property
     def energy(self) -> Array:

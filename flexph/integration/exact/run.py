@@ -115,6 +115,8 @@ def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options:
     loops = ControlLoops(mechanism, options.controllers, start.time)
     if loops.joined is not None:
         _check_joined(mechanism, loops.joined, method)
+        fastest = float(np.abs(start.x[mechanism.layout.parts_of_motion]).max(initial=0.0))
+        loops.joined.check_starts(start.x, start.time, fastest)
     return loops
 
 

@@ -92,6 +92,20 @@ def test_a_shaft_in_space_has_an_axis():
     np.testing.assert_allclose(spin, rates(plane), rtol=2e-3)
 
 
+@pytest.mark.parametrize("limit", [None, 1.0])
+def test_a_rotor_starts_with_its_shaft(limit):
+    turning = PLAIN.consistent_state(PLAIN.assemble(), velocities={"wheel": 10.0})
+    system = motor(**WOUND, inertia=ROTOR, ratio=TURNS, torque_limit=limit)
+
+    def braked(start):
+        given = Continuous(system=system, ports={"shaft": "drive"}, start=start)
+        return integrate(PLAIN, turning, np.linspace(0.0, 0.02, 11), method=NUMPY, controllers={"motor": given})
+
+    with pytest.raises(ValueError, match="controller 'motor' starts with 0, 0, 0, which contradicts the velocities"):
+        braked(None)
+    assert np.all(np.diff(rates(braked((0.0, 10.0 * TURNS, 0.0)))) < 0.0)
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
