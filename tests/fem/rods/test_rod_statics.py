@@ -242,6 +242,7 @@ def test_an_element_that_turns_by_much_warns():
         mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, 125.0]})
 
 
+@pytest.mark.slow
 def test_an_element_that_turns_there_and_back_warns():
     """A bar of a centimetre under ten tonnes: the first element turns by 1.9 rad to its middle, and back by 0.9 rad.
 

@@ -61,13 +61,9 @@ def strips_about_mean_axes():
     return two_strips(mean_axes.about_mean_axes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("make", "share"),
-    [
-        pytest.param(hanging_plate, 0.5, marks=pytest.mark.slow),
-        pytest.param(two_strips, 0.5, marks=pytest.mark.slow),
-        (strips_about_mean_axes, 0.6),
-    ],
+    ("make", "share"), [(hanging_plate, 0.5), (two_strips, 0.5), (strips_about_mean_axes, 0.6)]
 )  # of the entries: about mean axes all coordinates move each port
 def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkeypatch):
     """Far from the undeformed pose: the same state and joint forces, by about as many iterations."""
