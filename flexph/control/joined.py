@@ -49,7 +49,8 @@ class JoinedStep(NamedTuple):
 
     def row(self) -> dict[str, Array]:
         """What is recorded of the step."""
-        return {"controller_energy": self.energy, "controller_flows": self.booked, "controller_work": self.given}
+        energy = {"controller_energy": self.energy, "controller_state": np.concatenate(self.states)}
+        return {**energy, "controller_flows": self.booked, "controller_work": self.given}
 
 
 class _Controller:
@@ -71,6 +72,11 @@ class _Controller:
         self._inputs = Forcing(ports, given.inputs)
         self.outside = [*given.references, *given.inputs]
         self._spans = [ports[port] for port in self.outside]
+
+    def start_from(self, known: Array | None) -> Array:
+        """Its state at the start of a run: where the last one ended, or as given."""
+        own = self.given.start if known is None else known
+        return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 
     def acting(self, span: tuple[float, float]) -> Array:
         """What acts from outside over a step, (m,)."""
@@ -105,7 +111,7 @@ class Joined:
     held, so that its balance is closed whatever is left of u.
     """
 
-    def __init__(self, mechanism: Model, controllers: Mapping[str, Continuous]) -> None:
+    def __init__(self, mechanism: Model, controllers: Mapping[str, Continuous], states: Mapping[str, Array]) -> None:
         for name, given in controllers.items():
             for port in given.ports.values():
                 known = mechanism.network.input_slices
@@ -115,7 +121,7 @@ class Joined:
         self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
         entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
         self._entries = np.concatenate(entries)
-        self.states = [np.asarray(c.given.start, dtype=float) for c in self.controllers]
+        self.states = [c.start_from(states.get(c.name)) for c in self.controllers]
         self._past, self._scale = np.zeros((0, self._entries.size)), 0.0
         self._slope, self._h = np.eye(self._entries.size), 0.0
 
@@ -143,12 +149,10 @@ class Joined:
     @property
     def widths(self) -> tuple[int, int, int]:
         """Numbers of energies, of what is booked, and of works given."""
-        given = sum(len(c.joined) for c in self.controllers)
-        return len(self.controllers), sum(1 + len(c.outside) for c in self.controllers), given
+        each = self.controllers
+        return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.joined) for c in each)
 
-    def step(
-        self, x: Array, span: tuple[float, float], take: Take, *, states: list[Array] | None = None
-    ) -> tuple[Any, JoinedStep]:
+    def step(self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None) -> tuple[Any, JoinedStep]:
         """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
         h, inputs = span[1] - span[0], self._guess()
         acting = [c.acting(span) for c in self.controllers]
@@ -192,9 +196,8 @@ class Joined:
         size = float(moved @ moved)
         if size > 0.0:
             slope = self._slope + np.outer(changed - self._slope @ moved, moved) / size
-            self._slope = (
-                slope if abs(np.linalg.det(slope)) > SINGULAR * abs(np.linalg.det(self._slope)) else self._slope
-            )
+            least = SINGULAR * abs(np.linalg.det(self._slope))
+            self._slope = slope if abs(np.linalg.det(slope)) > least else self._slope
 
     def _agreed(self, inputs: Array, tries: _Tries, tried: _Tried) -> JoinedStep:
         h, given, booked, error, first = tries.h, [], [], 0.0, 0
@@ -209,8 +212,7 @@ class Joined:
                 first += width
         error += float((energies - before).sum())
         states = [step.state for step, _ in tried.steps]
-        held = self.at_all_ports(inputs)
-        return JoinedStep(states, energies, inputs, held, np.array(booked), np.array(given), error)
+        return JoinedStep(states, energies, inputs, self.at_all_ports(inputs), np.array(booked), np.array(given), error)
 
     def kept(self) -> Any:
         """What goes on after a checkpoint."""

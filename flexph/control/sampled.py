@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -149,14 +150,14 @@ class ControlLoops:
     Two sampled ones that set the same port are refused. ``joined`` are the continuous ones, None where there are none.
     """
 
-    def __init__(self, model: Model, controllers: Mapping[str, Controller], start: float) -> None:
+    def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
         for name, controller in controllers.items():
             check.name("a controller", name)
             if not isinstance(controller, Controller):
                 raise ValueError(f"controller {name!r} must be a Sampled or Continuous, got {check.shown(controller)}")
         continuous = {name: c for name, c in controllers.items() if isinstance(c, Continuous)}
-        self.joined = Joined(model, continuous) if continuous else None
-        self._loops = [_Loop(name, c, model, start) for name, c in controllers.items() if isinstance(c, Sampled)]
+        self.joined = Joined(model, continuous, start.controllers) if continuous else None
+        self._loops = [_Loop(name, c, model, start.time) for name, c in controllers.items() if isinstance(c, Sampled)]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
 
     @property

@@ -60,6 +60,8 @@ class Solution(MotionByName, Result):
         What took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
     controls : mapping
         By external port what controllers held there in the step up to each saved time, (k, components).
+    controller_states : mapping
+        By name, states of continuous controllers at the saved times, (k + 1, n).
     """
 
     mechanism: Mechanism
@@ -70,6 +72,7 @@ class Solution(MotionByName, Result):
     memory: Array
     steps_by: str = "NumPy"
     controls: Mapping[str, Array] = field(default_factory=dict)
+    controller_states: Mapping[str, Array] = field(default_factory=dict)
 
     KIND: ClassVar[str] = "solution"
     VERSION: ClassVar[int] = 3
@@ -99,9 +102,10 @@ class Solution(MotionByName, Result):
 
     @property
     def final(self) -> State:
-        """The last state, from which a run can be continued."""
+        """The last state, from which a run can be continued; continuous controllers of the same name go on, too."""
         last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
-        return State(float(self.times[-1]), self.states[-1], last, self.anchors, self.memory)
+        controllers = {name: own[-1] for name, own in self.controller_states.items()}
+        return State(float(self.times[-1]), self.states[-1], last, self.anchors, self.memory, controllers)
 
     @checked
     def measured(self, quantity: Quantity) -> Array:
@@ -238,6 +242,12 @@ class Solution(MotionByName, Result):
             port: np.concatenate([_held(run, port, values.shape[1]) for run in (self, later)])
             for port, values in (dict(self.controls) | dict(later.controls)).items()
         }
+        both = self.controller_states.keys() & later.controller_states.keys()
+        joined["controller_states"] = {
+            name: np.vstack([self.controller_states[name], own[1:]])
+            for name, own in later.controller_states.items()
+            if name in both
+        }
         return replace(
             later,
             times=np.append(self.times, later.times[1:]),
@@ -262,6 +272,8 @@ class Solution(MotionByName, Result):
         for port, values in self.controls.items():
             part = slices.get(port, slice(0, 0))
             yield f"controls/{port}", values, (k, part.stop - part.start)
+        for name, values in self.controller_states.items():
+            yield f"controller_states/{name}", values, (k + 1, *values.shape[1:2])
         arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.frames
         width = bodies * (arrays.dim + arrays.n.shape[0]) + arrays.body_u.size + 2 * g + 1
         yield "memory", self.memory, (len(self.memory), width if self.memory.size else self.memory.shape[-1])

@@ -53,6 +53,8 @@ def recorder_of(
         columns["controller_energy"] = Column(energies, "last")
         columns["controller_flows"], columns["controller_work"] = Column(flows, "sum"), Column(work, "sum")
         first["controller_energy"] = loops.joined.energy
+        first["controller_state"] = np.concatenate(loops.joined.states)
+        columns["controller_state"] = Column(sum(x.size for x in loops.joined.states), "last")
     return Recorder(columns, first, expected, folder=folder)
 
 
@@ -93,6 +95,7 @@ def solution_of(
         controls={} if loops is None else _controls(mechanism, loops, rows["held"][1:]),
         observations=np.zeros(0) if observer is None else observer.observations(len(times)),
         steps_by=steps_by,
+        controller_states={} if loops is None or loops.joined is None else _states(loops.joined, rows),
     )
 
 
@@ -119,6 +122,12 @@ def _with_joined(ledger: Ledger, joined: Joined, rows: Mapping[str, Array]) -> L
     return replace(
         ledger, energy={**ledger.energy, **stored}, work=work, controllers=controllers, dissipation=dissipation
     )
+
+
+def _states(joined: Joined, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """States of continuous controllers at the saved times."""
+    parts = np.split(rows["controller_state"], np.cumsum([x.size for x in joined.states])[:-1], axis=1)
+    return {c.name: own.copy() for c, own in zip(joined.controllers, parts, strict=True)}
 
 
 def _controls(mechanism: Mechanism, loops: ControlLoops, held: Array) -> dict[str, Array]:

@@ -112,7 +112,7 @@ def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options:
         return None
     if method.tolerance is not None:
         raise ValueError(f"controllers need steps that are given, got {method}: leave its tolerance out")
-    loops = ControlLoops(mechanism, options.controllers, start.time)
+    loops = ControlLoops(mechanism, options.controllers, start)
     if loops.joined is not None:
         _check_joined(mechanism, loops.joined, method)
         fastest = float(np.abs(start.x[mechanism.layout.parts_of_motion]).max(initial=0.0))
@@ -246,7 +246,7 @@ def _signature(
     mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, steps_by: str, **told: Any
 ) -> Signature:
     """What tells the run from another, drives and loads at some times and what takes the steps among it."""
-    known = [start.x, start.anchors.rows, start.anchors.springs, start.memory]
+    known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *start.controllers.values()]
     probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
     own = signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
     return {**own, "steps by": steps_by}

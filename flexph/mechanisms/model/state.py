@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 from ...kernels.state import Configuration, momenta, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
+from ...numerics.memo import read_only
 from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
 from .nodal import initial_stresses
 from .time_table import Anchors
@@ -56,6 +58,8 @@ class State:
     memory : array
         Mean velocities, multipliers, velocity defects and lengths of the last steps, with which the next one starts its
         iteration: a run continued from a saved state then takes the same path to the last bit.
+    controllers : mapping
+        States of continuous controllers by name, with which those of the same name go on.
     """
 
     time: float
@@ -63,6 +67,7 @@ class State:
     multipliers: Array
     anchors: Anchors
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    controllers: Mapping[str, Array] = field(default_factory=dict)
     remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
@@ -71,6 +76,7 @@ class State:
             value = np.array(check.array(f"{name} of a state", getattr(self, name), shape))
             value.setflags(write=False)
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "controllers", read_only(self.controllers))
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:

@@ -1,13 +1,14 @@
 """Port-Hamiltonian controllers within the steps of a mechanism, beside the same systems joined by other routes."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.signal
 
 import rigid
-from flexph import GROUND, PHDAE, Event, connect, eliminate, force, hinge, integrate, torque, torsion_spring
+from flexph import GROUND, PHDAE, Event, Solution, connect, eliminate, force, hinge, integrate, torque, torsion_spring
 from flexph.control import Continuous, Sampled, feedback, passive_observer, pid, port_spring
 from flexph.exchange import from_scipy
 from flexph.interconnection import gyrator
@@ -202,6 +203,26 @@ def test_what_a_run_cannot_join_is_named():
     named = connect(arm, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor"), spring])
     with pytest.raises(ValueError, match="'servo' must not be called"):
         controlled(mechanism=named)
+
+
+def test_a_run_from_the_end_of_another_goes_on(tmp_path):
+    """States of controllers are in the final state, and in files."""
+    times = np.linspace(0.0, 0.5, 26)
+    whole, first = controlled(), controlled(times=times[:13])
+    first.save(tmp_path / "first.h5")
+    read = Solution.load(tmp_path / "first.h5", MOTOR)
+    np.testing.assert_array_equal(read.controller_states["servo"], first.controller_states["servo"])
+    servo = of_motor(references={"spring": aim})
+    go_on = partial(integrate, MOTOR, times=times[12:], method=NUMPY)
+    later = go_on(read.final, controllers={"servo": servo})
+    both = first.followed_by(later)
+    np.testing.assert_allclose(both.states, whole.states, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(both.controller_states["servo"], whole.controller_states["servo"], rtol=1e-9, atol=1e-11)
+    assert both.ledger.drift < 1e-12
+    anew = go_on(replace(read.final, controllers={}), controllers={"servo": servo})
+    assert anew.controller_states["servo"][0] == pytest.approx(0.0)
+    with pytest.raises(ValueError, match="state of controller 'servo'"):
+        go_on(replace(read.final, controllers={"servo": np.zeros(3)}), controllers={"servo": servo})
 
 
 def test_events_end_steps_of_controllers_too():
