@@ -72,7 +72,7 @@ def compared(mechanism, about, state, sensors, *, port, size, inputs=None):
 
 def test_readings_of_small_motions_are_those_of_runs():
     pose = ROBOT.assemble(TURNED)
-    plant, read, linear = compared(ROBOT, pose, ROBOT.consistent_state(pose), SENSORS, port="motor", size=1e-4)
+    plant, read, linear = compared(ROBOT, pose, ROBOT.consistent_state(pose), SENSORS, port="motor", size=0.002)
     assert plant.integrals == 1  # the angle of the hub; where the tip is follows from it and the stresses
     same(read, linear)
 
