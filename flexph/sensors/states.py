@@ -106,7 +106,9 @@ def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
 
 @checked
 def section_force(body: str, section: str) -> Quantity:
-    """Force [N] and moment [N m] through a section of a flexible body in its axes, as :func:`flexph.section_forces`.
+    """Force [N] and moment [N m] through a section of a flexible body in its axes.
+
+    They are those of :func:`flexph.results.section_forces`.
 
     Parameters
     ----------
