@@ -133,6 +133,7 @@ def balls(console: Console) -> None:
         runs = {(code, name): call for code, own in candidates(ball).items() for name, call in own.items()}
         judged = {key: judgement for key, call in runs.items() if (judgement := judge(ball, call)) is not None}
         table = Table("error at most", "code", "settings", "error", "ms", title=f"ball, {ball.name}")
+        ratios = []
         for target in (1e-2, 3e-3, 1e-4):
             best = {code: quickest(judged, code, target) for code in ("flexph", "Exudyn")}
             seconds = {code: math.nan if key is None else judged[key][0] for code, key in best.items()}
@@ -142,8 +143,9 @@ def balls(console: Console) -> None:
                 cells = ("–",) * 3 if key is None else (key[1], f"{judged[key][1]:.1e}", f"{1e3 * seconds[code]:.2f}")
                 table.add_row(f"{target:g}", code, *cells)
             if None not in best.values():
-                print(f"ratio ball-{ball.name}-{target:.0e} {seconds['Exudyn'] / seconds['flexph']:.2g}")
+                ratios.append(f"ratio ball-{ball.name}-{target:.0e} {seconds['Exudyn'] / seconds['flexph']:.2g}")
         console.print(table)
+        print("\n".join(ratios))
 
 
 def judge(ball: Ball, call: Try) -> tuple[float, float] | None:
