@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...bodies.nodal_body import nodes_of
+from ...contacts.velocities import gaps_at
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays, total
-from ...kernels.contacts.gaps import gaps_between, vectors_of
 from ...kernels.contacts.laws import stored
 from ...kernels.contacts.rubbing import anchored
 from ...kernels.decay import lost
@@ -23,7 +23,6 @@ from ...kernels.state import (
     Derived,
     constraint_sums,
     energies,
-    node_points,
     node_velocities,
     product_changes,
 )
@@ -120,8 +119,7 @@ class Accounts:
     def _stored(self, c: Configuration, d: Derived) -> Array:
         """Energy of the compliant contacts by connection."""
         contacts = self.arrays.contacts
-        vectors = vectors_of(contacts, node_points(self.arrays, c.r, d.arm))
-        values = stored(contacts, gaps_between(contacts, vectors, vectors).before) + anchored(contacts, c.spring)
+        values = stored(contacts, gaps_at(self.arrays, c, d).before) + anchored(contacts, c.spring)
         return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:

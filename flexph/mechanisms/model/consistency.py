@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ...contacts.velocities import gaps_at
 from ...joints.rows.connection import measures
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.contacts.gaps import AXIAL, DISTANCE, gaps_between, vectors_of
-from ...kernels.state import Configuration, Derived, derive, node_points
+from ...kernels.contacts.gaps import AXIAL, DISTANCE
+from ...kernels.state import Configuration, Derived, derive
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
 from .state import State, configuration
@@ -98,9 +99,8 @@ def _check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
     contacts = mechanism.network.arrays.contacts
     if not contacts.kind.size:
         return
-    vectors = vectors_of(contacts, node_points(mechanism.network.arrays, c.r, d.arm))
     outer = np.isin(contacts.kind, (DISTANCE, AXIAL)) & (contacts.sign > 0.0)
-    gaps = gaps_between(contacts, vectors, vectors).before
+    gaps = gaps_at(mechanism.network.arrays, c, d).before
     same = np.flatnonzero(outer & (gaps <= -(1.0 - CONCENTRIC) * contacts.offset))
     if same.size:
         names = [connection.name for connection in mechanism.connections if connection.form.gaps]
