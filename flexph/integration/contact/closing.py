@@ -83,7 +83,7 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
 def _scale(a: Arrays, step: Step, guess: Means) -> Array:
     """What changes of velocities are compared with, (n_v,)."""
     sizes = displacement_sizes(a, lever(a))
-    v = np.concatenate([flatten(a, Means(step.start.v, step.start.omega, step.start.du, np.zeros(0)))])
+    v = flatten(a, Means(step.start.v, step.start.omega, step.start.du, np.zeros(0)))
     fall = abs(step.h) * np.abs(a.weight / a.mass[:, None]).max(initial=0.0)
     rate = max(np.abs(flatten(a, guess) / sizes).max(), np.abs(v / sizes).max(), fall / sizes.max(), 1e-300)
     scale: Array = rate * sizes
