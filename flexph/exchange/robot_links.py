@@ -23,6 +23,8 @@ STRAIGHT = 1e-9
 def rigid_link(link: Any, points: Mapping[str, Array]) -> Body:
     """A rigid body in the frame of a link of yourdfpy, with the port ``origin`` and those at points of it."""
     own, mass = link.inertial, float(link.inertial.mass)
+    if own.inertia is None:
+        raise ValueError(f"link {link.name!r} has mass but no inertia: give it one in the file")
     place = np.eye(4) if own.origin is None else np.asarray(own.origin, dtype=float)
     centre, turned = place[:3, 3], place[:3, :3]
     J = turned @ np.asarray(own.inertia, dtype=float) @ turned.T

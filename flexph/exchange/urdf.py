@@ -22,6 +22,7 @@ from ..joints.weld import weld
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..systems.resistive_relations import viscous
 from .robot_links import Flexible, flexible_link, rigid_link
 
 TURNING, SLIDING, FIXED = ("revolute", "continuous"), ("prismatic",), ("fixed",)
@@ -57,8 +58,9 @@ class Robot:
     bodies : mapping
         By link; each has the port ``origin`` and one for each of its joints, by their names.
     connections : tuple of Connection
-        The joints, their dampers ``damping JOINT``, and of each that turns an external port by its name: the torque
-        (3,) in world axes on what comes after it, against what comes before.
+        The joints, with dampers ``damping JOINT`` of those that turn and viscous friction of those that slide, and of
+        each that turns an external port by its name: the torque (3,) in world axes on what comes after it, against
+        what comes before.
     limits : mapping
         By joint, where the file has them; they are not imposed.
     """
@@ -122,15 +124,16 @@ def read_urdf(path: str | Path, *, flexible: Mapping[str, Flexible] | None = Non
     Raises
     ------
     ValueError
-        For a file that is no URDF, joints that are not revolute, continuous, prismatic or fixed, links without mass
-        between others, and flexible links that are not there or have not one joint after them.
+        For a file that is no URDF, joints that are not revolute, continuous, prismatic or fixed, axes that are zero,
+        links without mass between others, masses without inertia, and flexible links that are not there or have not one
+        joint after them.
     ImportError
         Without yourdfpy (extra ``urdf``).
     """
     model = _read(Path(path))
     joints = _ordered(model)
     children = {joint.child for joint in joints}
-    (root,) = [name for name in model.link_map if name not in children] or [""]
+    (root,) = [name for name in model.link_map if name not in children]
     wanted = dict(flexible or {})
     for name in wanted:
         check.lookup("link", name, model.link_map, "the robot")
@@ -168,7 +171,7 @@ def _read(path: Path) -> Any:
 
 def _ordered(model: Any) -> tuple[_Joint, ...]:
     """The joints, each after that of its parent."""
-    left, reached, ordered = list(model.joint_map.values()), set(), []
+    left, ordered = list(model.joint_map.values()), []
     reached = set(model.link_map) - {joint.child for joint in left}
     if len(reached) != 1:
         raise ValueError(f"the robot must have one root, got {sorted(reached)}")
@@ -191,8 +194,11 @@ def _joint(given: Any) -> _Joint:
         raise ValueError(f"joint {given.name!r} mimics another one, which is not read: join them by a gear")
     origin = np.eye(4) if given.origin is None else np.asarray(given.origin, dtype=float)
     axis = np.array([1.0, 0.0, 0.0]) if given.axis is None else np.asarray(given.axis, dtype=float)
+    size = float(np.linalg.norm(axis))
+    if size == 0.0 and given.type not in FIXED:
+        raise ValueError(f"joint {given.name!r} must have an axis that is not zero")
     damping = 0.0 if given.dynamics is None else float(given.dynamics.damping or 0.0)
-    return _Joint(given.name, given.type, given.parent, given.child, origin, axis / np.linalg.norm(axis), damping)
+    return _Joint(given.name, given.type, given.parent, given.child, origin, axis / (size or 1.0), damping)
 
 
 def _limit(given: Any) -> Limit:
@@ -225,7 +231,8 @@ def _connections(joint: _Joint, bodies: Mapping[str, Body], frames: Mapping[str,
     if joint.kind in FIXED:
         return [weld(child, parent, rotation=turned @ after)]
     if joint.kind in SLIDING:
-        return [prismatic(child, parent, direction=axes["second_axis"])]
+        friction = viscous(joint.damping) if joint.damping > 0.0 else None
+        return [prismatic(child, parent, direction=axes["second_axis"], friction=friction)]
     connections = [revolute(child, parent, **axes), torque(child, name=joint.name, against=_against(parent))]
     if joint.damping > 0.0:
         connections.append(torsion_spring(child, parent, damping=joint.damping, name=f"damping {joint.name}", **axes))

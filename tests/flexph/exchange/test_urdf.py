@@ -14,7 +14,7 @@ pytest.importorskip("yourdfpy")
 LINK = """<link name="{name}"><inertial><origin xyz="0.25 0 0" rpy="0 0 0.3"/><mass value="{mass}"/>
 <inertia ixx="0.01" iyy="0.2" izz="0.2" ixy="0.001" ixz="0" iyz="0"/></inertial></link>"""
 JOINT = """<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
-<origin xyz="{place}" rpy="{turn}"/><axis xyz="0 1 0"/>{more}</joint>"""
+<origin xyz="{place}" rpy="{turn}"/><axis xyz="{axis}"/>{more}</joint>"""
 LIMIT = '<limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.4"/>'
 
 
@@ -24,11 +24,11 @@ def robot_file(path, *parts):
 
 
 def arm_file(path, **more):
-    common = {"kind": "revolute", "turn": "0 0 0", "more": "", "place": "0.5 0 0"}
+    common = {"kind": "revolute", "turn": "0 0 0", "more": "", "place": "0.5 0 0", "axis": "0 1 0"}
     joints = [
         {"name": "shoulder", "parent": "base", "child": "upper", "place": "0 0 1", "turn": "0 0 0.5", "more": LIMIT},
         {"name": "elbow", "kind": "continuous", "parent": "upper", "child": "fore", "turn": "0.2 0 0"},
-        {"name": "tool", "kind": "fixed", "parent": "fore", "child": "flange"},
+        {"name": "tool", "kind": "fixed", "parent": "fore", "child": "flange", "axis": "0 0 0"},
     ]
     links = [LINK.format(name="upper", mass=2.0), LINK.format(name="fore", mass=1.0), '<link name="flange"/>']
     return robot_file(path, *links, *(JOINT.format(**common | joint | more.get(joint["name"], {})) for joint in joints))
@@ -79,6 +79,7 @@ def test_links_are_flexible_on_request(tmp_path):
     ("more", "flexible", "told"),
     [
         ({"elbow": {"kind": "planar"}}, {}, "joint 'elbow' must be one of"),
+        ({"elbow": {"axis": "0 0 0"}}, {}, "joint 'elbow' must have an axis"),
         ({}, {"fore": fem.beam}, "'fore' has 0"),
         ({}, {"foot": fem.beam}, "no link 'foot'"),
     ],
@@ -86,6 +87,30 @@ def test_links_are_flexible_on_request(tmp_path):
 def test_what_is_not_read_is_named(tmp_path, more, flexible, told):
     with pytest.raises(ValueError, match=told):
         read_urdf(arm_file(tmp_path / "arm.urdf", **more), flexible=flexible)
+
+
+def lift_file(path, link, **more):
+    common = {"name": "lift", "parent": "base", "child": "upper", "place": "0 0 0", "turn": "0 0 0", "axis": "0 0 1"}
+    return robot_file(path, link, JOINT.format(**common | {"kind": "prismatic", "more": ""} | more))
+
+
+def test_links_of_mass_without_inertia_are_named(tmp_path):
+    link = '<link name="upper"><inertial><mass value="2"/></inertial></link>'
+    with pytest.raises(ValueError, match="link 'upper' has mass but no inertia"):
+        read_urdf(lift_file(tmp_path / "lift.urdf", link))
+
+
+def test_joints_that_slide_are_damped(tmp_path):
+    m, c, g, h, steps = 2.0, 3.0, 9.81, 0.01, 20
+    link, damping = LINK.format(name="upper", mass=m), f'<dynamics damping="{c}"/>'
+    robot = read_urdf(lift_file(tmp_path / "lift.urdf", link, more=damping))
+    mechanism = connect(robot.bodies, robot.connections, gravity=(0, 0, -g))
+    start = mechanism.consistent_state(mechanism.assemble(robot.placed()))
+    run = integrate(mechanism, start, h * np.arange(steps + 1), method=Exact(compiled=False))
+    kept = (2.0 * m - c * h) / (2.0 * m + c * h)  # of the speed over a step, by the midpoint rule
+    np.testing.assert_allclose(
+        run.velocity("upper.origin")[-1], [0.0, 0.0, -m * g / c * (1.0 - kept**steps)], atol=1e-12
+    )
 
 
 def test_files_that_are_none_are_named(tmp_path):
