@@ -74,7 +74,7 @@ def rod(
         1, 2 or 3: of the polynomials; frequencies are of twice that order. An element of order p has p + 1 nodes.
         Order 1 is poor in dynamics.
     curve : function, optional
-        The undeformed rod where it is not straight: s ↦ (place (3,), frame), frame a rotation matrix with the
+        The undeformed rod where it is not straight: s ↦ (place (3,), frame), frame a rotation (matrix) with the
         directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve; s its length.
     ports : mapping of str to float or pair, optional
         Further ports by name: s, or s and an offset (3,) in body axes [m]. Each is rigidly joined to the node there.
@@ -153,18 +153,18 @@ def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:
     """Places (N, 3) and directors (N, 3, 3) of the undeformed nodes."""
     if curve is None:
         return mesh.nodes[:, None] * np.eye(3)[0], np.tile(np.eye(3), (mesh.nodes.size, 1, 1))
-    pairs = [_pair(check.asked("the curve of a rod", curve, float(s))) for s in mesh.nodes]
-    places = np.array([check.array("place on the curve", place, (3,)) for place, _ in pairs])
-    directors = np.array([rotation_matrix("frame of the curve", frame) for _, frame in pairs])
+    pairs = [_on_curve(curve, s) for s in mesh.nodes]
+    places, directors = (np.array(part) for part in zip(*pairs, strict=True))
     _check_curve(mesh, curve, directors)
     return places, directors
 
 
-def _pair(given: Any) -> tuple[Any, Any]:
-    """A place and its directors."""
+def _on_curve(curve: Curve, s: float) -> tuple[Array, Array]:
+    """The place (3,) and the directors (3, 3) of a curve."""
+    given = check.asked("the curve of a rod", curve, float(s))
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ValueError(f"curve must return (place, directors), got {type(given).__name__}")
-    return given[0], given[1]
+    return check.array("place on the curve", given[0], (3,)), rotation_matrix("frame of the curve", given[1])
 
 
 def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
@@ -178,7 +178,7 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
         if tangent @ frame[:, 0] < 0.5 * speed:
             raise ValueError(f"curve must have frames with d₁ along it, at s = {s:.6g} m it has d₁ = {frame[:, 0]}")
     for at in zip(mesh.borders[:-1], mesh.borders[1:], strict=True):
-        frames = np.array([np.asarray(curve(float(s))[1]) for s in np.linspace(*at, SAMPLES + 1)])
+        frames = np.array([_on_curve(curve, s)[1] for s in np.linspace(*at, SAMPLES + 1)])
         cosines = 0.5 * (np.einsum("qij,qij->q", frames[:-1], frames[1:]) - 1.0)
         turn = float(np.arccos(np.clip(cosines, -1.0, 1.0)).sum())
         if turn > TURNED:

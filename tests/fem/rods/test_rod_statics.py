@@ -6,6 +6,7 @@ import pytest
 from rod_samples import SLENDER, cantilever
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
@@ -265,6 +266,15 @@ def test_a_curve_with_a_full_turn_in_an_element_is_refused():
 
     with pytest.raises(ValueError, match=r"frames of the curve turn by 6\.3 rad from s = 0 to 6\.28319 m"):
         fem.rod(4.0 * np.pi, STEEL, fem.Section(diameter=0.01), elements=2, curve=ring)
+
+
+def test_frames_of_a_curve_may_be_rotations():
+    section, place = fem.Section(diameter=0.01), lambda s: (np.sin(s), 1.0 - np.cos(s), 0.0)
+    frames = [lambda s: Rotation.from_euler("z", s), lambda s: Rotation.from_euler("z", s).as_matrix()]
+    one, other = (
+        fem.rod(1.0, STEEL, section, elements=2, curve=lambda s, frame=frame: (place(s), frame(s))) for frame in frames
+    )
+    np.testing.assert_array_equal(one.directors, other.directors)
 
 
 MODEL = """
