@@ -85,14 +85,18 @@ def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
         The plant.
     """
     given = state_space(system)
-    columns = np.concatenate([np.arange(system.B.shape[1])[_port(system, name)] for name in ports])
+    columns = _columns_of(system, ports)
     b, c, n, m = given.B[:, columns], given.C[columns], len(given.A), columns.size
     a = np.block([[given.A, np.zeros((n, m))], [c, np.zeros((m, m))]])
     return Plant(a, np.vstack([b, given.D[np.ix_(columns, columns)]]), np.hstack([np.zeros((m, n)), np.eye(m)]))
 
 
-def _port(system: LinearPHDAE, name: str) -> slice:
-    return check.lookup("port", name, system.ports, "the linearised mechanism")
+def _columns_of(system: LinearPHDAE, ports: Sequence[str]) -> Array:
+    """The columns of B of ports; raises ValueError for ports that there are not, and for none."""
+    if not ports:
+        raise ValueError("ports must name one port at least, got none")
+    slices = [check.lookup("port", name, system.ports, "the linearised mechanism") for name in ports]
+    return np.concatenate([np.arange(system.B.shape[1])[own] for own in slices])
 
 
 @checked
@@ -150,7 +154,7 @@ def plant_of(
     change = slopes(mechanism, state.x, sensors)
     rows = [change.velocity @ moves + change.force @ forces, change.place @ moves]
     outputs = np.vstack(rows if system.lift is None else [own @ system.lift for own in rows])
-    columns = np.concatenate([np.arange(system.B.shape[1])[_port(system, name)] for name in ports])
+    columns = _columns_of(system, ports)
     given, m = state_space(_with_outputs(system, outputs)), system.B.shape[1]
     plain = StateSpace(given.A, given.B[:, :m], given.C[m:], given.D[m:, :m])
     return _integrated(plain, columns, list(sensors))
