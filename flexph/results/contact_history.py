@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contacts.gaps import Contacts, gaps_between, tangents, vectors_of
+from ..kernels.contacts.gaps import TOUCHING, Contacts, gaps_between, tangents, vectors_of
 from ..kernels.resolution import coordinate_size
 from ..kernels.state import node_arms, node_points
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import configuration
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-
-TOUCHING = 1e-11
-"""Gap over the size of the mechanism up to which bodies touch."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from ...contacts.broad_phase import broad_phase, passing
 from ...contacts.velocities import Level, Strike, gap_rates, gaps_at, impact, level_at, settle
-from ...kernels.contacts.gaps import Contacts, vectors_of
+from ...kernels.contacts.gaps import TOUCHING, Contacts, vectors_of
 from ...kernels.resolution import coordinate_size
 from ...kernels.state import derive, node_points
 from ...kernels.values import Schedule, Step
@@ -29,8 +29,6 @@ from ..exact.step import ExactStepper, InitialValueProblem, StepResult, StepStar
 from .closing import close
 from .parts import Part, joined
 
-TOUCHING = 1e-11
-"""Gap over the size of the mechanism up to which bodies touch."""
 INSIDE = 1e-9
 """Depth over that size at the start of a run up to which bodies are not in each other."""
 RESTING = 1e-11

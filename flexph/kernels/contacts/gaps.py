@@ -24,6 +24,8 @@ from ...numerics.rotations import moment
 Index = np.ndarray
 OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
 TINY = float(np.finfo(float).tiny)
+TOUCHING = 1e-11
+"""Gap over the size of the mechanism up to which bodies touch."""
 
 
 class Contacts(NamedTuple):
