@@ -191,8 +191,12 @@ class ControlLoops:
         calls = []
         for loop in self._loops:
             period = loop.given.period
-            count = int((times[-1] - loop.start) / period + FITS)
-            own = loop.start + period * np.arange(count + 1)
+            count = (times[-1] - loop.start) / period + FITS
+            try:
+                own = loop.start + period * np.arange(int(count) + 1)
+            except (MemoryError, OverflowError, ValueError):
+                many = f"a period of {period:g} s is {count:.1e} calls in the run, more than memory holds"
+                raise ValueError(f"controller {loop.name!r}: {many}") from None
             after = np.searchsorted(times, own).clip(1, times.size - 1)
             near = np.minimum(abs(own - times[after - 1]), abs(times[after] - own)) <= FITS * period
             calls.append(own[~near])

@@ -50,18 +50,18 @@ def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[st
     for frame in (frame for frame in frames if frame.size):
         u, sigma = states[:, deformation : deformation + frame.size], states[:, stress : stress + frame.stress_size]
         deformation, stress = deformation + frame.size, stress + frame.stress_size
-        doubts.append((_rotation(name, frame, times, u), _buckling(name, frame, times, sigma)))
+        doubts.append((_rotation(name, frame, times, u, len(frames)), _buckling(name, frame, times, sigma)))
     return [doubt for kind in zip(*doubts, strict=True) for doubt in next(filter(None, kind), [])]
 
 
-def _rotation(name: str, body: Body, times: Array, u: Array) -> list[str]:
+def _rotation(name: str, body: Body, times: Array, u: Array, frames: int) -> list[str]:
     if body.section_rotation is None:
         return []
     rotation = body.section_rotation
     turned = over_rows(lambda some: np.abs(rotation @ some.T).max(axis=0, initial=0.0), u)
     if turned.max() <= SMALL_ROTATION:
         return []
-    parts = int(np.ceil(turned.max() / SMALL_ROTATION))
+    parts = frames * int(np.ceil(turned.max() / SMALL_ROTATION))
     return [
         f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
         f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "

@@ -134,6 +134,12 @@ def test_wrong_answers_are_named_and_finished_steps_kept(function, told):
     assert caught.value.solution.times.size == 1
 
 
+@pytest.mark.parametrize("period", [1e-18, 1e-300])
+def test_more_calls_than_memory_holds_are_refused(period):
+    with pytest.raises(InputError, match=rf"controller 'hold': a period of {period:g} s is .* more than memory holds"):
+        controlled(period, np.linspace(0.0, 0.1, 11))
+
+
 def test_what_cannot_have_controllers_says_so():
     loop = Sampled(function=hold, period=0.01, sensors=SENSORS)
     given = (MOTOR, start_of(MOTOR), (0.0, 0.1))
