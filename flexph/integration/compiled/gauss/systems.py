@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..loops.arrow import factor, solve
+from ..loops.arrow import assemble, eliminate, solve
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
@@ -11,13 +11,20 @@ from .scheme import Scheme, paired, stage
 
 
 @kernel
+def _factor(m: Memory, axes: tuple[int, ...], h: complex, coefficient: Array) -> bool:
+    """Factor one system; False where it is singular."""
+    assemble(m, axes, (), h, coefficient, coefficient)  # type: ignore[arg-type]
+    return eliminate(m, axes)
+
+
+@kernel
 def factor_all(axes: tuple[int, ...], g: Scheme, h: float, coefficient: Array) -> bool:
     """Factor all systems at the middle stage, with the coefficients there; False where one is singular."""
     first = g.real.size
-    if first > 0 and not factor(stage(g.real, 0), axes, (), 2.0 * h / g.eigenvalue[0].real, coefficient, coefficient):
+    if first > 0 and not _factor(stage(g.real, 0), axes, 2.0 * h / g.eigenvalue[0].real, coefficient):
         return False
     for k in range(g.pairs.size):
-        if not factor(paired(g.pairs, k), axes, (), 2.0 * h / g.eigenvalue[first + k], coefficient, coefficient):
+        if not _factor(paired(g.pairs, k), axes, 2.0 * h / g.eigenvalue[first + k], coefficient):
             return False
     return True
 

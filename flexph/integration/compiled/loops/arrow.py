@@ -29,12 +29,14 @@ from .turned_forces import add_turned_forces
 def factor(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
     assemble(m, axes, decay, h, before, after)
+    if len(axes) == 3:
+        add_strains(m, h)
     return eliminate(m, axes)
 
 
 @kernel
 def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> None:
-    """The entries of the Jacobian at a trial."""
+    """The entries of the Jacobian at a trial, but for those of strain rows, which collocation has none of."""
     m.system_jacobian[:] = 0.0
     add_flexible(m, axes, h)
     turn_bodies(m, axes, decay, h)
@@ -47,8 +49,6 @@ def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float,
     add_rolling(m, axes, h)
     if len(decay) > 0:
         add_decay(m, axes, h)
-    if len(axes) == 3:
-        add_strains(m, h)
 
 
 @kernel

@@ -13,6 +13,7 @@ from ....mechanisms.model.redundancy import RANK
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
+from ..nodal.jacobian import add_strains
 from .arrow import assemble, eliminate, expand, reduce, solve_border
 from .band import factor as factor_band
 from .band import solve as solve_band
@@ -70,6 +71,8 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 def factor(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
     """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
     assemble(m, axes, decay, h, before, after)
+    if len(axes) == 3:
+        add_strains(m, h)
     return factor_assembled(m, axes)
 
 
