@@ -91,6 +91,7 @@ def test_kept(runs):
         assert work == pytest.approx(0.033 * (found.angles[-1, 0] - found.angles[0, 0]), rel=1e-5)  # tan of h ω/2
 
 
+@pytest.mark.slow
 def test_files(tmp_path):
     result = case.run(steps=1000)
     summary = case.write(result, tmp_path)

@@ -103,6 +103,7 @@ def folder(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_files(folder):
     summary = json.loads((folder / "summary.json").read_text())
     run = Solution.load(folder / "solution.h5", case.pendulum(2, "linear"))

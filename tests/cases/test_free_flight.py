@@ -128,7 +128,7 @@ def test_joints_of_the_chain():
         assert (tilt < 0.05) == apart
 
 
-@pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.fixture(scope="module", params=[1, 2])
 def folder(request, tmp_path_factory):
     out = tmp_path_factory.mktemp("flight") / "out"
     words = ["--bodies", str(request.param), "--steps", "220", "--step-size", "0.002"]
@@ -137,6 +137,7 @@ def folder(request, tmp_path_factory):
     return request.param, out
 
 
+@pytest.mark.slow
 def test_files(folder):
     bodies, out = folder
     summary = json.loads((out / "summary.json").read_text())

@@ -68,6 +68,7 @@ def test_a_slope_needs_two_errors_above_round_off():
     assert index_one.slope_of([0.4, 0.2, 0.1], [16e-3, 4e-3, 1e-15]) == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_files(tmp_path, monkeypatch):
     monkeypatch.setattr(index_one.completion_table, "__defaults__", ((16, 32),))
     run("--out", str(tmp_path / "out"), "--step", "0.5")

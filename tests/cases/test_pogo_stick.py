@@ -81,6 +81,7 @@ def test_first_fall_is_that_of_a_stone():
     assert found.switches[0].time == pytest.approx(np.sqrt(2.0 * 0.4 / 9.81), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "0.6")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -143,6 +143,7 @@ def test_a_wobbling_euro_keeps_energy_and_height(result):
     np.testing.assert_allclose(rim, case.EURO_RADIUS * np.cos(tilt), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_files(result, tmp_path):
     summary = case.write(result, tmp_path)
     assert summary["slip_max_m_s"] < 1e-12

@@ -51,6 +51,7 @@ def test_multiplier_is_the_force_of_the_second_spring():
     assert np.abs(gap(found)).max() < 1e-14
 
 
+@pytest.mark.slow
 def test_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "2")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -157,6 +157,7 @@ def folder(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_files(folder):
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["energy_residual_max_rel"] <= 1e-11

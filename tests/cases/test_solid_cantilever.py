@@ -31,6 +31,7 @@ def test_frequencies_fall_towards_those_of_beams(cells, degree, bound):
     assert np.all(fine > 0.0) and np.all(fine < coarse) and np.all(fine < bound)
 
 
+@pytest.mark.slow
 def test_files_and_summary(tmp_path):
     out = tmp_path / "out"
     words = ["run", "solid-cantilever", "--degree", "2", "--refine", "2", "--cells", "tetra", "--out", str(out)]

@@ -20,6 +20,7 @@ def test_theories_agree():
     assert np.abs(runs[0] - runs[1]).max() < 50.0 * (case.THICKNESS / case.LENGTH) ** 2 * np.abs(runs[0]).max()
 
 
+@pytest.mark.slow
 def test_files_and_summary(tmp_path):
     out = tmp_path / "out"
     words = ["run", "swinging-plate", "--elements", "3", "--steps", "50", "--end", "0.3", "--out", str(out)]
