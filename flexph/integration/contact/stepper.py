@@ -157,10 +157,10 @@ class RigidStepper(ExactStepper):
             if struck is not None:
                 parts.append(struck)
                 now = struck.end
-            closed = self._touching(now)
             if split == SPLITS:
-                parts += self._whole(now, time, closed)
+                parts += self._whole(now, time, self._touching(now))
                 return parts
+            closed = self._held(now)
             free = self._part(now, time, closed)
             opened = self._first_inside(free.end, closed)
             if not opened.size:
@@ -208,22 +208,35 @@ class RigidStepper(ExactStepper):
         """Rigid contacts that touch."""
         return self._rigid[self._gaps(at)[self._rigid] <= TOUCHING * self._size(at)]
 
+    def _held(self, at: StepStart) -> Array:
+        """Rigid contacts that touch, without those that bounce off: they may come back with another impact."""
+        touching = self._touching(at)
+        rates = gap_rates(self.arrays, at.state.c, at.state.d)
+        still = RESTING * np.abs(rates[self._rigid]).max(initial=0.0)
+        return touching[~self._bouncing[touching] | (rates[touching] <= still)]
+
     def _first_inside(self, end: StepStart, closed: Array) -> Array:
         """Rigid contacts, not of those that may close, whose bodies are in each other at an end."""
         inside = self._rigid[self._gaps(end)[self._rigid] < -1e-2 * TOUCHING * self._size(end)]
         return np.setdiff1d(inside, closed)
 
     def _closing_time(self, start: StepStart, time: float, closed: Array, opened: Array) -> float:
-        """When the first of some gaps closes, seen from the side where it is open."""
+        """When the first of some gaps closes, seen from the side where it is open; after a bounce that is later."""
 
         def gap(end: float) -> float:
             at = start if end == start.time else self._part(start, end, closed).end
             return float(self._gaps(at)[opened].min())
 
-        width = max(1e-13 * (time - start.time), 2.0 * np.spacing(abs(time)))
-        if gap(start.time) <= 0.0:
-            return start.time
-        return float(brentq(gap, start.time, time, xtol=width, rtol=4.0 * np.finfo(float).eps))
+        h, begin = time - start.time, start.time
+        width = max(1e-13 * h, 2.0 * np.spacing(abs(time)))
+        if gap(begin) <= 0.0:
+            h *= 0.5
+            while gap(begin + h) <= 0.0:
+                h *= 0.5
+                if h <= SHORTEST * (time - begin):
+                    return begin
+            begin += h
+        return float(brentq(gap, begin, time, xtol=width, rtol=4.0 * np.finfo(float).eps))
 
     def _closing_in(self, start: StepStart, time: float) -> Array:
         """Contacts with restitution that close within a step, fast enough to be no rest, without further impulses."""

@@ -55,6 +55,24 @@ def test_a_ball_bounces_to_a_quarter_and_comes_to_rest(way):
     assert taken["floor: impact"] == pytest.approx(0.01 * GRAVITY, rel={"events": 1e-3, "steps": 0.05}[way])
 
 
+@pytest.mark.parametrize(("restitution", "steps"), [(1.0, 1), (1.0, 3), (0.9, 2), (0.5, 1)])
+def test_a_ball_may_bounce_several_times_within_a_step(restitution, steps):
+    """Free flight is exact, so that heights and what impacts take are those of the parabolas between them."""
+    mechanism, start = bouncing(restitution)
+    end, times = 1.5, np.linspace(0.0, 1.5, steps + 1)
+    solution = integrate(mechanism, start, times)
+    speed, t, bounces = math.sqrt(2.0 * GRAVITY), math.sqrt(2.0 / GRAVITY), 0
+    while t + 2.0 * restitution * speed / GRAVITY < end and bounces < 50:
+        speed, bounces = restitution * speed, bounces + 1
+        t += 2.0 * speed / GRAVITY
+    up, left = restitution * speed, end - t
+    height = up * left - 0.5 * GRAVITY * left**2 if bounces < 50 else 0.0
+    assert solution["ball.centre"][-1, 1] - 0.1 == pytest.approx(height, abs=1e-9)
+    taken = solution.ledger.dissipation["floor: impact"].sum()
+    assert taken == pytest.approx(GRAVITY - 0.5 * up**2 if bounces < 50 else GRAVITY, rel=1e-9, abs=1e-9)
+    sound(solution)
+
+
 def test_a_spinning_ball_that_lands_begins_to_roll():
     mechanism, start = bouncing(0.0, friction=2.0, spin=-10.0, gap=1e-3)
     solution = integrate(mechanism, start, np.arange(0.0, 0.1, 2e-3))
