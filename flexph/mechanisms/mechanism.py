@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -282,10 +281,6 @@ class Mechanism(Model):
             For redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``.
         """
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
-
-    def simulator(self, start: State, **options: Any) -> Any:
-        """The mechanism as a :class:`flexph.Simulator`, which is advanced step by step, with its ``options``."""
-        return import_module("flexph.integration.simulator").Simulator(self, start, **options)  # which stands above
 
     @computing(_unknowns)
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:

@@ -18,6 +18,7 @@ from ..mechanisms.model.state import configuration
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
+from .body_points import inside, shares
 from .quantities import Quantity, Reading
 
 
@@ -31,7 +32,10 @@ def _read(kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar:
 
 @checked
 def stress(body: str, field: str, at: Sequence[float]) -> Quantity:
-    """A stress of a body at a point of it: what its field of that name has in the cell that is nearest.
+    """A stress of a body at a point of it, by the name of its field.
+
+    Along a beam or cable it is interpolated between the pieces it is drawn with, and to the ends; of other bodies it is
+    that in the cell that is nearest: there, take more cells until it settles.
 
     Fields are those of ``body.view``: of beams and rods axial forces, bending moments and stresses at the faces, of
     plates resultants, of solids the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa].
@@ -59,11 +63,12 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
     view = _view(mechanism, body)
     fields = {**view.stresses, **view.tensors}
     own = check.lookup("stress", field, fields, f"body {body!r}")
-    cell = _nearest(view.points[view.cells].mean(axis=1), at)
+    cells = shares(view, body, at)
     part = mechanism.layout.parts[f"{body}.stress"]
     if field in view.stresses:
-        row = _rows(own.cells, slice(cell, cell + 1))[0]
+        row = sum(share * _rows(own.cells, slice(cell, cell + 1))[0] for cell, share in cells.items())
         return lambda x: float(row @ x[part])
+    (cell,) = cells
     rows = _rows(own.cells, slice(6 * cell, 6 * cell + 6))
     return lambda x: rows @ x[part]
 
@@ -98,7 +103,8 @@ def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
     own = check.lookup("stress tensor", field, view.tensors, f"body {body!r}")
     if not len(own.compliances):
         raise ValueError(f"the materials of {field!r} of body {body!r} are not known: take stress(...)")
-    point = _nearest(own.positions, at)
+    given = inside(view, body, at)
+    point = int(((own.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
     rows = own.compliances[own.material[point]] @ _rows(own.at, slice(6 * point, 6 * point + 6))
     part = mechanism.layout.parts[f"{body}.stress"]
     return lambda x: rows @ x[part]
@@ -201,13 +207,6 @@ def _view(mechanism: Model, body: str) -> Any:
     if own.view is None or not (own.view.stresses or own.view.tensors):
         raise ValueError(f"body {body!r} has no stresses to read")
     return own.view
-
-
-def _nearest(points: Array, at: Sequence[float]) -> int:
-    given = check.array("at", at, (None,))
-    if given.size > points.shape[1]:
-        raise ValueError(f"at must have {points.shape[1]} coordinates at most, got {given.size}")
-    return int(((points[:, : given.size] - given) ** 2).sum(axis=1).argmin())
 
 
 def _rows(matrix: Any, part: slice) -> Array:

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from ...contacts.broad_phase import broad_phase, passing
 from ...contacts.velocities import Level, Strike, gap_rates, gaps_at, impact, level_at, settle
-from ...kernels.contacts.gaps import TOUCHING, Contacts, vectors_of
+from ...kernels.contacts.gaps import ANGLE, TOUCHING, Contacts, vectors_of
 from ...kernels.resolution import coordinate_size
 from ...kernels.state import derive, node_points
 from ...kernels.values import Schedule, Step
@@ -80,9 +80,10 @@ class RigidStepper(ExactStepper):
         gaps = gaps_at(self.arrays, begun.state.c, begun.state.d).before[self._rigid]
         worst = int(np.argmin(gaps))
         if gaps[worst] < -INSIDE * self._size(begun):
+            unit = "rad" if self.arrays.contacts.kind[self._rigid[worst]] == ANGLE else "m"
             raise ValueError(
                 f"{self._names[self._rigid[worst]]}: the bodies are in each other at the start, by {-gaps[worst]:.3g} "
-                "m (rad at stops): begin with a gap of zero or more, or take a compliant law"
+                f"{unit}: begin with a gap of zero or more, or take a compliant law"
             )
         return begun
 

@@ -229,8 +229,12 @@ def test_a_pendulum_between_stops_bounces_with_their_restitution():
 
 def test_bodies_in_each_other_at_the_start_are_named():
     mechanism, start = bouncing(0.5, gap=-0.01)
-    with pytest.raises(ValueError, match=r"floor: the bodies are in each other at the start, by 0\.01 m"):
+    with pytest.raises(ValueError, match=r"floor: the bodies are in each other at the start, by 0\.01 m:"):
         integrate(mechanism, start, (0.0, 0.1))
+    ends = stop("arm.root", GROUND, Rigid(), upper=-0.1)
+    turned = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), ends])
+    with pytest.raises(ValueError, match=r"GROUND: upper: .* at the start, by 0\.1 rad:"):
+        integrate(turned, turned.consistent_state(turned.assemble(guess={"arm": 0.0})), (0.0, 0.1))
     with pytest.raises(ValueError, match=r"restitution must lie between 0 and 1, got 1\.5"):
         Rigid(restitution=1.5)
 

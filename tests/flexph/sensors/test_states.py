@@ -43,12 +43,29 @@ def test_the_stress_of_a_cantilever_is_that_of_its_moment():
     moment = stress("beam", "bending_moment", (0.3, 0.0))
     sensors = {"moment": moment, "face": stress("beam", "axial_stress_upper", (0.3, 0.0))}
     readings, _ = Panel(BEAM, sensors).read(x)
-    assert abs(readings["moment"]) == pytest.approx(LOAD * 0.7, rel=0.1)  # of the middle of the cell around the point
+    assert abs(readings["moment"]) == pytest.approx(LOAD * 0.7, rel=1e-9)  # linear, as moments of elements are
     modulus = SECTION.second_moment / (0.5 * 0.02)
     assert abs(readings["face"]) == pytest.approx(abs(readings["moment"]) / modulus, rel=1e-9)
     (turn, _) = Panel(BEAM, {"tip": section_rotation("beam.tip")}).read(x)
     angle = LOAD * LENGTH**2 / (2.0 * METAL.young * SECTION.second_moment)
     assert turn["tip"] == pytest.approx(angle, rel=2e-2)
+
+
+def test_the_moment_at_a_clamped_root_converges_with_the_square_of_the_elements():
+    """Of a cantilever under its weight: elements have the moment wL²/2 short by wh²/12 at their ends."""
+    weight, errors = 2700.0 * 0.03 * 0.02 * 9.81, []
+    for elements in (4, 8):
+        beam = fem.beam(LENGTH, METAL, SECTION, elements=elements)
+        shelf = connect({"beam": beam}, [weld("beam.root", GROUND.at(0.0, 0.0))], gravity=(0.0, -9.81))
+        (moment, _) = Panel(shelf, {"it": stress("beam", "bending_moment", (0.0, 0.01))}).read(at_rest(shelf, {}).x)
+        errors.append(abs(moment["it"]) / (0.5 * weight * LENGTH**2) - 1.0)
+    np.testing.assert_allclose(errors, [-1.0 / 96.0, -1.0 / 384.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("at", [(1.001, 0.0), (-0.001, 0.0), (0.5, 0.0101)])
+def test_points_off_a_body_are_refused(at):
+    with pytest.raises(ValueError, match=r"point of body 'beam' .* over 0 to 1 m, -0.01 to 0.01 m; got \("):
+        Panel(BEAM, {"it": stress("beam", "bending_moment", at)})
 
 
 def test_runs_events_observers_and_controllers_read_the_same():
@@ -125,6 +142,9 @@ def test_strains_and_section_forces_of_a_solid_are_those_of_its_state():
     expected = [*hooke, *(2.0 * (1.0 + METAL.poisson) / METAL.young * shear)]
     np.testing.assert_allclose(readings["strain"], expected, rtol=1e-9)
     assert readings["force"].shape == (6,)
+    for quantity in (strain, stress):
+        with pytest.raises(ValueError, match="point of body 'block'"):
+            Panel(mechanism, {"it": quantity("block", "stress", (0.4, 0.05, 0.13))})
     assert Panel(mechanism, {"it": stress("block", "stress", at)}).read(x)[0]["it"].shape == (6,)
 
 

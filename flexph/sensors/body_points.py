@@ -1,0 +1,75 @@
+"""Where a point lies in a body: drawn cells and their shares in what is read there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..bodies.fields import View
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+
+BESIDE = 0.1
+"""Part of the size of a cell by which a point may lie outside of its corners: sides may be curved."""
+BEYOND = 1e-6
+"""The same of the pieces of a line, which are straight: round-off of what is given."""
+
+
+def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
+    """Cells and their shares in the value at a point; raises ValueError for a point off the body.
+
+    That is the cell whose centre is nearest; along a line, the straight line through the middles of the two pieces that
+    are nearest, which goes on to its ends. Elements of beams have moments that are linear: those at a clamped root are
+    then these, and not the ones in the middle of the last piece.
+    """
+    given = inside(view, body, at)
+    corners = view.points[view.cells][:, :, : given.size]
+    centres = corners.mean(axis=1)
+    cell = int(((centres - given) ** 2).sum(axis=1).argmin())
+    if view.cell_type != "line":
+        return {cell: 1.0}
+    along = corners[cell, -1] - corners[cell, 0]
+    if not along.any():  # of a line across the coordinates that are given
+        return {cell: 1.0}
+    ahead = float((given - centres[cell]) @ along)
+    neighbours = [k for k in (cell + 1, cell - 1) if 0 <= k < len(centres) and _meet(corners, cell, k)]
+    if not neighbours:
+        return {cell: 1.0}
+    nearest = [k for k in neighbours if (k > cell) == (ahead > 0.0)]
+    other = (nearest or neighbours)[0]
+    part = ahead / float((centres[other] - centres[cell]) @ along)
+    return {cell: 1.0 - part, other: part}
+
+
+def _meet(corners: Array, one: int, other: int) -> bool:
+    """Whether the later of two pieces begins where the earlier one ends."""
+    first, second = sorted((one, other))
+    size = np.abs(corners[first, 1] - corners[first, 0]).max()
+    return bool(np.allclose(corners[first, 1], corners[second, 0], rtol=0.0, atol=BEYOND * size))
+
+
+def inside(view: View, body: str, at: Sequence[float]) -> Array:
+    """The coordinates of a point, as many as are given; raises ValueError for one that is off the body."""
+    given = check.array("at", at, (None,))
+    if given.size > view.points.shape[1]:
+        raise ValueError(f"at must have {view.points.shape[1]} coordinates at most, got {given.size}")
+    corners = view.points[view.cells][:, :, : given.size]
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    beside = BEYOND if view.cell_type == "line" else BESIDE
+    room = beside * np.linalg.norm(high - low, axis=1)[:, None]
+    low, high = low - _half_widths(view)[: given.size], high + _half_widths(view)[: given.size]
+    if not ((low - room <= given) & (given <= high + room)).all(axis=1).any():
+        bounds = ", ".join(f"{a:.6g} to {b:.6g} m" for a, b in zip(low.min(axis=0), high.max(axis=0), strict=True))
+        raise ValueError(
+            f"at must be a point of body {body!r} in its own axes, undeformed, which is drawn over {bounds}; "
+            f"got {tuple(given.tolist())}"
+        )
+    return given
+
+
+def _half_widths(view: View) -> Array:
+    """How far a swept section reaches from its line along each axis, (3,) [m]."""
+    if view.sweep is None:
+        return np.zeros(3)
+    return np.append(0.0, np.abs(view.sweep.outline).max(axis=0))
