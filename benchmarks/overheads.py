@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from crank_slider import ELEMENTS, END, mechanism
+from scipy.stats import binom
 
 import rigid
 from cases import crank_slider as case
@@ -187,6 +188,8 @@ def threads(rounds: int) -> None:
 # --- checkpoints ------------------------------------------------------------------------------------------------------
 
 COMMAND = (sys.executable, "-m", "flexph", "run", "crank-slider", "--quiet", "--out")
+MOST = 1.05
+"""What the command may take with checkpoints, over what it takes without."""
 
 
 def of_process(words: Sequence[str]) -> float:
@@ -199,20 +202,39 @@ def of_process(words: Sequence[str]) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def checkpoint(rounds: int) -> None:
-    """``flexph run crank-slider --checkpoint 1`` over the same without, in turn; each a process of its own."""
-    kept = ("--checkpoint", "1")
-    of_process(kept)  # compiles
-    times = np.array([[of_process(()), of_process(kept)] for _ in range(rounds)])
-    for name, own in (("least", times.min(axis=0)), ("median", np.median(times, axis=0))):
-        print(f"crank-slider {own[0]:8.3f} s, with --checkpoint 1 {own[1]:8.3f} s, {name} of {rounds} pairs")
-        print(f"ratio checkpoint-{name} {own[1] / own[0]:.3f}")
+def checkpoint(pairs: int, minutes: float) -> None:
+    """``flexph run crank-slider --checkpoint 1`` and the same without in turn, each in a process of its own.
+
+    Which one comes first changes from pair to pair. The number of pairs is even, and less than what was asked where the
+    minutes are over before; the bounds are those of the median of pairs with 95 % confidence, by their order.
+    """
+    with_, without = ("--checkpoint", "1"), ()
+    began = time.monotonic()
+    of_process(with_)  # compiles
+    times: list[tuple[float, float]] = []
+    while len(times) < pairs and time.monotonic() - began < 60.0 * minutes:
+        times.append((of_process(without), of_process(with_)))
+        times.append((of_process(with_), of_process(without))[::-1])
+    plain, kept = np.transpose(times)
+    ratios, count = np.sort(kept / plain), len(times)
+    below = int(binom.ppf(0.025, count, 0.5))
+    low, high = ratios[max(below - 1, 0)], ratios[min(count - below, count - 1)]
+    print(f"flexph run crank-slider: medians of {count} pairs {np.median(plain):.3f} s of processor time,")
+    print(f"with --checkpoint 1 {np.median(kept):.3f} s; shortest {plain.min():.3f} s and {kept.min():.3f} s")
+    print(
+        f"median of the pairs {100.0 * (np.median(ratios) - 1.0):+.2f} %, within {100.0 * (low - 1.0):+.2f} % and ",
+        end="",
+    )
+    print(f"{100.0 * (high - 1.0):+.2f} %")
+    print(f"ratio overhead-checkpoint {MOST / np.median(ratios):.3f}")
 
 
 def main() -> None:
     os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--rounds", type=int, default=10, help="of which the shortest counts")
+    words.add_argument("--pairs", type=int, default=20, help="of commands with and without checkpoints")
+    words.add_argument("--minutes", type=float, default=10.0, help="after which no other pair begins")
     words.add_argument("--parts", nargs="*", default=["building", "threads", "checkpoint"])
     given = words.parse_args()
     if "building" in given.parts:
@@ -220,7 +242,7 @@ def main() -> None:
     if "threads" in given.parts:
         threads(given.rounds)
     if "checkpoint" in given.parts:
-        checkpoint(given.rounds)
+        checkpoint(given.pairs, given.minutes)
 
 
 if __name__ == "__main__":

@@ -26,14 +26,19 @@ def record(command: str) -> Path:
     """Run one, given as the name of its file and options, with one thread; raises CalledProcessError if it fails."""
     name, *options = command.split()
     started, load = time.perf_counter(), os.getloadavg()[0]
-    printed = subprocess.run(
+    printed = ""
+    with subprocess.Popen(
         [sys.executable, f"benchmarks/{name}.py", *options],
         cwd=ROOT,
-        check=True,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, **dict.fromkeys(THREADS, "1")},
-    ).stdout
+    ) as process:
+        for line in process.stdout or ():  # as it comes: what is printed before a failure is seen
+            print(line, end="", file=sys.stderr, flush=True)
+            printed += line
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
     run = {
         "command": " ".join([f"python benchmarks/{name}.py", *options]),
         "version": flexph.__version__,

@@ -21,11 +21,12 @@ class CheckpointWarning(RuntimeWarning):
 @checked
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder in which a run keeps its finished steps, at least ``every`` so many seconds, and how it stands there.
+    """A folder in which a run keeps its finished steps, piece by piece, and how it stands there.
 
-    A run that is killed at any moment loses what came after the last piece. Such a run may be longer than memory: its
-    finished rows go to temporary files in the folder, and the arrays of the solution are read from there as they are
-    asked for.
+    A run that is killed at any moment loses what came after the last piece: what it did within ``every`` seconds, while
+    the next piece was being written, and in the step (of compiled loops: the tenth of a second) under way. Such a run
+    may be longer than memory: its finished rows go to temporary files in the folder, and the arrays of the solution are
+    read from there as they are asked for.
 
     Another call than the one whose run is kept is refused: inputs are compared by their values at a few times, events
     and ``observe`` by the code of their functions and the constants that these hold (defaults, closures, arguments of
@@ -36,7 +37,8 @@ class Checkpoint:
     path : path
         The folder.
     every : float
-        Least time between two pieces [s].
+        Time of the run between two pieces, from the end of writing one to the next [s]: where a piece takes w seconds
+        to reach the disk, pieces take w/(w + every) of the time at most.
     resume : bool
         The same call goes on from there, to the bits of a run that was not interrupted, and returns at once what has
         ended; it begins where there is nothing yet. Without, a folder in which a run is kept is refused.

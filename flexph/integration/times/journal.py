@@ -86,13 +86,14 @@ class Journal:
         stands = run.ended or (run.then is not None and run.count != self._steps)
         if not (self._whole and stands):
             return
-        self._clock = time.monotonic()
         try:
             write_tree(self.folder / f"{self._number + 1:0{DIGITS}}.h5", self._piece(run))
         except OSError as error:
             told = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run goes on"
             warnings.warn(told, CheckpointWarning, stacklevel=2)
             return
+        finally:
+            self._clock = time.monotonic()  # after it: where writing takes long, the run still has its time between
         self._number, self._written, self._steps = self._number + 1, self._progress(run), run.count
 
     def _progress(self, run: Any) -> _Written:

@@ -18,7 +18,7 @@ from sample_mechanisms import CASES
 
 from flexph import Checkpoint, Event, IntegrationError, IntegrationInterrupted, integrate
 from flexph.files import durable
-from flexph.integration.times import recorder, rows_on_disk
+from flexph.integration.times import journal, recorder, rows_on_disk
 from flexph.integration.times.checkpoint import CheckpointWarning, runs_kept
 from flexph.methods import (
     IDA,
@@ -129,6 +129,27 @@ def test_a_run_that_goes_on_is_the_same_to_the_bit(name, tmp_path, monkeypatch):
     for left in (pieces, pieces // 2):  # all of it, and half
         cut(tmp_path, left)
         assert differences(whole, run(method, checkpoint=Checkpoint(tmp_path, 60.0, resume=True), **options)) == []
+
+
+def test_a_run_has_its_time_between_two_pieces_on_a_slow_disk(tmp_path, monkeypatch):
+    """Steps take a second, writing a piece takes ten; a failed piece counts as one."""
+    clock, begun = [0.0], []
+
+    def slowly(path, tree):
+        begun.append(clock[0])
+        clock[0] += 10.0
+        if len(begun) == 2:
+            raise OSError(errno.ENOSPC, "no space left")
+
+    def step(t, x):
+        clock[0] += 1.0
+
+    monkeypatch.setattr(journal, "write_tree", slowly)
+    monkeypatch.setattr(journal.time, "monotonic", lambda: clock[0])
+    with pytest.warns(CheckpointWarning, match="no space left"):
+        of_particles(DiscreteGradient(compiled=False), observe=step, checkpoint=Checkpoint(tmp_path, 3.5))
+    assert len(begun) == 3  # the last one at the end of the run
+    assert np.diff(begun).tolist() == [14.0, 12.0]
 
 
 @numba
