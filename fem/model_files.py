@@ -195,6 +195,7 @@ class LoadEntry(Entry):
     region: Region
     on: Literal["surface", "volume"] = None
     uniform: bool = True
+    along: Direction = None
 
 
 class CutEntry(Entry):

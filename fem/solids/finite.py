@@ -18,8 +18,9 @@ from flexph.numerics.rotations import spins
 from ..materials.damping import Damping
 from ..materials.strain_laws import stored_energy
 from ..meshes.regions import region
+from .faces import face_samples
 from .finite_view import current_tensors, finite_view
-from .loads import load_ports, loaded_elements
+from .loads import load_ports, loaded_elements, loaded_region
 from .model import TERMS, SolidModel, block_diagonal
 from .region_samples import measured
 from .ties import given_ties, is_rigid, refuse_cells, refuse_shared
@@ -142,10 +143,13 @@ def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) -> NodalLoad:
     """A load as forces on nodes of the mesh, each at a node of the body."""
     (nodes, places), (values, measures, normals) = held, loaded_elements(model, name, given)
+    load, loaded, on_facets = loaded_region(model, name, given)
+    positions = _positions(model, nodes)
+    faces = face_samples(model, positions, loaded.facets, name=name, given=load) if on_facets else None
     forces = sparse.csr_array(values.T @ sparse.diags_array(measures))
-    loaded = np.flatnonzero(np.diff(forces.indptr))
-    owner = _weights(model, nodes).indices[loaded]
-    return NodalLoad(owner, model.mesh.points[loaded] - places[owner], forces[loaded], normals)
+    at = np.flatnonzero(np.diff(forces.indptr))
+    owner = _weights(model, nodes).indices[at]
+    return NodalLoad(owner, model.mesh.points[at] - places[owner], forces[at], normals, faces=faces)
 
 
 def _green_strain(

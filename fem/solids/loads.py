@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -14,7 +14,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, rows_at
 
-from ..meshes.regions import region
+from ..meshes.regions import Region, region
 from .model import SolidModel
 from .region_samples import facet_samples
 from .ties import Where
@@ -38,16 +38,26 @@ class Load:
         Traction [N/m²] or force per volume [N/m³]; by default what the region is.
     uniform : bool
         One density for the whole region, the input (1, d) or (d,); else one for each facet or cell, (k, d). A pressure
-        needs that where the normals of the region differ.
+        needs that where the normals of the region differ, but where it follows the deformed faces.
+    along : array, optional
+        (3,), of faces in space that a load follows (``axes="face"`` of ``flexph.distributed_load``, finite strain):
+        its first component is along the image of this direction of the undeformed body, projected on the face. By
+        default, at each point, of the axis that is most nearly in the face, the first of equal ones.
     """
 
     region: Where
     on: On | None = None
     uniform: bool = True
+    along: Sequence[float] | Array | None = None
 
     def __post_init__(self) -> None:
         if self.on is not None:
             check.choice("on", self.on, get_args(On))
+        if self.along is not None:
+            along = check.array("along", self.along, (3,))
+            if not along.any():
+                raise ValueError("along must not be zero")
+            object.__setattr__(self, "along", tuple(along.tolist()))
 
 
 def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -> dict[str, Kind]:
@@ -64,17 +74,23 @@ def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
 
 
-def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
-    """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
-
-    Raises ValueError where the region has no facets or cells to be loaded.
-    """
+def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
+    """A load, its region, and whether it is on facets. Raises ValueError where there are none, or no cells."""
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")
     if not len(loaded.cells if on == "volume" else loaded.facets):
         raise ValueError(f"load {name!r} must be on a region with {'cells' if on == 'volume' else 'facets'}, got none")
-    if on == "volume":
+    return load, loaded, on == "surface"
+
+
+def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
+    """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
+
+    Raises ValueError where the region has no facets or cells to be loaded.
+    """
+    load, loaded, on_facets = loaded_region(model, name, given)
+    if not on_facets:
         owner, rows, weights = _of_cells(model, model.mesh.numbered(loaded.cells))
         directions = None
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -65,13 +65,28 @@ class LoadPort:
     normals: Array | None = None
 
 
+class FaceSamples(NamedTuple):
+    """Samples of loaded faces over the k places of a body of nodes: positions and both tangents, sparse (q, k).
+
+    The tangents are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward
+    normal, in the plane along the direction that is the normal turned by 90°, and none. ``areas`` (q,) of the
+    undeformed faces, ``element`` (q,) which of the load has them.
+    """
+
+    points: Any
+    along: Any
+    across: Any
+    areas: Array
+    element: Array
+
+
 @dataclass(frozen=True, eq=False)
 class NodalLoad:
     """A force density on each of k elements of a body of several frames, as forces ``weights @ densities`` on p points.
 
     nodes (p,) that have the points, positions (p, d) [m] from their origins, weights sparse (p, k): lengths, areas or
     volumes. On surfaces ``normals`` (k, d): the mean outward normals of the undeformed body. ``shapes``, sparse
-    (p·d, n), of frames that deform.
+    (p·d, n), of frames that deform; ``faces`` of bodies whose faces deform.
     """
 
     nodes: Array
@@ -79,6 +94,7 @@ class NodalLoad:
     weights: Any
     normals: Array | None = None
     shapes: Any | None = None
+    faces: FaceSamples | None = None
 
     @property
     def measures(self) -> Array:

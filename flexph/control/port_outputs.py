@@ -9,7 +9,9 @@ import numpy as np
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
 from ..kernels.arrays import Arrays
+from ..kernels.loads.faces import face_outputs
 from ..kernels.state import Configuration, node_arms, node_velocities
+from ..kernels.step import mean_places
 from ..kernels.values import Means
 from ..mechanisms.model.accounts import input_outputs
 from ..mechanisms.model.model import Model
@@ -34,7 +36,8 @@ class PortOutputs:
         self.slices = self._part.network.input_slices
         self._arrays: Arrays = self._part.network.arrays
         a = self._arrays
-        self._rows = None if a.dim == 3 or abs(a.input_node).sum() > 0.0 else self._constant()
+        on_nodes = a.faces is not None or abs(a.input_node).sum() > 0.0
+        self._rows = None if a.dim == 3 or on_nodes else self._constant()
 
     def _constant(self) -> Array:
         """Outputs of torques in the plane are linear in the state, (m, n)."""
@@ -62,6 +65,8 @@ class PortOutputs:
         if a.follow_input.size:
             turned = np.einsum("fjd,fd->fj", lever[a.follow_node], outputs[a.follow_input])
             outputs[a.follow_input] = turned
+        if a.faces is not None:
+            outputs += face_outputs(a.faces, mean_places(a, c0, c1.r, lever), speed, outputs.size)
         return outputs
 
 

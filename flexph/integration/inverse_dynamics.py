@@ -181,7 +181,7 @@ def _drive(port: Connection, given: Motion) -> Connection:
     """The drive that stands for an external port."""
     told, element = f"motion of {port.name!r}", port.input
     assert element is not None
-    if element.kind == "load":
+    if element.kind in ("load", "face"):
         raise ValueError(f"{told}: a distributed load has no motion; take the port of a torque or a force")
     ports = (element.port, GROUND if element.against is None else element.against)
     if isinstance(given, Connection):

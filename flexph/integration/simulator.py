@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..kernels.continuous import input_matrix
-from ..kernels.state import derive
+from ..kernels.state import derive, places
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.constraints import velocities_of
 from ..mechanisms.model.state import State, configuration
@@ -118,7 +118,8 @@ class Simulator:
     def outputs(self) -> Mapping[str, Array]:
         """By external port, the velocities on which its input works, in its axes."""
         a, c = self.mechanism.network.arrays, configuration(self.mechanism, self._steps.x)
-        y = input_matrix(a, c.R, derive(a, c).arm).T @ velocities_of(self.mechanism, c)
+        d = derive(a, c)
+        y = input_matrix(a, c.R, d.arm, places(a, c, d)).T @ velocities_of(self.mechanism, c)
         return {name: y[part] for name, part in self.mechanism.network.input_slices.items()}
 
     @property

@@ -14,6 +14,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
 from .contacts.gaps import Contacts
+from .loads.faces import Faces
 from .rates.slips import Slips
 from .strains import Strains
 
@@ -73,6 +74,7 @@ class Arrays(NamedTuple):
     torque_shape: Any  # (t·s, n): section rotations ψ
     follow_input: Index  # (f, d): inputs given in the axes of a section
     follow_node: Index  # (f, d): the direction nodes of those axes
+    faces: Faces | None  # loads that follow faces
     columns: Columns
     sum_coordinates: Any  # (b, n), sums over the flexible coordinates of each body
     sum_nodes: Any  # (b, k), sums over the nodes of each body,

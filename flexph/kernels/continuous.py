@@ -12,6 +12,7 @@ from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
 from .gradient import block_diagonal, is_sparse, node_rows, product_matrix, section_rows, spin_block, world_spin_levers
+from .loads.faces import face_matrix
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
 from .step import world_loads
@@ -180,8 +181,11 @@ def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None) -> 
     return -(_strain_rows(a, d).T @ stress)
 
 
-def input_matrix(a: Arrays, R: Array, arm: Array) -> Any:
-    """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i); those that follow a section in its axes."""
+def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
+    """Forces on (ṙ, ω, u̇) of the external inputs, sparse (n_v, i); those that follow a section in its axes.
+
+    From the rotations, and the arms and places of the nodes.
+    """
     nodes = sparse.csr_array(node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
     if not a.input_node.shape[1]:
         return sparse.csr_array((nodes.shape[1], 0))
@@ -189,7 +193,8 @@ def input_matrix(a: Arrays, R: Array, arm: Array) -> Any:
     columns = nodes.T @ sparse.csr_array(a.input_node) + sections.T @ sparse.csr_array(a.input_torque)
     count = a.input_node.shape[1]
     world = np.array([world_loads(a, arm, u) for u in np.eye(count)]).reshape(count, count)
-    return sparse.csr_array(columns @ sparse.csr_array(world.T))
+    columns = columns @ sparse.csr_array(world.T)
+    return sparse.csr_array(columns if a.faces is None else columns + nodes.T @ face_matrix(a.faces, place, count))
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:

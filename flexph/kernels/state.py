@@ -159,6 +159,11 @@ def node_velocities(a: Arrays, x: Velocities, frame: Array, lever: Array) -> Arr
     return moved + a.node_moves[:, None] * x.v.take(a.node_body, axis=0)
 
 
+def places(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Where all nodes are at a configuration, (k, d)."""
+    return node_points(a, c.r, d.arm)
+
+
 def vectors(a: Arrays, r: Array, arm: Array) -> Array:
     """World vectors of the joints, (v, d)."""
     return a.incidence @ node_points(a, r, arm) + a.vector_fixed

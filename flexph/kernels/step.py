@@ -23,6 +23,7 @@ from .contacts.forces import node_and_body_forces, touched
 from .contacts.gaps import Touch
 from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
+from .loads.faces import face_forces
 from .rates.slips import add_slip_forces, slid
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
@@ -115,6 +116,8 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         add_stresses(a.strains, mean_gradient(a.strains, known.product, product), stress[own], on_product)
     loads = world_loads(a, lever, s.inputs)
     node_force = node_forces(a, on_product, vector_mean, loads)
+    if a.faces is not None:
+        node_force = node_force + face_forces(a.faces, mean_places(a, start, r1, lever), s.inputs)
     touch, by_friction = _touched(a, step, x, (r1, arm)), None
     if touch is not None:
         on_node, by_friction = node_and_body_forces(a.contacts, touch, len(lever), x.omega.shape)
@@ -217,6 +220,11 @@ def _end_rates(a: Arrays, step: Step, x: Means, at: tuple[Array, Array, Array]) 
         return x.omega + x.omega - start.omega, x.du + x.du - start.du, rate + rate - known.Pdu
     omega1, du1 = unpacked(a, end_rates(a, step, x, mass(a, u1, Pu1)))
     return omega1, du1, inertia_products(a, du1)
+
+
+def mean_places(a: Arrays, start: Configuration, r1: Array, lever: Array) -> Array:
+    """The means of the places of all nodes at both ends, (k, d)."""
+    return node_points(a, 0.5 * (start.r + r1), lever)
 
 
 def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:

@@ -618,7 +618,7 @@ def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
 def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:
     if not isinstance(connection, Connection):
         raise ValueError(f"connections must be joints or force elements, got {connection!r}")
-    if connection.input is not None and connection.input.kind == "load":
+    if connection.input is not None and connection.input.kind in ("load", "face"):
         return
     dim = next(iter(bodies.values())).dim
     for port in connection.ports:

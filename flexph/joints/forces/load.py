@@ -73,7 +73,9 @@ def torque(port: str, *, against: str | None = None, axes: Axes = "world", name:
 
 
 @checked
-def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", name: str | None = None) -> Connection:
+def distributed_load(
+    port: str, *, axes: Literal["world", "body", "face"] = "world", name: str | None = None
+) -> Connection:
     """A force density on a load port: (k, d), one for each of its k elements, or (d,) for all.
 
     Constant on each element, it acts at the element's mean displacement: the exact work of the finite-element field. As
@@ -84,10 +86,13 @@ def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", nam
     ----------
     port : str
         Load port ``body.load`` of a flexible body.
-    axes : {"world", "body"}
+    axes : {"world", "body", "face"}
         ``body``: the load follows, its components are on the axes of the frame of the body; a pressure p is ``-p *
         body.loads[port].normals``. On a rod they are on the axes of the section at each node, the first along the rod,
         on a beam that is split on those of each frame. Cables and solids of finite strain have no such axes.
+        ``face``, on a surface of a solid of finite strain: the traction [N/m²] follows the deformed face and acts per
+        area of it. Its last component is along the outward normal, −p of a pressure p; the others are along the
+        tangent of the face, in space along the image of ``fem.Load(along=...)`` and across it.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -96,5 +101,5 @@ def distributed_load(port: str, *, axes: Literal["world", "body"] = "world", nam
     Connection
         The external port, for :func:`flexph.connect`; its values are given to ``integrate(..., inputs=...)``.
     """
-    follows = check.choice("axes", axes, ("world", "body")) == "body"
-    return Connection("load", (port,), input=Input("load", port, follows), label=name)
+    kind = "face" if check.choice("axes", axes, ("world", "body", "face")) == "face" else "load"
+    return Connection("load", (port,), input=Input(kind, port, axes == "body"), label=name)

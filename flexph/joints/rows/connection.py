@@ -61,10 +61,10 @@ class Slip:
 
 @dataclass(frozen=True)
 class Input:
-    """An external port: ``force``, ``torque``, or ``load`` (per length, on a load port).
+    """An external port: ``force``, ``torque``, ``load`` or ``face`` (per length, area or volume, on a load port).
 
-    World axes, or those of the section at the port where it ``follows``. A torque acts with the opposite sign on the
-    section at the port ``against``.
+    World axes, or those of the section at the port where it ``follows``; of a ``face`` those of this. A torque
+    acts with the opposite sign on the section at the port ``against``.
     """
 
     kind: str

@@ -20,11 +20,12 @@ from ..gradient import (
     section_rows,
     velocity_slices,
 )
+from ..loads.faces import face_tangent
 from ..rates.slips import slip_tangent
 from ..rolling import gain_slopes, stiffness, weights
 from ..springs import tangent
 from ..state import body_spins, contracted, rotational_inertia
-from ..step import end_momenta, section_torques
+from ..step import end_momenta, mean_places, section_torques
 from ..strains import tangent as strain_tangent
 from ..values import Means, Point
 
@@ -121,15 +122,21 @@ def node_gradients(a: Arrays, at: Point, arm_omega: Array) -> tuple[Any, Any]:
 
 
 def following_loads(a: Arrays, at: Point, B: Any, W: Any) -> Any:
-    """h Bᵀ δ(loads that follow their sections), (n_v, n_v), from the node rows B and W; None where there are none.
+    """h Bᵀ δ(loads that follow sections and faces), (n_v, n_v), from the node rows B and W; None where there are none.
 
-    A load f on the mean directions ½(d₀ + d₁) of its section changes by ½ Σ f_j δd_j.
+    A load f on the mean directions ½(d₀ + d₁) of its section changes by ½ Σ f_j δd_j, one on faces by their
+    mean places.
     """
-    if not a.follow_input.size:
+    if not (a.follow_input.size or a.faces is not None):
         return None
-    change = load_changes(a, 0.5 * at.schedule.inputs, W)
-    on_nodes = B.T @ (a.input_node @ change)
-    on_sections = section_motion(a, at).T @ (a.input_torque @ change)
+    on_nodes, on_sections = 0.0, 0.0
+    if a.follow_input.size:
+        change = load_changes(a, 0.5 * at.schedule.inputs, W)
+        on_nodes = B.T @ (a.input_node @ change)
+        on_sections = section_motion(a, at).T @ (a.input_torque @ change)
+    if a.faces is not None:
+        mean = mean_places(a, at.start, at.trial.end.r, at.trial.lever)
+        on_nodes = on_nodes + B.T @ (face_tangent(a.faces, mean, 0.5 * at.schedule.inputs) @ W)
     stiffness = at.h * (on_nodes + on_sections)
     return sparse.csr_array(stiffness) if is_sparse(a) else stiffness
 

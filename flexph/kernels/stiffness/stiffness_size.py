@@ -16,9 +16,10 @@ from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
 from ..continuous import strain_product_force
 from ..gradient import placed, product_gradient, section_rows
+from ..loads.faces import face_matrix, face_tangent
 from ..rolling import stiffness as rolling_stiffness
 from ..springs import split
-from ..state import Configuration, Derived, inertia_products, rotational_inertia
+from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
@@ -35,6 +36,8 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     if a.strains.stress.size:
         size = size + _strained(a, d, moved)
     loads = following(_sized(a), motion, abs(sparse.csr_array(section_rows(a, c.R))), abs(forces.inputs))
+    if a.faces is not None:
+        loads = loads + motion.T @ abs(face_tangent(a.faces, places(a, c, d), forces.inputs)) @ motion
     return sparse.csr_array(size + loads + loads.T)
 
 
@@ -114,6 +117,8 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     basis, R, loads = abs(cross(a.dim)), abs(c.R)[a.node_body], abs(world_loads(a, d.arm, forces.inputs))
     on_vector = abs(sparse.csr_array(product_gradient(a, d.vector))).T @ _on_products(a, d, forces)
     force = (abs(a.incidence).T @ on_vector.reshape(-1, a.dim)).ravel() + abs(a.input_node) @ loads
+    if a.faces is not None:
+        force = force + abs(face_matrix(a.faces, places(a, c, d), loads.size)) @ abs(forces.inputs)
     body_force = np.einsum("kji,kj->ki", R, force.reshape(-1, a.dim))
     turned = np.einsum("sij,kj->ksi", basis, body_force)
     lever = np.einsum("kji,kj->ki", R, abs(d.arm))

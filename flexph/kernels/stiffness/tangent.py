@@ -45,9 +45,10 @@ from ..gradient import (
     spin_block,
     world_spin_levers,
 )
+from ..loads.faces import face_forces, face_tangent
 from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
-from ..state import Configuration, Derived, inertia_products, momenta, rotational_inertia
+from ..state import Configuration, Derived, inertia_products, momenta, places, rotational_inertia
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
@@ -85,7 +86,7 @@ def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
 def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
     """Forces of products, springs, inputs, weight and stress on (ṙ, ω, u̇), without inertia forces."""
     loads = world_loads(a, d.arm, forces.inputs)
-    force = node_motion(a, c, d).T @ _node_force(a, d, forces, loads)
+    force = node_motion(a, c, d).T @ _node_force(a, (c, d), forces, loads)
     force += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
     if a.rolling.spin_row.size:
         spins = a.columns.omega[a.turning]
@@ -116,13 +117,17 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
     )
 
 
-def _node_force(a: Arrays, d: Derived, forces: Forces, loads: Array, *, stress: Array | None = None) -> Array:
+def _node_force(
+    a: Arrays, at: tuple[Configuration, Derived], forces: Forces, loads: Array, *, stress: Array | None = None
+) -> Array:
+    c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
         on_product = on_product + strain_product_force(a, d, stress)
     on_vector = sparse.csr_array(product_gradient(a, d.vector)).T @ on_product
     on_vector = np.asarray(on_vector).reshape(-1, a.dim)
-    return (a.incidence.T @ on_vector).ravel() + a.input_node @ loads
+    force = (a.incidence.T @ on_vector).ravel() + a.input_node @ loads
+    return force if a.faces is None else force + face_forces(a.faces, places(a, c, d), loads).ravel()
 
 
 def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
@@ -192,6 +197,8 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     if a.strains.stress.size:
         on_product = on_product + strain_product_force(a, d, c.sigma[a.strains.stress])
     loads = following(a, motion, sparse.csr_array(section_rows(a, c.R)), forces.inputs)
+    if a.faces is not None:
+        loads = loads + motion.T @ face_tangent(a.faces, places(a, c, d), forces.inputs) @ motion
     if on_product.size:
         loads = loads + on_vectors(a, on_product, pulled)
     if a.rolling.row.size:
@@ -203,7 +210,7 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     """∂/∂ξ of node forces and section torques that stay in the world while the body turns under them."""
     basis, loads = cross(a.dim), world_loads(a, d.arm, forces.inputs)
-    f = _node_force(a, d, forces, loads, stress=c.sigma[a.strains.stress]).reshape(-1, a.dim)
+    f = _node_force(a, (c, d), forces, loads, stress=c.sigma[a.strains.stress]).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)
     local = np.einsum("kji,kj->ki", c.R[a.node_body], d.arm)
     turned = -np.einsum("sij,kj->ksi", basis, body_f)  # f × θ by unit θ

@@ -45,6 +45,8 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
             "general equations need stresses that are linear in the strains, which a law of finite strain is not: take "
             "Exact() or Exact4(), or strain='finite' without law"
         )
+    if mechanism.network.arrays.faces is not None:
+        raise ValueError("general equations do not take loads that follow faces: take Exact() or Exact4()")
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)

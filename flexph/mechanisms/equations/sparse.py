@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ...kernels import continuous
 from ...kernels.gradient import constraint_matrix
-from ...kernels.state import Configuration, Derived, derive, energies
+from ...kernels.state import Configuration, Derived, derive, energies, places
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, entries, entry_count
 from ..model.state import configuration
@@ -126,7 +126,7 @@ class _Sparse:
 
     def inputs(self, x: Array) -> Any:
         c, d = self.at(x)
-        force = continuous.input_matrix(self.a, c.R, d.arm)
+        force = continuous.input_matrix(self.a, c.R, d.arm, places(self.a, c, d))
         before = sum(self.layout.position_sizes)
         middle = self.layout.stresses + self.layout.springs
         rates = sparse.csr_array(

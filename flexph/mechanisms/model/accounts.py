@@ -15,6 +15,7 @@ from ...kernels.arrays import Arrays, total
 from ...kernels.contacts.laws import stored
 from ...kernels.contacts.rubbing import anchored
 from ...kernels.decay import lost
+from ...kernels.loads.faces import face_outputs
 from ...kernels.rates.slips import lost_to_slips
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
@@ -26,6 +27,7 @@ from ...kernels.state import (
     node_velocities,
     product_changes,
 )
+from ...kernels.step import mean_places
 from ...kernels.strains import viscous_change
 from ...kernels.values import Means, Step, Trial
 from ...numerics.arrays import Array
@@ -137,7 +139,7 @@ class Accounts:
         if t.gain.size:
             turned = h * turned_spins(start.R, x.omega)
             by_row = by_row + x.lam * rates(a.rolling, t.gain, done, turned)
-        by_input = self._input_work(h, x, t, moved) if self._inputs else _NOTHING
+        by_input = self._input_work(step, x, t, moved) if self._inputs else _NOTHING
         by_loss = self._dissipation(step, x, t) if self.loses else _NOTHING
         if s.decay is not None:
             by_loss = np.append(by_loss, lost(a, step, t.end, x))
@@ -190,9 +192,14 @@ class Accounts:
         """ΔH − work of ports and drives + dissipation of one step [J]."""
         return float((after - before).sum() + row @ self._signs)
 
-    def _input_work(self, h: float, x: Means, t: Trial, moved: Array) -> Array:
+    def _input_work(self, step: Step, x: Means, t: Trial, moved: Array) -> Array:
         """Of each input, from the increments of the nodes."""
-        return input_outputs(self.arrays, h, x, (t.inverse, moved)) * t.loads
+        start, _, h, _ = step
+        outputs = input_outputs(self.arrays, h, x, (t.inverse, moved))
+        if self.arrays.faces is not None:
+            mean = mean_places(self.arrays, start, t.end.r, t.lever)
+            outputs = outputs + face_outputs(self.arrays.faces, mean, moved, outputs.size)
+        return outputs * t.loads
 
     def _dissipation(self, step: Step, x: Means, t: Trial) -> Array:
         a, h, own = self.arrays, step.h, self.arrays.strains.stress

@@ -14,6 +14,7 @@ from ...bodies.ports import find_place, find_port, frames_of, split_port, weight
 from ...joints.rows.connection import Connection, Input
 from ...joints.rows.directions import axis
 from ...joints.rows.vectors import BodyVector
+from ...kernels.loads.faces import Faces
 from ...numerics import checks as check
 from ...numerics.arrays import Array, widened
 from ...numerics.factors.low_rank import placed
@@ -138,7 +139,9 @@ def load_arrays(
     at, width = 0, int(start[-1])
     for c in (c for c in connections if c.input is not None):
         assert c.input is not None
-        if c.input.kind == "torque":
+        if c.input.kind == "face":
+            count = dim * loaded_faces(c.input.port, bodies)[1].measures.size
+        elif c.input.kind == "torque":
             torques.append((at, 1.0, *_section(c.input.port, bodies, start)))
             if c.input.against is not None:
                 torques.append((at, -1.0, *_section(c.input.against, bodies, start)))
@@ -198,3 +201,40 @@ def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
     columns = np.array([at + i for at, _ in starts for i in range(s)], dtype=int)
     signs = np.repeat([sign for _, sign in starts], s)
     return sparse.csr_array((signs, (np.arange(columns.size), columns)), shape=(columns.size, inputs))
+
+
+def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, NodalLoad]:
+    """The body and the load port of a load that follows faces. Raises ValueError where these do not deform."""
+    _, owner, port_name = split_port(name, bodies)
+    load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
+    if not isinstance(owner, NodalBody) or load.faces is None:
+        raise ValueError(
+            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': of other bodies take "
+            "axes='world', or axes='body' and the normals of the load port"
+        )
+    return owner, load
+
+
+def face_arrays(
+    bodies: Mapping[str, AnyBody], connections: Sequence[Connection], slices: Mapping[str, slice], first: int
+) -> Faces | None:
+    """Samples of all loads that follow faces, over the places of a mechanism; ``first`` those of joints and loads."""
+    given = [c for c in connections if c.input is not None and c.input.kind == "face"]
+    if not given:
+        return None
+    starts, width = {}, first
+    for name, body in bodies.items():
+        if isinstance(body, NodalBody):
+            starts[name], width = width, width + body.elasticity.vectors.shape[1]
+    parts: list[tuple[Any, ...]] = []
+    for c in given:
+        assert c.input is not None
+        owner, load = loaded_faces(c.input.port, bodies)
+        assert load.faces is not None
+        start = starts[c.input.port.partition(".")[0]]
+        rows = [placed(x, (0, start), (x.shape[0], width)) for x in load.faces[:3]]
+        inputs = slices[c.name].start + owner.dim * load.faces.element[:, None] + np.arange(owner.dim)
+        parts.append((*rows, load.faces.areas, inputs))
+    points, along, across, areas, inputs = zip(*parts, strict=True)
+    stacked = (sparse.csr_array(sparse.vstack(rows)) for rows in (points, along, across))
+    return Faces(*stacked, np.concatenate(areas), np.vstack(inputs))

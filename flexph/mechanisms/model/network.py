@@ -23,7 +23,7 @@ from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
 from ...systems.resistive_relations import Relation
 from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
-from .loads import load_arrays, number_loads, place_arrays
+from .loads import face_arrays, load_arrays, number_loads, place_arrays
 from .nodal import Mean, nodal_parts, selection, with_nodes
 
 FLAT = 1e-6
@@ -94,6 +94,7 @@ def build_network(
     inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
     elastic = elastic_arrays(bodies)
     nodal = nodal_parts(bodies, elastic["stiffness"])
+    places = len(nodes["node_body"])
     joined = {**nodes, **_products(numbering, nodes["node_position"].shape[0], dim), **inputs}
     nodes, strains = with_nodes(joined, nodal, means)
     parts = {**inertia_arrays(frames, gravity, folded), **elastic, **nodes}
@@ -120,6 +121,7 @@ def build_network(
         strains=strains,
         rolling=rolling,
         slips=slips,
+        faces=face_arrays(bodies, connections, slices, places),
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )

@@ -20,7 +20,7 @@ from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, le
 from ...kernels.continuous import input_matrix, spring_rates
 from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
 from ...kernels.springs import damping_slopes
-from ...kernels.state import node_arms, products, vectors
+from ...kernels.state import node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
 from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks, widened
 from ...systems.linear import LinearPHDAE
@@ -62,7 +62,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
     matrices, further = _with_springs(mechanism, rest, system)
     n = matrices["E"].shape[0]
-    matrices["B"] = widened(input_matrix(rest.arrays, rest.R, rest.arm).T @ rest.velocities, 0, n).T.tocsr()
+    matrices["B"] = widened(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, 0, n).T.tocsr()
     matrices["G"] = widened(_without_round_off(rest, matrix) @ rest.velocities, 0, n)
     whole = {name: sparse.csr_array(own) if n > DENSE_LIMIT else dense(own) for name, own in matrices.items()}
     assert system.kinetic is not None
@@ -120,12 +120,14 @@ class _Rest(NamedTuple):
     """A mechanism at rest in a pose, with the origins P of the bodies in place of their centres of mass.
 
     ``arrays`` have the nodes and shapes as seen from there; ``velocities`` take the states of all bodies to
-    (ṙ_P, ω, u̇) of all bodies, sparse (n_v, n). Vectors of the joints (v, d) and their products (p,) are in the world.
+    (ṙ_P, ω, u̇) of all bodies, sparse (n_v, n). Places of the nodes (k, d), vectors of the
+    joints (v, d) and their products (p,) are in the world.
     """
 
     arrays: Arrays
     R: Array
     arm: Array
+    place: Array
     vector: Array
     product: Array
     velocities: Any
@@ -133,13 +135,14 @@ class _Rest(NamedTuple):
 
 def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     a, R = mechanism.network.arrays, pose.rotations
-    vector = vectors(a, pose.centres, node_arms(a, R, np.zeros(a.body_u.size)))
+    centred = node_arms(a, R, np.zeros(a.body_u.size))
+    vector, place = vectors(a, pose.centres, centred), node_points(a, pose.centres, centred)
     centre = np.array([frame.inertia.centre for frame in mechanism.frames.values()])
     position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
     shape = mechanism.network.raw_shape if sparse.issparse(a.node_shape) else mechanism.network.raw_shape.toarray()
     seen = a._replace(node_position=position, node_shape=shape, mean=None)
     arm = node_arms(seen, R, np.zeros(a.body_u.size))
-    return _Rest(seen, R, arm, vector, products(a, vector), _velocities(mechanism, R, system))
+    return _Rest(seen, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))
 
 
 def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:

@@ -14,6 +14,7 @@ from ...bodies.ports import pieces_of
 from ...contacts.arrays import refuse_contacts
 from ...kernels.continuous import input_matrix, spring_operator, strain_operator, strain_rates
 from ...kernels.springs import damping_slopes
+from ...kernels.state import places
 from ...kernels.strains import end_stiffness
 from ...linear.eigenmodes.quadratic_spectrum import modal
 from ...numerics.arrays import Array
@@ -52,7 +53,7 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
     """The system with K = root rootᵀ and η = back s."""
     a, (n, rank) = mechanism.network.arrays, root.shape
     lift, parts = _lift(mechanism, small, back)
-    B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm).toarray()
+    B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm, places(a, small.c, small.d)).toarray()
     mass = 0.5 * (small.motion.mass + small.motion.mass.T)
     return LinearPHDAE(
         E=np.block([[mass, np.zeros((n, rank))], [np.zeros((rank, n)), np.eye(rank)]]),

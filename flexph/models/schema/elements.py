@@ -148,7 +148,7 @@ class DistributedLoad(Entry):
     makes: ClassVar = staticmethod(make.distributed_load)
     kind: Literal["distributed_load"]
     port: Port
-    axes: Literal["world", "body"] = "world"
+    axes: Literal["world", "body", "face"] = "world"
     name: Name = None
 
 

@@ -1,0 +1,4 @@
+"""Loads of a density on deformed faces.
+
+Imports: numerics.
+"""
