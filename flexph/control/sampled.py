@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,7 +125,7 @@ class _Loop:
             if not (isinstance(answer, tuple) and len(answer) == 2):
                 raise ValueError(f"{told} has a memory: it must return (inputs, memory), got {check.shown(answer)}")
             answer, self.memory = answer
-        if not isinstance(answer, Mapping):
+        if type(answer) is not dict and not isinstance(answer, Mapping):
             raise ValueError(f"{told} must return a mapping of ports to inputs, got {check.shown(answer)}")
         return answer
 
@@ -165,9 +164,14 @@ class ControlLoops:
         """Ports that each sampled controller sets, as far as it has been called."""
         return {loop.name: loop.outputs for loop in self._loops}
 
-    def due(self) -> float:
-        """The time of the next call [s]."""
-        return min((loop.due() for loop in self._loops), default=math.inf)
+    def due(self, times: Array) -> np.ndarray:
+        """Which of the next times [s] of steps are those of calls, 1 or 0."""
+        due = np.zeros(times.size, dtype=np.int64)
+        for loop in self._loops:
+            period = loop.given.period
+            calls = np.arange(loop.calls, int((times[-1] - loop.start) / period + FITS) + 1)
+            due[np.searchsorted(times, loop.start + period * (calls - FITS))] = 1
+        return due
 
     def call(self, time: float, x: Array) -> None:
         """Call those whose time has come, at a state."""

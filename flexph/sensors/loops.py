@@ -12,6 +12,7 @@ from scipy import sparse
 from ..kernels.arrays import Arrays
 from ..mechanisms.model.layout import Layout
 from ..numerics.arrays import Array
+from ..numerics.compiled.by_address import taken_from
 from ..numerics.compiled.cache import keep_on_disk
 from ..numerics.compiled.linking import entry, inner
 from ..numerics.rotations import entry_count, spins
@@ -136,6 +137,18 @@ def _products(s: Seen) -> None:
             value[1, p] += vector[1, a, i] * vector[0, b, i] + vector[0, a, i] * vector[1, b, i]
 
 
+def _nothing() -> Seen:
+    """Of no sensors: the types of all."""
+    one, two, three = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0, 0))
+    index, pairs = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+    rows = one, index, index
+    return Seen(pairs, index, two, one, rows, rows, two, pairs, *(index for _ in range(4)), three, three, two)
+
+
+take = taken_from(_nothing())
+
+
+@inner
 def measure(s: Seen, x: Array, out: Array) -> None:
     """All measures, and below them their rates (2, measures), at a flat state."""
     _nodes(s, x)
@@ -154,5 +167,10 @@ def measure(s: Seen, x: Array, out: Array) -> None:
         end += 1
 
 
-read = entry(measure, error_model="numpy", no_cfunc_wrapper=True)
+def _measure_by(address: int, x: Array, out: Array) -> None:
+    """The same of what is seen by its address."""
+    measure(take(address), x, out)
+
+
+read = entry(_measure_by, error_model="numpy", no_cfunc_wrapper=True)
 keep_on_disk(read)

@@ -52,21 +52,14 @@ class Panel:
             self._readings.append((name, quantity.is_rate, own[0] if quantity.scalar else own))
         springs = self._arrays.springs
         self.angles = springs.length_product.size + springs.component_product.size
-        self._loop = _loop(self._part) if AVAILABLE and self._arrays.mean is None else None
-
-    @property
-    def size(self) -> int:
+        self.size = springs.stiffness.size
         """Numbers that are measured."""
-        return self._arrays.springs.stiffness.size
+        self._loop = _Loop(self._part) if AVAILABLE and self._arrays.mean is None else None
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
         """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
-        part, out = x.take(self._entries), np.empty((2, self.size))
-        if self._loop is None:
-            out[:] = self._evaluated(part)
-        else:
-            self._loop(part, out)
-        values, rates = out.tolist()
+        part = x.take(self._entries)
+        values, rates = self._evaluated(part) if self._loop is None else self._loop(part)
         if near is not None:
             for i in range(self.angles, len(values)):
                 if abs(near[i] - values[i]) > math.pi:
@@ -79,13 +72,13 @@ class Panel:
             readings[name] = of_state(x)
         return readings, values
 
-    def _evaluated(self, x: Array) -> Array:
-        """All measures, and below them their rates."""
+    def _evaluated(self, x: Array) -> list[list[float]]:
+        """All measures, and their rates."""
         a, c = self._arrays, configuration(self._part, x)
         arm = node_arms(a, c.R, c.u)
         vector = vectors(a, c.r, arm)
         product = products(a, vector)
-        return np.stack([self._values(product), self._rates(c, (arm, vector, product))])
+        return [self._values(product).tolist(), self._rates(c, (arm, vector, product)).tolist()]
 
     def _values(self, product: Array) -> Array:
         s = self._arrays.springs
@@ -131,17 +124,26 @@ def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
     return {name: body for name, body in mechanism.bodies.items() if name in owners}
 
 
-def _loop(model: Model) -> Callable[[Array, Array], None]:
-    """The compiled loop over all measures, for states and results in C order."""
-    from ..numerics.compiled.announcing import announced
-    from ..numerics.compiled.linking import code_of
-    from .loops import read, seen
+class _Loop:
+    """The compiled loop over all measures of a model."""
 
-    arrays, layout = model.network.arrays, model.layout
-    constants = seen(arrays, layout)
-    with announced():
-        code = code_of(read, (constants, np.zeros(layout.size), np.zeros((2, arrays.springs.stiffness.size))))
-    return partial(code, constants)
+    def __init__(self, model: Model) -> None:
+        from ..numerics.compiled.announcing import announced
+        from ..numerics.compiled.by_address import Laid
+        from ..numerics.compiled.linking import code_of
+        from .loops import read, seen
+
+        arrays, layout = model.network.arrays, model.layout
+        self._laid, self._out = Laid(seen(arrays, layout)), np.zeros((2, arrays.springs.stiffness.size))
+        with announced():
+            code = code_of(read, (self._laid.address, np.zeros(layout.size), self._out))
+        self._read: Callable[[Array, Array], None] = partial(code, self._laid.address)
+
+    def __call__(self, x: Array) -> list[list[float]]:
+        """All measures, and their rates, at a flat state in C order."""
+        self._read(x, self._out)
+        values: list[list[float]] = self._out.tolist()
+        return values
 
 
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:

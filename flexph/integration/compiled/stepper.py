@@ -18,6 +18,7 @@ from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
 from .steps.books import Rows
+from .steps.calls import Calls, no_calls
 from .steps.pairs import no_pair
 from .steps.run import Parts, Table, run, settle
 from .workspace import memory, memory_of_decaying, memory_of_redundant, memory_of_redundant_decaying
@@ -47,7 +48,7 @@ class Stepper:
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
         self.memory = mechanism.once(MEMORIES[len(parts.redundant), len(parts.decay)]).copy()
-        self.known, m = 0, self.memory
+        self.known, m, self._none = 0, self.memory, no_calls()
         self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
         self._is_astray = False  # after a part of a step that was not solved
         self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
@@ -85,27 +86,36 @@ class Stepper:
         """Whether this process or the disk has the loops for such mechanisms and parts of steps."""
         return has_code(self.entry, {1: self.axes, 3: self.parts})
 
-    def take(self, table: Table | GaussTable, save_every: int, count: int, *, rows: Rows, solved: Index) -> None:
+    def take(
+        self,
+        table: Table | GaussTable,
+        save_every: int,
+        count: int,
+        *,
+        rows: Rows,
+        solved: Index,
+        calls: Calls | None = None,
+    ) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
         self.stands = None
         for name, field in self._kept.items():
             self._before[name][...] = field
         try:
             with announced():
-                self.entry(*self._arguments(table, save_every, count, rows=rows, solved=solved))
+                self.entry(*self._arguments(table, (save_every, count), calls or self._none, rows, solved))
         finally:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
             self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
 
-    def _arguments(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> tuple[Any, ...]:
-        return self.memory, self.axes, table, self.parts, save_every, count, self.known, rows, solved
+    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
+        return self.memory, self.axes, table, self.parts, *save, self.known, *rest
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
         """Take the one step of a table, and whether it is solved; its rows are written over."""
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
-        arguments = self._arguments(table, 1, 0, rows=rows, solved=solved)
+        arguments = self._arguments(table, (1, 0), self._none, rows, solved)
         if self._code is None:
             with announced():
                 self._code = code_of(self.entry, arguments)
@@ -146,5 +156,5 @@ class GaussSteps(Stepper):
         """See :meth:`Stepper.is_compiled`."""
         return has_code(self.entry, {1: self.axes})
 
-    def _arguments(self, table: Any, save_every: int, count: int, *, rows: Rows, solved: Index) -> tuple[Any, ...]:
-        return self.memory, self.axes, self.stages.scheme, table, save_every, count, self.known, rows, solved
+    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
+        return self.memory, self.axes, self.stages.scheme, table, *save, self.known, *rest

@@ -20,6 +20,7 @@ from ...numerics.step_failed import StepFailed
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
 from ..compiled.steps.books import Rows
+from ..compiled.steps.calls import Answering, Calls
 from ..compiled.steps.pairs import Pair, no_pair
 from ..compiled.steps.run import Parts, Table
 from ..times.events import Watch
@@ -242,8 +243,13 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
         elapsed = time.perf_counter() - clock
         if isinstance(entry, Accepted) or elapsed > LONGEST:  # what was prepared for the rest of the block is lost
             size = max((asked.stop - before) // 2, 1)
-        elif elapsed < SHORTEST:
-            size = int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0)))
+        else:
+            size = _next_size(size, elapsed)
+
+
+def _next_size(size: int, elapsed: float) -> int:
+    """Steps of a block after one of so many that took so long [s]."""
+    return int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0))) if elapsed < SHORTEST else size
 
 
 def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
@@ -331,8 +337,8 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
                 loops.joined.commit(step.result.agreed)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
-        elif time.perf_counter() - clock < SHORTEST:
-            size *= 2
+        else:
+            size = _next_size(size, time.perf_counter() - clock)
 
 
 class _Chunk:
@@ -351,18 +357,44 @@ class _Chunk:
         """Take the steps, up to one that the loops do not solve."""
         self.run.trying(float(self.times[0]), float(self.times[-1]))
         self.blocks.put(self.run.start)
-        window, x = Window(self._table(), self.blocks.spans()), self.run.start.x
-        solved = np.zeros(1, dtype=np.int64)
+        if self.loops.joined is None:
+            self._take_held()
+        else:
+            self._take_joined(self.loops.joined)
+
+    def _take_held(self) -> None:
+        """Steps in one loop, which calls those whose outputs are held."""
+        times, states, start = self.times.tolist(), self.rows.state, self.run.start.x
+
+        def call(k: int) -> None:
+            self.loops.call(times[k], states[k - 1] if k else start)
+
+        answering, solved = Answering(call), np.zeros(1, dtype=np.int64)
+        calls = Calls(answering.address, self.loops.due(self.times[:-1]), self.loops.held, self.held)
+        try:
+            self.blocks.compiled.take(self._own_inputs(), 1, 0, rows=self.rows, solved=solved, calls=calls)
+        finally:
+            self.done = int(solved[0])
+        if answering.error is not None:
+            raise answering.error
+        self.failed = self.done < len(self.times) - 1
+
+    def _own_inputs(self) -> Any:
+        """What time prescribes, with rows of inputs for each step."""
+        table = self._table()
+        if len(table.inputs) > 1:
+            return table
+        rows = (len(self.times) - 1) * self.blocks.points
+        return table._replace(inputs=np.repeat(table.inputs, rows, axis=0))
+
+    def _take_joined(self, joined: Joined) -> None:
+        """Steps one by one, each until mechanism and controllers agree."""
+        window, x, times = Window(self._table(), self.blocks.spans()), self.run.start.x, self.times.tolist()
         views = zip(*(rows[:, None] for rows in self.rows), strict=True)
-        times = self.times.tolist()
         for k, own in enumerate(views):
             self.loops.call(times[k], x)
             self.held[k] = self.loops.held
-            if self.loops.joined is not None:
-                solves = self._agree(self.loops.joined, k, window, Rows(*own), x)
-            else:
-                solves = self.blocks.compiled.step(window.at(k, self.loops.held), Rows(*own), solved)
-            if not solves:
+            if not self._agree(joined, k, window, Rows(*own), x):
                 self.failed = True
                 return
             self.done, x = k + 1, self.rows.state[k]

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, InputError, Solution, connect, hinge, integrate, torque, torsion_spring
+from flexph import (
+    GROUND,
+    InputError,
+    IntegrationInterrupted,
+    Solution,
+    connect,
+    hinge,
+    integrate,
+    torque,
+    torsion_spring,
+)
 from flexph.control import Sampled
 from flexph.methods import DiscreteGradient, Exact, ExactGauss
 from flexph.sensors import distance, joint_angle, joint_rate, position, velocity
@@ -158,3 +168,21 @@ def test_compiled_runs_take_the_same_steps():
     assert compiled.ledger.largest_residual < 1e-13
     watched = controlled(0.01, times, method=Exact(), events={"never": lambda t, x: 1.0})
     np.testing.assert_array_equal(watched.states, compiled.states)
+
+
+def test_what_ends_a_call_in_compiled_loops_leaves_the_finished_steps():
+    times = np.linspace(0.0, 0.1, 101)
+    whole = controlled(1e-3, times, method=Exact(compiled=True))
+
+    def ends_with(error):
+        def function(time, see):
+            if time > 0.0495:
+                raise error
+            return hold(time, see)
+
+        return function
+
+    for error, seen in ((KeyboardInterrupt(), IntegrationInterrupted), (TypeError("no"), InputError)):
+        with pytest.raises(seen) as caught:
+            controlled(1e-3, times, function=ends_with(error), method=Exact(compiled=True))
+        np.testing.assert_array_equal(caught.value.solution.states, whole.states[:51])

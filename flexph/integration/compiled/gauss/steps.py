@@ -13,6 +13,7 @@ from ..memory.data import Index
 from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
 from ..steps.books import Rows, begin_row, book_energy, close_row
+from ..steps.calls import Calls, hold
 from .history import guess, remember
 from .momenta import begin, constraint_rates
 from .newton import newton
@@ -44,6 +45,7 @@ def run_gauss(
     save_every: int,
     count: int,
     known: int,
+    calls: Calls,
     rows: Rows,
     solved: Index,
 ) -> None:
@@ -51,6 +53,8 @@ def run_gauss(
     row = 0
     for step in range(table.times.size - 1):
         begin_row(m)
+        if calls.due.size > 0 and not hold(calls, table.inputs, step, g.stages.size):
+            return
         if not _step(m, axes, g, table, step, known):
             return
         known = g.stages.size

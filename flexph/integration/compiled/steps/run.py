@@ -17,6 +17,7 @@ from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
 from .books import Rows, begin_row, book_energy, close_row
+from .calls import Calls, hold
 from .history import guess, remember
 from .impulse import lose_defect
 from .newton import newton
@@ -59,18 +60,22 @@ def run(
     save_every: int,
     count: int,
     known: int,
+    calls: Calls,
     rows: Rows,
     solved: Index,
 ) -> None:
     """Take the steps of the table and book them, until one is not solved; their number goes to ``solved``.
 
-    ``count`` steps were taken before; ``known`` rows of the memory are filled, the last ones.
+    ``count`` steps were taken before; ``known`` rows of the memory are filled, the last ones. Where there are ``calls``
+    the table has inputs for every substep, to which those that are held are added.
     """
     brief()
     row, substeps = 0, parts.shares.size
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
         begin_row(m)
+        if calls.due.size > 0 and not hold(calls, table.inputs, step, substeps):
+            return
         first = known
         begin_pair(m, parts.pair)
         for i in range(substeps):
