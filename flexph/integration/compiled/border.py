@@ -147,7 +147,9 @@ def _number(size: int, groups: list[Index]) -> Index:
     """New number of each unknown, by reverse Cuthill-McKee."""
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.repeat(g, g.size) for g in groups)])
     cols = np.concatenate([np.zeros(0, dtype=np.int64), *(np.tile(g, g.size) for g in groups)])
-    graph = sparse.csr_array((np.ones(rows.size), (rows, cols)), shape=(size, size))
+    row, col = np.divmod(np.unique(rows * size + cols), max(size, 1))
+    ptr = np.searchsorted(row, np.arange(size + 1))
+    graph = sparse.csr_array((np.ones(col.size), col, ptr), shape=(size, size))
     return np.argsort(reverse_cuthill_mckee(graph, symmetric_mode=True))
 
 
@@ -156,19 +158,22 @@ def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index
     inner = np.full(is_master.size, -1, dtype=np.int64)
     bodies = len(inertia.mass)
     counts, widths = np.zeros(bodies, dtype=np.int64), np.zeros(bodies, dtype=np.int64)
-    n = is_master.size
-    graph = sparse.csr_array((np.ones(inertia.col.size), inertia.col, inertia.ptr), shape=(n, n))
-    for b in range(bodies):
+    row, col = np.repeat(np.arange(is_master.size), np.diff(inertia.ptr)), inertia.col
+    among = ~(is_master[row] | is_master[col])
+    row, col = row[among], col[among]
+    first = np.searchsorted(row, inertia.first)
+    for b in np.flatnonzero(np.diff(inertia.first)).tolist():
         own = np.arange(inertia.first[b], inertia.first[b + 1])
         own = own[~is_master[own]]
         counts[b] = own.size
         if not own.size:
             continue
-        block = sparse.csr_array(graph[own][:, own])
+        i, j = (np.searchsorted(own, part[first[b] : first[b + 1]]) for part in (row, col))
+        ptr = np.searchsorted(i, np.arange(own.size + 1))
+        block = sparse.csr_array((np.ones(j.size), j, ptr), shape=(own.size, own.size))
         place = np.argsort(reverse_cuthill_mckee(block, symmetric_mode=True))
         inner[own] = place
-        coo = sparse.coo_array(block)
-        widths[b] = np.abs(place[coo.row] - place[coo.col]).max()
+        widths[b] = np.abs(place[i] - place[j]).max()
     return inner, counts, widths
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.gather import elastic_arrays, inertia_arrays
+from ...mechanisms.model.gather import elastic_arrays, unshifted
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from .border import make_border
@@ -34,6 +34,7 @@ from .memory.data import (
 from .memory.simd import kinds
 from .points import JointSizes, followed, joint_sizes, point_coordinates
 from .redundancy import no_redundancy
+from .strain_operator import Entries, StrainOperator, entries_of, pairs_of, ranges_of
 from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
 
@@ -61,10 +62,9 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     if not a.body_u.size:  # nothing is shifted
         a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
     elif a.mean is None:
-        apart = inertia_arrays(mechanism.frames, mechanism.gravity, False)
-        own = {"stack": apart["stack"], "mean": apart["mean"], "node_shape": mechanism.network.raw_shape}
+        own = {"node_shape": mechanism.network.raw_shape, **unshifted(mechanism.frames)}
         a = a._replace(**own, **elastic_arrays(mechanism.bodies))
-    strain = _StrainRows(a)
+    strain = StrainOperator.of(a)
     pattern = _pattern(a, strain, full=bool(vibrating.size.any()))
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
@@ -90,94 +90,43 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     )
 
 
-class _Second(NamedTuple):
-    """Entries of the matrix G_i of a strain row, sorted by rows."""
-
-    row: Index
-    col: Index
-    value: Array
-
-
-class _StrainRows:
-    """D(u) = strain + weights diag(slopes u) slopes by rows: D_i(u) = strain_i + G_i u on one pattern."""
-
-    def __init__(self, a: Arrays) -> None:
-        strain, slopes, weights = (sparse.csr_array(m) for m in (a.strain, a.slopes, a.weights))
-        self.curved = np.diff(weights.indptr) > 0
-        strain.sort_indices()
-        self.G = {i: self._second(slopes, weights, i) for i in np.flatnonzero(self.curved).tolist()}
-        self.columns, self.values = [], []
-        for i in range(strain.shape[0]):
-            own = slice(strain.indptr[i], strain.indptr[i + 1])
-            if not self.curved[i]:
-                self.columns.append(strain.indices[own].astype(int))
-                self.values.append(strain.data[own])
-                continue
-            second = self.G[i]
-            columns = np.union1d(strain.indices[own], second.row[second.value != 0.0]).astype(int)
-            row = np.zeros(columns.size)
-            row[np.searchsorted(columns, strain.indices[own])] = strain.data[own]
-            self.columns.append(columns)
-            self.values.append(row)
-        self.ptr = np.concatenate([[0], np.cumsum([c.size for c in self.columns])]).astype(int)
-
-    @staticmethod
-    def _second(slopes: Any, weights: Any, i: int) -> _Second:
-        own = slice(weights.indptr[i], weights.indptr[i + 1])
-        taken = [slice(*slopes.indptr[k : k + 2]) for k in weights.indices[own]]
-        columns = np.unique(np.concatenate([slopes.indices[k] for k in taken]))
-        rows, seen = np.zeros((2, len(taken), columns.size))
-        for values, touched, own_entries in zip(rows, seen, taken, strict=True):
-            at = np.searchsorted(columns, slopes.indices[own_entries])
-            values[at], touched[at] = slopes.data[own_entries], 1.0
-        row, col = np.nonzero(seen.T @ seen)
-        return _Second(columns[row], columns[col], ((rows.T * weights.data[own]) @ rows)[row, col])
-
-
 class _Pattern:
-    """Entries (row, column) of a sparse matrix of the flexible coordinates, sorted by rows."""
+    """Entries (row, column) of a sparse matrix (n, n) of the flexible coordinates, sorted by rows."""
 
-    def __init__(self, matrix: Any) -> None:
-        rows = sparse.csr_array(matrix)
-        rows.sort_indices()
-        self.ptr, self.col = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-        self.shape = rows.shape
-        self.keys = np.repeat(np.arange(self.shape[0]), np.diff(self.ptr)) * self.shape[1] + self.col
+    def __init__(self, row: Index, column: Index, size: int) -> None:
+        self.size, self.keys = size, np.unique(row.astype(np.int64) * size + column)
+        self.row, self.col = np.divmod(self.keys, max(size, 1))
+        self.ptr = np.searchsorted(self.row, np.arange(size + 1))
 
-    def values(self, matrix: Any) -> Array:
+    def values(self, entries: Entries) -> Array:
         """The entries of a matrix that has no others."""
-        m = sparse.coo_array(matrix)
-        entries = np.zeros(self.col.size)
-        np.add.at(entries, self.find(m.row, m.col), m.data)
-        return entries
+        row, column, value = entries
+        return np.bincount(self.find(row, column), value, self.col.size)
 
     def find(self, row: Index, col: Index) -> Index:
         """Numbers of the entries."""
-        return np.searchsorted(self.keys, row.astype(np.int64) * self.shape[1] + col)
+        return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
-def _pattern(a: Arrays, strain: _StrainRows, *, full: bool) -> _Pattern:
+def _pattern(a: Arrays, strain: StrainOperator, *, full: bool) -> _Pattern:
     n = a.body_u.size
-    ones = lambda m: sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)  # noqa: E731
-    rows = sparse.csr_array(
-        (np.ones(strain.ptr[-1]), np.concatenate([np.zeros(0, int), *strain.columns]), strain.ptr),
-        shape=(len(strain.columns), n),
-    )
-    stack, product = sparse.coo_array(a.stack), (rows.T @ ones(sparse.csr_array(a.stiffness)) @ rows).tocoo()
-    viscous, diagonal = sparse.coo_array(a.viscous), np.arange(n)
+    stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
+    first, second = pairs_of(strain.ptr, *entries_of(a.stiffness)[:2])
     coupled = np.argwhere(a.body_u[:, None] == a.body_u) if full else np.zeros((0, 2), dtype=int)
-    row = np.concatenate([product.row, viscous.row, stack.row % max(n, 1), diagonal, coupled[:, 0]])
-    column = np.concatenate([product.col, viscous.col, stack.col, diagonal, coupled[:, 1]])
-    return _Pattern(sparse.coo_array((np.ones(row.size), (row, column)), shape=(n, n)))
+    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal, coupled[:, 0]]
+    column = [strain.col[second], viscous[1], stack[1], diagonal, coupled[:, 1]]
+    return _Pattern(np.concatenate(row), np.concatenate(column), n)
 
 
 def _inertia(a: Arrays, pattern: _Pattern, forms: Array, resolution: Array) -> Inertia:
     n, bodies = a.body_u.size, len(a.mass)
-    shape, mean = sparse.coo_array(a.mean), np.zeros((n, a.dim))
-    mean[shape.col, shape.row % a.dim] = shape.data
-    val = np.zeros((pattern.col.size, kinds(a.dim)))
-    stack = sparse.coo_array(a.stack)
-    np.add.at(val, (pattern.find(stack.row % max(n, 1), stack.col), stack.row // max(n, 1)), stack.data)
+    row, column, value = entries_of(a.mean)
+    mean = np.zeros((n, a.dim))
+    mean[column, row % a.dim] = value
+    row, column, value = entries_of(a.stack)
+    width = kinds(a.dim)
+    places = pattern.find(row % max(n, 1), column) * width + row // max(n, 1)
+    val = np.bincount(places, value, pattern.col.size * width).reshape(-1, width)
     turns = np.zeros(bodies, dtype=np.int64)
     turns[a.turning] = 1
     return Inertia(
@@ -209,26 +158,19 @@ def _forms(mechanism: Model) -> Array:
     return np.array(forms).reshape(len(forms), -1, dim)
 
 
-def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
-    entry, col, val, turn = [], [], [], []
-    for i, second in strain.G.items():
-        place = np.searchsorted(strain.columns[i], second.row)
-        own = np.append(strain.columns[i], -1)[place] == second.row
-        col.append(second.col[own])
-        val.append(second.value[own])
-        entry.append(strain.ptr[i] + place[own])
-        turn.append(np.arange(own.sum()) - np.searchsorted(place[own], place[own]))
+def _elastic(a: Arrays, strain: StrainOperator, pattern: _Pattern) -> Elastic:
+    entry, own = strain.find(strain.G.stress, strain.G.row)
     # one of each entry in turn: a sum that is continued at once waits for the last one to be written
-    order = np.argsort(_whole(turn), kind="stable")
+    turn = np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable")
     inverse, compliance = _rows(a.stiffness), _rows(a.compliance)
     return Elastic(
         ptr=strain.ptr,
-        row=np.repeat(np.arange(strain.ptr.size - 1), np.diff(strain.ptr)),
-        col=_whole(strain.columns),
-        strain=_real(strain.values),
-        G_entry=_whole(entry)[order],
-        G_col=_whole(col)[order],
-        G_val=_real(val)[order],
+        row=strain.row,
+        col=strain.col,
+        strain=strain.value,
+        G_entry=entry[turn],
+        G_col=strain.G.col[own][turn],
+        G_val=strain.G.value[own][turn],
         inverse_ptr=inverse[0],
         inverse_col=inverse[1],
         inverse_val=inverse[2],
@@ -237,44 +179,36 @@ def _elastic(a: Arrays, strain: _StrainRows, pattern: _Pattern) -> Elastic:
         compliance_val=compliance[2],
         damping=a.stress_damping,
         body=a.body_stress,
-        viscous=pattern.values(a.viscous),
+        viscous=pattern.values(entries_of(a.viscous)),
         is_viscous=int(a.viscous.nnz > 0),
     )
 
 
-def _stiffness(a: Arrays, strain: _StrainRows, pattern: _Pattern, place: Index) -> Stiffness:
+def _stiffness(a: Arrays, strain: StrainOperator, pattern: _Pattern, place: Index) -> Stiffness:
     """Pairs of stresses that are both straight make a constant matrix; the others are summed at every factorisation."""
-    inverse = sparse.coo_array(a.stiffness)
-    straight = ~strain.curved[inverse.row] & ~strain.curved[inverse.col]
-    fixed = sparse.coo_array((inverse.data[straight], (inverse.row[straight], inverse.col[straight])), inverse.shape)
-    rows = sparse.csr_array(a.strain)
-    constant = pattern.values(rows.T @ fixed @ rows)
-    pairs, left, end, mean, val, damping = [np.zeros((2, 0))], [], [], [], [], []
-    count = 0
-    for i, j, value in zip(inverse.row[~straight], inverse.col[~straight], inverse.data[~straight], strict=True):
-        rows, columns = strain.columns[i], strain.columns[j]
-        pairs.append(np.array([np.repeat(rows, columns.size), np.tile(columns, rows.size)]))
-        left.append(count + np.repeat(np.arange(rows.size), columns.size))
-        end.append(np.tile(strain.ptr[j] + np.arange(columns.size), rows.size))
-        mean.append(strain.ptr[i] + np.arange(rows.size))
-        val.append(np.full(rows.size, value))
-        damping.append(np.full(rows.size, a.stress_damping[i]))
-        count += rows.size
-    bent, geometric = np.flatnonzero(strain.curved), list(strain.G.values())
+    i, j, value = entries_of(a.stiffness)
+    bent = strain.curved[i] | strain.curved[j]
+    first, second = pairs_of(strain.ptr, i[~bent], j[~bent])
+    sizes = np.diff(strain.ptr)
+    products = np.repeat(value[~bent], sizes[i[~bent]] * sizes[j[~bent]]) * strain.value[first] * strain.value[second]
+    constant = pattern.values((strain.col[first], strain.col[second], products))
+    i, j, value = i[bent], j[bent], value[bent]
+    left, end = pairs_of(strain.ptr, i, j)
+    of_pair = np.repeat(np.cumsum(sizes[i]) - sizes[i] - strain.ptr[i], sizes[i] * sizes[j])  # entries before the pair
     by_body = np.zeros(len(a.mass))
     by_body[a.body_stress] = a.stress_damping
     return Stiffness(
         constant=constant,
-        damping=np.repeat(by_body[a.body_u], np.diff(pattern.ptr)) * constant + pattern.values(a.viscous),
-        left_mean=_whole(mean),
-        left_val=_real(val),
-        left_damping=_real(damping),
-        pair_place=place[pattern.find(*np.hstack(pairs).astype(np.int64))],
-        pair_left=_whole(left),
-        pair_end=_whole(end),
-        stress_place=place[pattern.find(_whole([g.row for g in geometric]), _whole([g.col for g in geometric]))],
-        stress=np.repeat(bent, np.array([g.row.size for g in geometric], dtype=int)),
-        stress_val=_real([g.value for g in geometric]),
+        damping=by_body[a.body_u[pattern.row]] * constant + pattern.values(entries_of(a.viscous)),
+        left_mean=ranges_of(strain.ptr, i),
+        left_val=np.repeat(value, sizes[i]),
+        left_damping=np.repeat(a.stress_damping[i], sizes[i]),
+        pair_place=place[pattern.find(strain.col[left], strain.col[end])],
+        pair_left=of_pair + left,
+        pair_end=end,
+        stress_place=place[pattern.find(strain.G.row, strain.G.col)],
+        stress=strain.G.stress,
+        stress_val=strain.G.value,
     )
 
 
@@ -301,10 +235,11 @@ def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
 
 
 def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
-    ends = sparse.coo_array(sparse.csr_array(a.incidence)[: sizes.vectors, : sizes.nodes])
+    row, column, sign = entries_of(a.incidence)
     plus, minus = (np.full(sizes.vectors, -1, dtype=np.int64) for _ in range(2))
-    plus[ends.row[ends.data > 0.0]] = ends.col[ends.data > 0.0]
-    minus[ends.row[ends.data < 0.0]] = ends.col[ends.data < 0.0]
+    for side, own in ((plus, sign > 0.0), (minus, sign < 0.0)):
+        own &= (row < sizes.vectors) & (column < sizes.nodes)
+        side[row[own]] = column[own]
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, measured)._asdict())
@@ -314,15 +249,16 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
 
 
 def _loads(a: Arrays, nodes: int) -> Loads:
-    node, torque = sparse.coo_array(sparse.csr_array(a.input_node)[: nodes * a.dim]), sparse.coo_array(a.input_torque)
+    node, torque = entries_of(a.input_node), entries_of(a.input_torque)
+    own = node[0] < nodes * a.dim
     ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
     return Loads(
-        node_row=node.row,
-        node_input=node.col,
-        node_val=node.data,
-        torque_row=torque.row,
-        torque_input=torque.col,
-        torque_val=torque.data,
+        node_row=node[0][own],
+        node_input=node[1][own],
+        node_val=node[2][own],
+        torque_row=torque[0],
+        torque_input=torque[1],
+        torque_val=torque[2],
         torque_body=a.torque_body,
         torque_ptr=ptr,
         torque_col=col,

@@ -60,6 +60,8 @@ def _points_by_coordinates(body: Any) -> Any:
 
 def point_coordinates(mechanism: Model) -> Points:
     """The points of cables, and the nodes that are means of them."""
+    if not _has_points(mechanism):
+        return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
     counts = [len(nodes_of(body)) for body in mechanism.bodies.values()]
     is_cable = [isinstance(b, NodalBody) and b.coordinates is not None for b in mechanism.bodies.values()]
@@ -84,6 +86,17 @@ def point_coordinates(mechanism: Model) -> Points:
     )
 
 
+def _has_points(mechanism: Model) -> bool:
+    """Whether there are cables."""
+    return any(isinstance(b, NodalBody) and b.coordinates is not None for b in mechanism.bodies.values())
+
+
+def _no_points(frames: int) -> Points:
+    whole, real, first = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(1, dtype=np.int64)
+    own = np.zeros(frames, dtype=np.int64)
+    return Points(own, whole, first, whole, real, whole, whole, real, whole, first, whole, real)
+
+
 def joins_within(mechanism: Model) -> bool:
     """Whether a joint or spring holds a mean of points that no position is."""
     network, sizes = mechanism.network, joint_sizes(mechanism)
@@ -101,6 +114,8 @@ def followed(mechanism: Model) -> Index:
 
 def _positions(mechanism: Model) -> Index:
     """The frame of the position that a mean of points is, −1 where it is none, (n,)."""
+    if not mechanism.network.means:
+        return np.zeros(0, dtype=int)
     basis, frames = sparse.csr_array(basis_of_points(mechanism)), []
     for m in mechanism.network.means:
         weights = m.weights @ basis[m.frame : m.frame + len(m.weights)]

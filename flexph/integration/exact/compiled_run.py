@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
 
 FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
-"""Steps of the first block, and durations of a block [s] between which its size is kept: one can be interrupted."""
+"""Least steps of the first block, and durations of a block [s] between which its size is kept: it can be interrupted
+only at its end."""
+SLOW = 1e-6
+"""Duration of a substep for each velocity [s], two or three times what was measured: of it the first block is made."""
 GROWTH = 32
 """By which it grows at most from one to the next: the first steps may be easy."""
 
@@ -112,6 +115,11 @@ class BlockStepper:
     def cost(self) -> float:
         """Duration of a step by NumPy over that of one substep."""
         return float(len(self.parts.shares))
+
+    @property
+    def first(self) -> int:
+        """Steps of the first block."""
+        return max(FIRST, int(SHORTEST / (SLOW * self.points * max(self.exact.motions, 1))))
 
     def _pair(self) -> Pair:
         """What pairs of steps are judged by, of steps that are none."""
@@ -232,7 +240,7 @@ class BlockStepper:
 
 def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:
     """Steps from each time to the next, in blocks of a size that takes a tenth of a second."""
-    done, size = run.reached, FIRST
+    done, size = run.reached, blocks.first
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
         asked = slice(done, done + min(size, blocks.limit, len(grid) - 1 - done))

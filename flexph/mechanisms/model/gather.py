@@ -45,11 +45,8 @@ def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
 def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> dict[str, Any]:
     """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart."""
     owned = list(bodies.values())
-    contractions = [b.inertia.once(about_centre) for b in owned]
-    moving = np.array([float(b.momenta == "full") for b in owned])  # else the momenta are those at u = 0
-    forms = {k: _forms(contractions[k], moving[k]) for k, b in enumerate(owned) if b.size}
-    count = 1 + len(contractions[0].n) + contractions[0].J.size
-    stack = sparse.vstack([sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)])
+    contractions, moving, forms = _contracted(owned)
+    stack = _stack(forms, contractions[0])
     mass = np.array([b.mass for b in owned])
     sizes = np.array([b.size for b in owned])
     mean = mean_shapes(bodies)
@@ -69,6 +66,28 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
         "border_stack": None if folded else border_stack,
         **({"moments": None, "forms": None} if folded else _moments(owned)),
     }
+
+
+def unshifted(bodies: Mapping[str, Body]) -> dict[str, Any]:
+    """The contracted integrals with the mean shapes kept apart, without what else :func:`inertia_arrays` has."""
+    contractions, _, forms = _contracted(list(bodies.values()))
+    return {"stack": _stack(forms, contractions[0]), "mean": mean_shapes(bodies)}
+
+
+def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:
+    """Integrals about the centres of mass, whether momenta follow deformations, and the forms of bodies that have any.
+
+    Momenta that do not are those at u = 0.
+    """
+    contractions = [b.inertia.once(about_centre) for b in bodies]
+    moving = np.array([float(b.momenta == "full") for b in bodies])
+    return contractions, moving, {k: _forms(contractions[k], moving[k]) for k, b in enumerate(bodies) if b.size}
+
+
+def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
+    """M, N_a and K_ab of all bodies over each other."""
+    count = 1 + len(c.n) + c.J.size
+    return sparse.vstack([sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)])
 
 
 def _moments(bodies: list[Body]) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Model(Memo, Remade):
         """Flexible coordinates of the largest body; joints between bodies keep matrices sparse."""
         return max(body.size for body in self.frames.values())
 
-    @property
+    @once
     def constraint_names(self) -> tuple[str, ...]:
         """A name for every scalar constraint, e.g. ``hinge crank.tip–rod.root: x``."""
         return tuple(f"{c.name}: {row.name}" for c in self.connections for row in c.rows)

@@ -61,6 +61,12 @@ def _law_values(mechanism: Model) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
+def _law_terms(mechanism: Model) -> list[slice]:
+    """Where the terms of each law are among all."""
+    edges = np.cumsum([0, *(len(law.products) for law in laws(mechanism))])
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
 def row_values(mechanism: Model, product: Array) -> Array:
     """What each constraint measures, by law one after the other: at a pose with products (p,), or at many (p, k)."""
     pairs = zip(laws(mechanism), law_products(mechanism), strict=True)
@@ -102,13 +108,10 @@ class TimeTable:
     def __init__(self, mechanism: Model, anchors: Anchors) -> None:
         self.anchors, self.references = anchors, References(mechanism, anchors.springs)
         self._laws, self._names = laws(mechanism), mechanism.constraint_names
-        self._own = law_values(mechanism)
-        edges = np.cumsum([0, *(len(law.products) for law in self._laws)])
-        self._terms = [slice(int(a), int(b)) for a, b in pairwise(edges)]
+        self._own, self._terms = law_values(mechanism), mechanism.once(_law_terms)
         self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
-        blank = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
-        self._fixed = self._fill(blank, anchors.rows, range(len(self._laws)))
-        self._still = np.zeros(int(edges[-1])), np.zeros(len(self._laws))
+        self._still = np.zeros(self._terms[-1].stop if self._terms else 0), np.zeros(len(self._laws))
+        self._fixed = self._fill(self._still, anchors.rows, range(len(self._laws)))
         self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
         self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
 

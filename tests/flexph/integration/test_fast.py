@@ -123,6 +123,7 @@ def test_events_are_found_in_blocks_of_steps(no_help, monkeypatch):
     from flexph.integration.exact import compiled_run
 
     monkeypatch.setattr(compiled_run, "FIRST", 1)
+    monkeypatch.setattr(compiled_run, "SLOW", math.inf)
     monkeypatch.setattr(compiled_run, "GROWTH", 1)
     singly, _ = both(case, 125, events=events, save_every=7)
     assert np.array_equal(singly.states, fast.states)

@@ -74,16 +74,15 @@ def pack(constants: Constants, workspace: Workspace) -> Memory:
     """All arrays of a mechanism in one memory."""
     groups = {**constants._asdict(), **workspace._asdict()}
     arrays = [value for group in groups.values() for value in group]
-    table = np.ones((len(arrays), 4), dtype=np.int64)
+    table: list[tuple[int, ...]] = []
     flat: dict[bool, list[Any]] = {True: [np.zeros(0)], False: [np.zeros(0, dtype=np.int64)]}
     sizes = {True: 0, False: 0}
-    for row, (value, entries) in enumerate(zip(arrays, FIELDS.values(), strict=True)):
-        real = entries.kind == "float64"
+    for value, real in zip(arrays, REAL.tolist(), strict=True):
         array = np.asarray(value, dtype=float if real else np.int64)
-        table[row, : 1 + array.ndim] = sizes[real], *array.shape
+        table.append((sizes[real], *array.shape, 1, 1, 1)[:4])
         flat[real].append(array.ravel())
         sizes[real] += array.size
-    return Memory(np.concatenate(flat[True]), np.concatenate(flat[False]), table)
+    return Memory(np.concatenate(flat[True]), np.concatenate(flat[False]), np.array(table, dtype=np.int64))
 
 
 class MemoryType(types.Type):

@@ -1,0 +1,104 @@
+"""The strain rows of the flexible coordinates, D(u) = strain + weights diag(slopes u) slopes, by their entries."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...kernels.arrays import Arrays
+from ...numerics.arrays import Array, BoolArray
+from .memory.data import Index
+
+Entries = tuple[Index, Index, Array]
+"""Rows, columns and values of a matrix."""
+
+
+class Second(NamedTuple):
+    """Entries of the matrices G_i of all strain rows, sorted by the stresses, rows and columns."""
+
+    stress: Index
+    row: Index
+    col: Index
+    value: Array
+
+
+class StrainOperator(NamedTuple):
+    """D_i(u) = value_i + G_i u by rows on one pattern, which has what changes."""
+
+    ptr: Index
+    row: Index
+    col: Index
+    value: Array
+    curved: BoolArray
+    G: Second
+    size: int  # n
+    keys: Index  # row n + col
+
+    @staticmethod
+    def of(a: Arrays) -> StrainOperator:
+        """The operator of a mechanism."""
+        stresses, n = a.strain.shape
+        row, col, value = entries_of(a.strain)
+        second = _second(a.slopes, a.weights)
+        bent = second.value != 0.0
+        known = row.astype(np.int64) * n + col
+        keys = np.union1d(known, second.stress[bent] * n + second.row[bent])
+        own = np.zeros(keys.size)
+        own[np.searchsorted(keys, known)] = value
+        rows, columns = np.divmod(keys, max(n, 1))
+        curved = np.zeros(stresses, dtype=bool)
+        curved[entries_of(a.weights)[0]] = True
+        ptr = np.searchsorted(rows, np.arange(stresses + 1))
+        return StrainOperator(ptr, rows, columns, own, curved, second, n, keys)
+
+    def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
+        """Numbers of the entries that there are of these, and which of these there are."""
+        keys = row * self.size + col
+        place = np.searchsorted(self.keys, keys)
+        own = np.append(self.keys, -1)[place] == keys
+        return place[own], own
+
+
+def _second(slopes: Any, weights: Any) -> Second:
+    """Σ_k weights_ik slopes_k slopes_kᵀ."""
+    ptr, (_, col, value), n = _ends(slopes), entries_of(slopes), slopes.shape[1]
+    stress, k, weight = entries_of(weights)
+    left, right = pairs_of(ptr, k, k)
+    sizes = np.diff(ptr)[k] ** 2
+    keys = (np.repeat(stress.astype(np.int64), sizes) * n + col[left]) * n + col[right]
+    kept, where = np.unique(keys, return_inverse=True)
+    values = np.bincount(where, np.repeat(weight, sizes) * value[left] * value[right], kept.size)
+    rest, columns = np.divmod(kept, max(n, 1))
+    return Second(*np.divmod(rest, max(n, 1)), columns, values)
+
+
+def entries_of(matrix: Any) -> Entries:
+    """Rows, columns and values of a sparse or dense matrix, by rows."""
+    if not sparse.issparse(matrix):
+        row, col = np.nonzero(matrix)
+        return row, col, matrix[row, col]
+    if matrix.format == "csr":
+        return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices, matrix.data
+    return entries_of(sparse.csr_array(matrix))
+
+
+def _ends(matrix: Any) -> Index:
+    """Where the entries of each row begin."""
+    return np.searchsorted(entries_of(matrix)[0], np.arange(matrix.shape[0] + 1))
+
+
+def ranges_of(ptr: Index, rows: Index) -> Index:
+    """The entries of some rows, one after the other."""
+    sizes = np.diff(ptr)[rows]
+    return np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+
+
+def pairs_of(ptr: Index, first: Index, second: Index) -> tuple[Index, Index]:
+    """Every entry of a row with every one of another, for pairs of rows."""
+    sizes = np.diff(ptr)
+    counts = sizes[first] * sizes[second]
+    local = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    left, right = np.divmod(local, np.repeat(sizes[second], counts))
+    return left + np.repeat(ptr[first], counts), right + np.repeat(ptr[second], counts)
