@@ -24,3 +24,4 @@ from .regulators import closed_loop as closed_loop
 from .regulators import lqr as lqr
 from .regulators import margins as margins
 from .sampled import Sampled as Sampled
+from .state_feedback import StateFeedback as StateFeedback

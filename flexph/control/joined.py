@@ -1,4 +1,4 @@
-"""Continuous controllers in a run: what they and the mechanism answer each other within a step, and what is booked."""
+"""What acts within the steps of a run: what controllers and mechanism answer each other, and what is booked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
-from ..systems.inputs import Forcing
-from .continuous import Continuous, ControllerStep, steps_of
+from .continuous import Continuous, ControllerStep
+from .continuous_loop import ContinuousLoop
 from .controller_start import check_start
 from .port_outputs import PortOutputs
+from .state_feedback import FeedbackLoop, StateFeedback
 
 CLOSED = 1e-12
 """Difference of an input from what controllers answer, over the largest in the run, whose work is round-off,"""
@@ -36,7 +37,7 @@ class JoinedStep(NamedTuple):
 
     ``inputs`` are those of their ports, ``held`` (i,) those of all ports of the mechanism. ``booked`` are by controller
     what it dissipates and by its ports the work of what is outside, ``given`` the work that it does on the mechanism by
-    port; ``error`` is what they add to the balance of the mechanism [J].
+    port; ``error`` is what they add to the balance of the mechanism [J]. Angles of feedback are next to ``near``.
     """
 
     states: list[Array]
@@ -46,92 +47,54 @@ class JoinedStep(NamedTuple):
     booked: Array
     given: Array
     error: float
+    near: list[list[float]]
 
     def row(self) -> dict[str, Array]:
         """What is recorded of the step."""
-        energy = {"controller_energy": self.energy, "controller_state": np.concatenate(self.states)}
+        energy = {"controller_energy": self.energy, "controller_state": _joint(self.states)}
         return {**energy, "controller_flows": self.booked, "controller_work": self.given}
 
 
-class _Controller:
-    """A controller in a run: its steps, where its ports are, and what acts on it from outside."""
-
-    def __init__(self, name: str, given: Continuous, mechanism: Model, outputs: Mapping[str, slice]) -> None:
-        self.name, self.given, self.steps = name, given, steps_of(given.system)
-        slices, ports = mechanism.network.input_slices, given.system.ports
-        for own, port in given.ports.items():
-            widths = [s.stop - s.start for s in (ports[own], slices[port])]
-            if widths[0] != widths[1]:
-                raise ValueError(
-                    f"controller {name!r}: port {own!r} has {widths[0]} components, "
-                    f"{port!r} of the mechanism {widths[1]}"
-                )
-        self.joined = [(own, ports[own], slices[port], outputs[port]) for own, port in given.ports.items()]
-        self.size = max(s.stop for s in ports.values())
-        self._references = Forcing(ports, given.references)
-        self._inputs = Forcing(ports, given.inputs)
-        self.outside = [*given.references, *given.inputs]
-        self._spans = [ports[port] for port in self.outside]
-
-    def start_from(self, known: Array | None) -> Array:
-        """Its state at the start of a run: where the last one ended, or as given."""
-        own = self.given.start if known is None else known
-        return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
-
-    def acting(self, span: tuple[float, float]) -> Array:
-        """What acts from outside over a step, (m,)."""
-        t0, t1 = span
-        inputs = self._inputs.at(0.5 * (t0 + t1))
-        if not self.given.references:
-            return inputs
-        return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
-
-    def step(self, x: Array, h: float, acting: Array, output: Array) -> tuple[ControllerStep, Array]:
-        """The step under what acts from outside and outputs of the mechanism, with the whole input (m,)."""
-        u = self.whole_input(acting, output)
-        return self.steps.step(x, h, u), u
-
-    def whole_input(self, acting: Array, output: Array) -> Array:
-        """What acts from outside and the outputs of the mechanism, (m,)."""
-        u = acting.copy()
-        for _, own, _, seen in self.joined:
-            u[own] += output[seen]
-        return u
-
-    def booked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
-        """What is dissipated, and the work of what is outside by port."""
-        return [step.lost, *(h * float(step.output[part] @ acting[part]) for part in self._spans)]
-
-
 class Joined:
-    """The continuous controllers of a run: their states, and the inputs on which they and the mechanism agree.
+    """What acts within the steps of a run: states of controllers, and inputs on which all and the mechanism agree.
 
     The inputs u of a step are those that controllers answer to the outputs of the mechanism under them: solved by
     Broyden's method, whose matrix goes on from step to step. A try is a step of the mechanism under inputs that are
     held, so that its balance is closed whatever is left of u.
     """
 
-    def __init__(self, mechanism: Model, controllers: Mapping[str, Continuous], states: Mapping[str, Array]) -> None:
-        for name, given in controllers.items():
-            for port in given.ports.values():
+    def __init__(
+        self, mechanism: Model, given: Mapping[str, Continuous | StateFeedback], states: Mapping[str, Array]
+    ) -> None:
+        controllers = {name: c for name, c in given.items() if isinstance(c, Continuous)}
+        for name, own in controllers.items():
+            for port in own.ports.values():
                 known = mechanism.network.input_slices
                 check.lookup("external port", port, known, f"controller {name!r} is joined to it; the mechanism")
-        self.outputs = PortOutputs(mechanism, {port for c in controllers.values() for port in c.ports.values()})
-        self.controllers = [_Controller(name, c, mechanism, self.outputs.slices) for name, c in controllers.items()]
+        joined = {port for c in controllers.values() for port in c.ports.values()}
+        self.outputs = PortOutputs(mechanism, joined) if joined else None
+        slices = self.outputs.slices if self.outputs else {}
+        self.controllers = [ContinuousLoop(name, c, mechanism, slices) for name, c in controllers.items()]
+        feedback = {name: c for name, c in given.items() if isinstance(c, StateFeedback)}
+        self.feedback = [FeedbackLoop(name, c, mechanism) for name, c in feedback.items()]
         self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
         entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
-        self._entries = np.concatenate(entries)
+        self._entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])
         self.states = [c.start_from(states.get(c.name)) for c in self.controllers]
         self._past, self._scale = np.zeros((0, self._entries.size)), 0.0
         self._slope, self._h = np.eye(self._entries.size), 0.0
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
         """Raise ValueError for controllers that do not start as their ports move; see :func:`check_start`."""
-        output = self.outputs.over(x, x, 0.0)
+        output = self.seen(x, x, 0.0)
         for c, state in zip(self.controllers, self.states, strict=True):
             if not c.given.references:  # whose rates at the start are not known
                 u = c.whole_input(c.acting((time, time)), output)
                 check_start(c.name, c.given.system, state, u, fastest=fastest)
+
+    def seen(self, x0: Array, x1: Array, h: float) -> Array:
+        """Mean outputs of the ports that controllers are joined to over a step, or of none."""
+        return np.zeros(0) if self.outputs is None else self.outputs.over(x0, x1, h)
 
     @property
     def energy(self) -> Array:
@@ -156,7 +119,8 @@ class Joined:
         """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
         h, inputs = span[1] - span[0], self._guess()
         acting = [c.acting(span) for c in self.controllers]
-        tries = _Tries(self, x, h, acting, take, self.states if states is None else states)
+        read = [c.read(x, c.near) for c in self.feedback]
+        tries = _Tries(self, x, span, acting, take, self.states if states is None else states, read)
         if abs(h - self._h) > SHIFT * h:
             self._slope, self._h = tries.slope(inputs), h
         before, size = None, np.inf
@@ -176,6 +140,8 @@ class Joined:
     def commit(self, step: JoinedStep) -> None:
         """Go on from the end of a step."""
         self.states = step.states
+        for c, near in zip(self.feedback, step.near, strict=True):
+            c.near = near
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def _guess(self) -> Array:
@@ -211,49 +177,67 @@ class Joined:
                 error += given[-1] + h * float(step.output[own] @ tried.output[seen])
                 first += width
         error += float((energies - before).sum())
-        states = [step.state for step, _ in tried.steps]
-        return JoinedStep(states, energies, inputs, self.at_all_ports(inputs), np.array(booked), np.array(given), error)
+        states, held = [step.state for step, _ in tried.steps], self.at_all_ports(inputs)
+        return JoinedStep(states, energies, inputs, held, np.array(booked), np.array(given), error, tried.near)
 
     def kept(self) -> Any:
         """What goes on after a checkpoint."""
         states = {c.name: x for c, x in zip(self.controllers, self.states, strict=True)}
-        return {"states": states, "past": self._past, "slope": self._slope, "numbers": np.array([self._scale, self._h])}
+        numbers, near = np.array([self._scale, self._h]), {c.name: c.near for c in self.feedback}
+        return {"states": states, "past": self._past, "slope": self._slope, "numbers": numbers, "near": near}
 
     def restore(self, kept: Any) -> None:
         """Set what was kept."""
         self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
         self._past, self._slope = np.asarray(kept["past"]), np.asarray(kept["slope"])
         self._scale, self._h = map(float, kept["numbers"])
+        for c in self.feedback:
+            c.near = kept["near"][c.name]
 
 
 class _Tried(NamedTuple):
-    """A try of a step: that of the mechanism, its outputs, steps and inputs of the controllers, and their answers."""
+    """A try of a step: that of the mechanism, its outputs, steps and inputs of the controllers, and all answers."""
 
     result: Any
     output: Array
     steps: list[tuple[ControllerStep, Array]]
     answers: Array
+    near: list[list[float]]
 
 
 class _Tries(NamedTuple):
-    """Tries of a step from a state of the mechanism, of length h, with what acts on the controllers from outside."""
+    """Tries of a step from a state of the mechanism, with what acts on controllers from outside.
+
+    ``read`` is what feedback reads at its start.
+    """
 
     joined: Joined
     x: Array
-    h: float
+    span: tuple[float, float]
     acting: list[Array]
     take: Take
     states: list[Array]
+    read: list[tuple[Array, list[float]]]
+
+    @property
+    def h(self) -> float:
+        """Length of the step [s]."""
+        return self.span[1] - self.span[0]
 
     def __call__(self, inputs: Array) -> _Tried:
         """The step under inputs at the ports of the controllers."""
         joined = self.joined
         result, end = self.take(joined.at_all_ports(inputs))
-        output = joined.outputs.over(self.x, end, self.h)
+        output = joined.seen(self.x, end, self.h)
         every = list(zip(joined.controllers, self.states, self.acting, strict=True))
         steps = [c.step(own, self.h, acting, output) for c, own, acting in every]
         parts = [-step.output[own] for (c, *_), (step, _) in zip(every, steps, strict=True) for _, own, *_ in c.joined]
-        return _Tried(result, output, steps, np.concatenate(parts))
+        ends, middle = [], 0.5 * (self.span[0] + self.span[1])
+        for own_loop, (start, near) in zip(joined.feedback, self.read, strict=True):
+            readings, near = own_loop.read(end, near)
+            parts.append(own_loop.answer(middle, 0.5 * (start + readings)))
+            ends.append(near)
+        return _Tried(result, output, steps, np.concatenate(parts), ends)
 
     def slope(self, inputs: Array) -> Array:
         """How the defects of inputs change with these, measured."""
@@ -261,3 +245,8 @@ class _Tries(NamedTuple):
         shift = SHIFT * max(1.0, float(np.abs(base).max(initial=0.0)))
         moved = [inputs + shift * one for one in np.eye(inputs.size)]
         return np.array([(given - self(given).answers - base) / shift for given in moved]).T
+
+
+def _joint(states: list[Array]) -> Array:
+    """States of all controllers behind each other."""
+    return np.concatenate([np.zeros(0), *states])

@@ -18,6 +18,7 @@ from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
 from .continuous import Continuous
 from .joined import Joined
+from .state_feedback import StateFeedback
 
 FITS = 1e-9
 """Distance of a sample and a time of the run, over the period, up to which they are one."""
@@ -140,29 +141,32 @@ class _Loop:
         held[part] = given.ravel()
 
 
-Controller = Sampled | Continuous
+Controller = Sampled | Continuous | StateFeedback
 
 
 class ControlLoops:
     """The controllers of a run: the inputs that they hold, and the times at which they are called.
 
-    Two sampled ones that set the same port are refused. ``joined`` are the continuous ones, None where there are none.
+    Two that set the same port are refused. ``joined`` are those within the step, None where there are none.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
         for name, controller in controllers.items():
             check.name("a controller", name)
             if not isinstance(controller, Controller):
-                raise ValueError(f"controller {name!r} must be a Sampled or Continuous, got {check.shown(controller)}")
-        continuous = {name: c for name, c in controllers.items() if isinstance(c, Continuous)}
-        self.joined = Joined(model, continuous, start.controllers) if continuous else None
+                kinds = "a Sampled, Continuous or StateFeedback"
+                raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
+        within = {name: c for name, c in controllers.items() if not isinstance(c, Sampled)}
+        self.joined = Joined(model, within, start.controllers) if within else None
         self._loops = [_Loop(name, c, model, start.time) for name, c in controllers.items() if isinstance(c, Sampled)]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
+        self._check()
 
     @property
     def ports(self) -> dict[str, tuple[str, ...]]:
-        """Ports that each sampled controller sets, as far as it has been called."""
-        return {loop.name: loop.outputs for loop in self._loops}
+        """Ports that each controller but the continuous ones sets, the sampled ones as far as they have been called."""
+        within = () if self.joined is None else self.joined.feedback
+        return {loop.name: loop.outputs for loop in self._loops} | {c.name: c.given.ports for c in within}
 
     def due(self, times: Array) -> np.ndarray:
         """Which of the next times [s] of steps are those of calls, 1 or 0."""
@@ -184,7 +188,7 @@ class ControlLoops:
 
     def _check(self) -> None:
         """Raise ValueError where two set the same port."""
-        setting = [(port, loop.name) for loop in self._loops for port in loop.outputs]
+        setting = [(port, name) for name, ports in self.ports.items() for port in ports]
         if len(setting) > len({port for port, _ in setting}):
             port = next(port for port, _ in setting if sum(port == p for p, _ in setting) > 1)
             names = ", ".join(repr(name) for p, name in setting if p == port)

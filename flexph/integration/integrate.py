@@ -147,8 +147,9 @@ def integrate(
         Controllers by name, of mechanisms by methods that do not choose their steps: :class:`flexph.control.Sampled`
         reads sensors a period apart and holds its answer, added to the inputs; steps end where it is called.
         :class:`flexph.control.Continuous` is a port-Hamiltonian system joined at ports, solved within each step of
-        :class:`Exact`, with its storage and dissipation in the ledger. A run that goes on from another one starts them
-        anew, with their first memory and state.
+        :class:`Exact`, with its storage and dissipation in the ledger; :class:`flexph.control.StateFeedback` is a
+        function of readings, solved within them, too. A run that goes on from another one starts them anew, with their
+        first memory and state.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
         in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for

@@ -53,7 +53,7 @@ def recorder_of(
         columns["controller_energy"] = Column(energies, "last")
         columns["controller_flows"], columns["controller_work"] = Column(flows, "sum"), Column(work, "sum")
         first["controller_energy"] = loops.joined.energy
-        first["controller_state"] = np.concatenate(loops.joined.states)
+        first["controller_state"] = np.concatenate([np.zeros(0), *loops.joined.states])
         columns["controller_state"] = Column(sum(x.size for x in loops.joined.states), "last")
     return Recorder(columns, first, expected, folder=folder)
 
@@ -126,8 +126,9 @@ def _with_joined(ledger: Ledger, joined: Joined, rows: Mapping[str, Array]) -> L
 
 def _states(joined: Joined, rows: Mapping[str, Array]) -> dict[str, Array]:
     """States of continuous controllers at the saved times."""
-    parts = np.split(rows["controller_state"], np.cumsum([x.size for x in joined.states])[:-1], axis=1)
-    return {c.name: own.copy() for c, own in zip(joined.controllers, parts, strict=True)}
+    ends = np.cumsum([0, *(x.size for x in joined.states)]).tolist()
+    spans = zip(joined.controllers, ends[:-1], ends[1:], strict=True)
+    return {c.name: rows["controller_state"][:, first:last].copy() for c, first, last in spans}
 
 
 def _controls(mechanism: Mechanism, loops: ControlLoops, held: Array) -> dict[str, Array]:

@@ -121,11 +121,13 @@ def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options:
 
 
 def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> None:
-    """Raise ValueError where continuous controllers cannot be, or share the name of an account."""
+    """Raise ValueError where controllers within the step cannot be, or share the name of an account."""
     if not isinstance(method, Exact):
-        raise ValueError(f"continuous controllers are solved within the steps of Exact(), got {method}")
+        told = "a Continuous or StateFeedback is solved within the steps of Exact()"
+        raise ValueError(f"{told}, got {method}: take Exact(), or a Sampled, which is called between steps")
     if mechanism.network.arrays.contacts.rigid.any():
-        raise ValueError("continuous controllers are not for mechanisms with rigid contacts: take a Sampled")
+        told = "a Continuous or StateFeedback is not for mechanisms with rigid contacts"
+        raise ValueError(f"{told}: take a Sampled, which is called between steps")
     accounts = mechanism.once(Accounts)
     for controller in joined.controllers:
         if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...control.continuous import Continuous
-from ...control.sampled import Sampled
+from ...control.sampled import Controller, Sampled
+from ...control.state_feedback import StateFeedback
 from ...numerics.arrays import Array, dense
 from ...results.signature import digits
 from ...systems.linear import LinearPHDAE
@@ -58,9 +58,11 @@ def signature_of(
     }
 
 
-def _controller(given: Sampled | Continuous) -> str:
+def _controller(given: Controller) -> str:
     if isinstance(given, Sampled):
         return f"every {given.period} s, {fingerprint(given.function)}"
+    if isinstance(given, StateFeedback):
+        return f"in the step, {given.ports}, {fingerprint(given.function)}"
     system, outside = given.system, (*given.references.items(), *given.inputs.items())
     matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
     told = _mark(digits([given.start, *map(dense, matrices)]))

@@ -1,0 +1,111 @@
+"""Feedback of what sensors read, as a function of time and readings, solved within each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..mechanisms.model.model import Model
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.memo import read_only
+from ..sensors.panel import Panel
+from ..sensors.quantities import Quantity
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StateFeedback:
+    """A feedback u = f(t, y) of readings y, solved within each step: with means of time and readings over the step.
+
+    The step is that of the mechanism under the inputs u = f(½(t₀ + t₁), ½(y₀ + y₁)), which hold in it, so that its
+    balance closes whatever f is; what f gives is booked as the work of its ports. The error is of second order in the
+    step, where that of a function that is called and held, :class:`Sampled`, is of the first order in its period.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(time, readings)`` with all numbers of the sensors (p,), in their order, returns the inputs of the
+        ports, in theirs: an array, a tuple of numbers, or a number. It must depend on these two alone.
+    sensors : dict
+        Quantities of :mod:`flexph.sensors` by name.
+    ports : sequence of str
+        External ports of the mechanism that it sets.
+
+    Raises
+    ------
+    ValueError
+        For a function that is none, sensors that are no quantities, and ports that are no names or the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge, integrate, torque
+    >>> from flexph.control import StateFeedback
+    >>> from flexph.sensors import joint_angle, joint_rate
+    >>> arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="motor")])
+    >>> start = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
+    >>> hold = StateFeedback(
+    ...     function=lambda time, y: 40.0 * np.tanh(0.5 - y[0]) - 8.0 * y[1],
+    ...     sensors={"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")},
+    ...     ports=["motor"],
+    ... )
+    >>> run = integrate(arm, start, np.linspace(0.0, 3.0, 151), controllers={"hold": hold})
+    >>> round(float(run.measured(joint_angle("arm.root"))[-1]), 3), bool(run.ledger.largest_residual < 1e-12)
+    (0.5, True)
+    """
+
+    function: Callable[[float, Array], Any]
+    sensors: Mapping[str, Quantity]
+    ports: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function) or isinstance(self.function, type):
+            raise ValueError(f"function must be a function of (time, readings), got {check.shown(self.function)}")
+        if not isinstance(self.sensors, Mapping):
+            raise ValueError(f"sensors must be a mapping of names to quantities, got {check.shown(self.sensors)}")
+        if isinstance(self.ports, str) or not self.ports:
+            raise ValueError(f"ports must be a list of one external port at least, got {check.shown(self.ports)}")
+        if len(set(self.ports)) < len(self.ports):
+            raise ValueError(f"ports must be different from each other, got {check.shown(self.ports)}")
+        object.__setattr__(self, "sensors", read_only(self.sensors))
+        object.__setattr__(self, "ports", tuple(self.ports))
+
+
+class FeedbackLoop:
+    """A state feedback in a run: its sensors, the inputs that it sets, and where its angles are."""
+
+    def __init__(self, name: str, given: StateFeedback, model: Model) -> None:
+        self.name, self.given = name, given
+        for port in given.ports:
+            known = model.network.input_slices
+            check.lookup("external port", port, known, f"controller {name!r} sets it; the mechanism")
+        try:
+            self.panel = Panel(model, given.sensors)
+        except ValueError as error:
+            raise ValueError(f"controller {name!r}: {error}") from None
+        parts = [model.network.input_slices[port] for port in given.ports]
+        self.entries = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        self.near: list[float] | None = None
+
+    def read(self, x: Array, near: list[float] | None) -> tuple[Array, list[float]]:
+        """All readings (p,) at a flat state, and the measures that angles are next to."""
+        readings, near = self.panel.read(x, near)
+        return np.concatenate([np.zeros(0), *(np.ravel(readings[name]) for name in self.given.sensors)]), near
+
+    def answer(self, time: float, readings: Array) -> Array:
+        """The inputs of its ports; raises ValueError for what is none."""
+        told = f"controller {self.name!r}"
+        try:
+            answer = self.given.function(time, readings)
+        except Exception as error:
+            raise ValueError(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
+        numbers = check.numbers(f"{told} at t = {time:.6g} s: the inputs of its ports", answer).ravel()
+        if numbers.size != self.entries.size:
+            raise ValueError(f"{told} must return {self.entries.size} inputs, got {numbers.size}")
+        return numbers
