@@ -100,7 +100,7 @@ def draw(solution: Solution, path: Path) -> None:
     lost = np.cumsum(np.sum(list(solution.ledger.dissipation.values()), axis=0))
     energy.plot(solution.times, solution.ledger.total_energy, linewidth=1.0, label="energy")
     energy.plot(solution.times[1:], lost, linewidth=1.0, label="taken by the contact")
-    energy.set(xlabel="t [s]", ylabel="[J]")
+    energy.set(xlabel="t [s]", ylabel="energy [J]")
     energy.legend(frameon=False)
     for axes in (height, energy):
         axes.grid(alpha=0.3)

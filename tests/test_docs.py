@@ -32,7 +32,13 @@ SLOW = {  # programs of some seconds, which the build of the site executes too
     "tutorials/4-own-mesh.md",
     "tutorials/5-reduction.md",
     "tutorials/7-model-file-and-study.md",
+    "tutorials/9-contact.md",
+    "tutorials/10-geared-robot.md",
+    "tutorials/11-rods-and-cables.md",
+    "how-to/urdf-robot.md",
 }
+NEEDS = {"how-to/urdf-robot.md": "yourdfpy"}
+"""Modules of extras that are not those of the tests."""
 
 
 def python_blocks(page: Path = README) -> list[str]:
@@ -95,6 +101,8 @@ def run_page(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PAGES])
 def test_the_blocks_of_a_page_run(run_page, name):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     assert run_page(name).space
 
 
@@ -161,6 +169,30 @@ def test_own_case_tutorial(run_page):
     assert all(check.passed for check in space["case"].checks())
     assert space["truss"].mass == pytest.approx(2700.0 * 1e-4 * (12 * 0.2 + 7 * 0.2 + 6 * 0.2 * 2**0.5))
     assert space["fall"].ledger.largest_residual < 1e-13
+
+
+@pytest.mark.slow
+def test_contact_tutorial(run_page):
+    space, _, _ = run_page("tutorials/9-contact.md")
+    assert space["height"].min() > -1e-12 and space["height"][-1] == pytest.approx(0.0, abs=1e-12)
+    impacts = space["run"].ledger.dissipation["floor: impact"].sum()
+    assert impacts == pytest.approx(9.81, abs=1e-9)  # all of the energy of the fall
+    assert all(space[run].ledger.largest_residual < 1e-12 for run in ("run", "rock", "fall"))
+
+
+@pytest.mark.slow
+def test_gear_tutorial(run_page):
+    space, _, _ = run_page("tutorials/10-geared-robot.md")
+    assert space["turns"][-1] == pytest.approx(-12.5, abs=0.1) and space["run"].ledger.largest_residual < 1e-13
+    assert space["run"].ledger.position_residual.max() < 1e-13
+
+
+@pytest.mark.slow
+def test_rods_tutorial(run_page):
+    space, _, _ = run_page("tutorials/11-rods-and-cables.md")
+    closed = space["clamped"].position(space["bent"], "strip.tip")
+    assert np.linalg.norm(closed) < 5e-3  # eight elements of degree two
+    assert space["run"].ledger.largest_residual < 1e-12 and space["fall"].ledger.largest_residual < 1e-13
 
 
 def test_stresses_page(run_page):

@@ -97,11 +97,23 @@ def draw_panel(panel: Panel, axes: Axes) -> None:
             axes.ticklabel_format(axis=axis, useOffset=False)
     axes.set(xlabel=shown.over, ylabel=shown.label)
     axes.grid(alpha=0.3)
+    if "y" in panel.log:
+        _whole_decades(axes)
     names = [short(curve.label) for curve in shown.curves if curve.label]
     if names:
         width = WIDTH * root_of(axes).get_figwidth() / 8.0
         columns = max(1, min(4, int(width / (max(map(len, names)) + 7))))
         legend_above(axes, columns, **({"markerscale": 4.0} if shown.curves[0].style == "points" else {}))
+
+
+def _whole_decades(axes: Axes) -> None:
+    """Powers of ten alone at a logarithmic axis y, two of them at least: labels between them run into each other."""
+    from matplotlib.ticker import NullFormatter
+
+    low, high = axes.get_ylim()
+    if low * 100.0 > high > 0.0:
+        axes.set_ylim(10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def root_of(axes: Any) -> Figure:
