@@ -47,6 +47,7 @@ from .joints import gear as gear
 from .joints import hinge as hinge
 from .joints import knife_edge as knife_edge
 from .joints import planar as planar
+from .joints import point_on_curve as point_on_curve
 from .joints import prismatic as prismatic
 from .joints import rack as rack
 from .joints import revolute as revolute

@@ -13,6 +13,7 @@ from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection, measures
 from ..joints.rows.gaps import Gap
+from ..joints.rows.laws import PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName
 from ..kernels.contacts.gaps import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, no_contacts
 from .laws import Hertz, KelvinVoigt, Rigid
@@ -131,5 +132,7 @@ def refuse_contacts(connections: Sequence[Connection], what: str) -> None:
     for connection in connections:
         if connection.form.gaps:
             raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")
+        if any(isinstance(row.law, PointOnCurve) for row in connection.rows):
+            raise ValueError(f"{what} knows nothing of points on curves, and {connection.name!r} is one: leave it out")
         if connection.form.slips:
             raise ValueError(f"{what} knows nothing of wheels that slip, and {connection.name!r} is one: leave it out")

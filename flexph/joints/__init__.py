@@ -12,6 +12,7 @@ from .forces.load import distributed_load, force, torque
 from .forces.spring_damper import spring_damper, torsion_spring
 from .hinge import hinge
 from .planar import planar
+from .point_on_curve import point_on_curve
 from .prismatic import prismatic
 from .revolute import revolute
 from .rolling.knife_edge import knife_edge
@@ -45,6 +46,7 @@ __all__ = [
     "hinge",
     "knife_edge",
     "planar",
+    "point_on_curve",
     "prismatic",
     "rack",
     "revolute",

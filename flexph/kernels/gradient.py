@@ -10,6 +10,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
+from .rates.curves import all_on_curves, curve_weights
 from .rolling import gains, spin_rows, weights
 from .state import products
 
@@ -117,9 +118,14 @@ def constraint_matrix(
     """
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
     matrix = row_weights(a, coefficient)
-    if not t.row.size:
+    if not (t.row.size or a.curves):
         return matrix @ moved
     by = products(a, vector) if by is None else by
+    if a.curves:
+        own, _ = curve_weights(a.curves, all_on_curves(a.curves, by, by), matrix.shape)
+        matrix = matrix + (sparse.csr_array(own) if is_sparse(a) else own)
+    if not t.row.size:
+        return matrix @ moved
     matrix = (matrix + weights(a, gains(a, by, by), t.product)) @ moved
     return with_spins(a, matrix, R)
 

@@ -16,6 +16,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
+from .rates.curves import all_on_curves, curve_sums
 from .rates.terms import term_gains, term_slopes
 from .state import Configuration
 
@@ -94,6 +95,7 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
 def state_rates(a: Arrays, c: Configuration, product: Array, rate: Array) -> Array:
     """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the products and their rates."""
     t = a.rolling
+    own = curve_sums(a.curves, all_on_curves(a.curves, product, product), rate, t.free.size)
     if not t.row.size:
-        return np.zeros(t.free.size)
-    return rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))
+        return own
+    return own + rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))

@@ -24,6 +24,7 @@ from .contacts.gaps import Touch
 from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
 from .loads.faces import face_forces
+from .rates.curves import add_curve_forces, all_on_curves, curve_gaps
 from .rates.slips import add_slip_forces, slid
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
@@ -101,6 +102,8 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
+    on_curves = all_on_curves(a.curves, known.product, product)
+    add_curve_forces(a.curves, on_curves, lam, on_product)
     slips = None
     if a.slips.slip.size:
         speed = node_velocities(a, x, inverse.transpose(0, 2, 1), lever)
@@ -129,6 +132,8 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         np.add.at(torque, a.torque_body, section_torques(a, loads))
     add_torques(a, lam, torque)
     rolled = _rolled(a, step, x, (inverse, lever, vector_mean, product, gain))
+    if on_curves:
+        rolled = rolled + curve_gaps(a.curves, on_curves, rolled.size)
     Pu1 = known.Pu + h * rate
     omega1, du1, Pdu1 = _end_rates(a, step, x, (u1, Pu1, rate))
     v1, spring = x.v + x.v - start.v, spring_forces(a.springs, e0, measured)
@@ -162,6 +167,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         gain=gain,
         touch=touch,
         slid=slips,
+        on_curves=on_curves,
         spin=None if s.decay is None else x.omega,
     )
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..numerics.arrays import Array
 from .contacts.gaps import Touch
+from .rates.curves import OnCurve
 from .rates.slips import Slid
 from .springs import Measured
 from .state import Configuration, Derived
@@ -84,11 +85,12 @@ class Trial(NamedTuple):
     torque: Array  # R̄⁻¹ of it, in body axes
     loads: Array  # external inputs in world axes
     gap: Array  # constraint residuals
-    rolled: Array  # (g,), what squares and nonholonomic rows add to those of all constraints
+    rolled: Array  # (g,), what squares, nonholonomic rows and curves add to those of all constraints
     lam: Array  # multipliers of all constraints
     gain: Array  # of the terms of constraints on velocities
     touch: Touch | None = None  # contacts
     slid: Slid | None = None  # friction against slips
+    on_curves: tuple[OnCurve, ...] = ()
     spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
 
 

@@ -55,6 +55,7 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
         "a joint within an element of a cable is not": _joins_within(mechanism),
         "a contact is not yet": bool(arrays.contacts.kind.size),
+        "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
         "control of steps under loads that follow sections is not": method.tolerance is not None
         and bool(arrays.follow_input.size),

@@ -11,6 +11,7 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.jacobians.factor import factor
 from ...kernels.jacobians.mixed import corrected_stresses, with_stresses
+from ...kernels.rates.curves import all_on_curves, curve_gaps, curve_sums
 from ...kernels.resolution import RESOLUTION
 from ...kernels.rolling import rates, squares
 from ...kernels.state import constraint_sums, node_velocities, product_changes
@@ -98,7 +99,9 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     change = constraint_sums(a, by_motion, s.coefficient_mean, s.offset_1 - s.offset_0)
     change += constraint_sums(a, 0.5 * (known.product + t.product), turned, np.zeros(rows))
     change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega))
+    change += curve_sums(a.curves, t.on_curves, by_motion, rows)
     left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product)
+    left += curve_gaps(a.curves, all_on_curves(a.curves, known.product, known.product), rows)
     increment: Array = s.combined(change + NEWTON.forgotten * left)
     return increment
 

@@ -226,9 +226,13 @@ class ExactStepper:
 
 
 def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
-    """Discs that roll must stand at the end of a step: where they lie flat, they have no point of contact."""
+    """Discs that roll must stand at the end of a step, as flat ones have no point of contact; points be on curves."""
     t = mechanism.network.arrays.rolling
     fallen = np.flatnonzero(product[t.positive] <= t.least)
     if fallen.size:
         name = mechanism.constraint_names[t.positive_row[fallen[0]]]
         raise StepFailed(f"the disc of {name!r} comes to lie flat on the ground", iterations, 0.0)
+    for curve in mechanism.network.arrays.curves:
+        if curve.is_beyond(curve.foot(product[curve.products])):
+            name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
+            raise StepFailed(f"{name!r} leaves its curve at an end", iterations, 0.0)

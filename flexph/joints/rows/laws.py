@@ -250,4 +250,34 @@ class Contact(_Law):
         return 0.5 * self.radius
 
 
-Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact
+@dataclass(frozen=True)
+class CurveShape:
+    """A curve through points of a body, from a point that is to stay on it: products D_j·(P − P_k), d rows of K.
+
+    ``at`` are the places s of the points along it, and a piece has ``degree`` + 1 points.
+    """
+
+    products: tuple[tuple[Product, ...], ...]
+    at: tuple[float, ...]
+    degree: int
+
+
+@dataclass(frozen=True)
+class PointOnCurve(_Law):
+    """``0 = n_i·V(s)``, V(s) the way from a curve to a point at its foot: see :mod:`flexph.kernels.rates.curves`."""
+
+    curve: CurveShape
+    component: int
+
+    value = 0.0
+    shape = (0,)
+    products: ClassVar[tuple[Product, ...]] = ()
+    weighed: ClassVar[tuple[Weighed, ...]] = ()
+    turns: ClassVar[tuple[Turn, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose: none, as where the point is on the curve follows from the pose."""
+        return np.zeros((0, *products.shape[1:]))
+
+
+Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve

@@ -21,6 +21,7 @@ from ..gradient import (
     velocity_slices,
 )
 from ..loads.faces import face_tangent
+from ..rates.curves import add_curve_stiffness, curve_weights
 from ..rates.slips import slip_tangent
 from ..rolling import gain_slopes, stiffness, weights
 from ..springs import tangent
@@ -166,7 +167,7 @@ def swaps(a: Arrays, at: Point) -> Any:
 
 def product_tangent(a: Arrays, at: Point) -> Any:
     """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
-    if not (a.springs.stiffness.size or a.rolling.row.size or a.slips.slip.size):
+    if not (a.springs.stiffness.size or a.rolling.row.size or a.slips.slip.size or a.curves):
         return None
     stiffened = tangent(
         a.springs, at.trial.measured, at.h, (at.known.product, at.trial.product), stuck=at.schedule.stuck
@@ -175,6 +176,9 @@ def product_tangent(a: Arrays, at: Point) -> Any:
         stiffened += stiffness(a, at.trial.lam, at.known.product, at.trial.product)
     if at.trial.slid is not None:
         stiffened += slip_tangent(a.slips, at.trial.slid, at.h, at.known.product, at.trial.product)
+    if a.curves:
+        means = 0.5 * (at.known.product + at.trial.product)
+        add_curve_stiffness(a.curves, at.trial.on_curves, at.trial.lam, means, stiffened)
     return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
 
 
@@ -202,6 +206,10 @@ def constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
     s, t = at.schedule, a.rolling
     mean = row_weights(a, s.coefficient_mean)
     last = row_weights(a, s.coefficient_1 / at.h)
+    if a.curves:
+        own = curve_weights(a.curves, at.trial.on_curves, mean.shape, 0.5 * (at.known.product + at.trial.product))
+        of_mean, of_last = map(sparse.csr_array, own) if is_sparse(a) else own
+        mean, last = mean + of_mean, last + of_last / at.h
     if not t.row.size:
         return mean, last
     gain, change = at.trial.gain, (at.trial.product - at.known.product).take(t.product)

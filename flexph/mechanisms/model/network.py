@@ -13,10 +13,11 @@ from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port, frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection, Measure, measures
-from ...joints.rows.laws import Contact
+from ...joints.rows.laws import Contact, CurveShape, PointOnCurve
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
+from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Slips
 from ...kernels.resolution import resolution_terms
 from ...numerics.arrays import Array, dense
@@ -85,6 +86,7 @@ def build_network(
     dim, frames = len(gravity), frames_of(bodies)
     rolling = _rolling(connections, numbering, bodies)
     slips = _slips(connections, numbering)
+    curves = _curves(connections, numbering)
     loads = number_loads(connections, numbering.places, bodies)
     number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
@@ -122,6 +124,7 @@ def build_network(
         rolling=rolling,
         slips=slips,
         faces=face_arrays(bodies, connections, slices, places),
+        curves=curves,
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
@@ -183,6 +186,18 @@ def _slips(connections: Sequence[Connection], numbering: _Numbering) -> Slips:
         angular=_indices(int(term.angular) for _, term in terms),
         slip=_indices(i for i, _ in components),
         relations=tuple(slip.friction for slip in own),
+    )
+
+
+def _curves(connections: Sequence[Connection], numbering: _Numbering) -> tuple[Curve, ...]:
+    rows: dict[CurveShape, list[int]] = {}
+    for i, row in enumerate(row for c in connections for row in c.rows):
+        if isinstance(row.law, PointOnCurve):
+            rows.setdefault(row.law.curve, []).append(i)
+    numbered = [(own, np.array([[numbering.product(p) for p in one] for one in c.products])) for c, own in rows.items()]
+    return tuple(
+        Curve(np.array(own), products, *pieces(np.array(curve.at), curve.degree))
+        for curve, (own, products) in zip(rows, numbered, strict=True)
     )
 
 

@@ -61,7 +61,7 @@ def _point_velocity(what: str, given: Motion, dim: int) -> Array:
         raise ValueError(f"{what} must be the velocity ({dim},) of a point mass, which has no spin, got {given!r}")
     if dim == 3 and _is_pair(given):
         velocity, spin = given
-    elif dim == 2 and np.size(given) == 3:
+    elif dim == 2 and not _is_pair(given) and np.size(given) == 3:
         velocity, spin = given[:2], given[2]
     else:
         return check.array(what, given, (dim,))

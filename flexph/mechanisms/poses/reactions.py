@@ -9,7 +9,9 @@ import numpy as np
 
 from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import Connection
+from ...joints.rows.laws import PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
+from ...kernels.rates.curves import on_curve
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, moment, spin_map
@@ -143,8 +145,22 @@ def _forces(
             gain = own.weight * points.product(own.by)
             size = points.product(own.product) ** 2 + points.product(own.by) ** 2 if own.angular else 1.0
             forces.append((own.product, multipliers[:, row] * gain / size))
+        if isinstance(r.law, PointOnCurve):
+            forces += _curve_forces(mechanism, row, r.law, multipliers[:, row], points)
         row += 1
     return forces
+
+
+def _curve_forces(
+    mechanism: Model, row: int, law: PointOnCurve, multiplier: Array, points: _BodyVectors
+) -> list[tuple[Product, Array]]:
+    """The products of one row of a point on a curve, and the force on each of them, (k,)."""
+    curve = next(c for c in mechanism.network.arrays.curves if row in c.rows)
+    listed = [product for own in law.curve.products for product in own]
+    values = np.array([points.product(product) for product in listed])
+    alone = curve._replace(products=np.arange(len(listed)).reshape(curve.products.shape))
+    gains = np.array([on_curve(alone, at, at).gain[law.component].ravel() for at in values.T])
+    return [(product, multiplier * gains[:, i]) for i, product in enumerate(listed)]
 
 
 class _BodyVectors:

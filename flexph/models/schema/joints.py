@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from flexph import joints as make
 
@@ -229,7 +231,18 @@ class SlippingWheel(Entry):
     name: Name = None
 
 
+class PointOnCurve(Entry):
+    """A port that slides along ports of a body, which bends."""
+
+    makes: ClassVar = staticmethod(make.point_on_curve)
+    kind: Literal["point_on_curve"]
+    port: Port
+    curve: Annotated[list[End], Field(min_length=2)]
+    degree: Annotated[int, Field(ge=1)] = None
+    at: list[Number] = None
+
+
 JOINTS = (
     *(Hinge, Revolute, Spherical, Universal, Cylindrical, Planar, Slider, Prismatic, Weld, Distance),
-    *(KnifeEdge, Wheel, RollingDisc, Gear, Belt, Rack, Screw, SlippingWheel),
+    *(KnifeEdge, Wheel, RollingDisc, Gear, Belt, Rack, Screw, SlippingWheel, PointOnCurve),
 )

@@ -1,0 +1,240 @@
+"""A point that slides along a body which bends: what the step keeps, slopes, other routes to the motion, refusals."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import GROUND, IntegrationError, connect, drive, force, hinge, integrate, point_on_curve, slider, weld
+from flexph.kernels.jacobians.blocks import flatten, unflatten
+from flexph.kernels.jacobians.factor import factor
+from flexph.kernels.rates.curves import Curve, all_on_curves, curve_weights, pieces
+from flexph.kernels.state import derive
+from flexph.kernels.step import residual
+from flexph.kernels.values import Point, Step
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.model.time_table import TimeTable, schedule
+from flexph.methods import Exact, Exact4, ExactGauss
+
+SOFT = fem.Material(young=1e8, density=1000.0, poisson=0.3)
+STRIP = fem.Section(width=0.02, height=0.03)
+ROUND_OFF = 1e-13  # of sums over tens of steps
+
+
+def axis_of(length, elements, **options):
+    """A beam with ports at thirds of its elements, and these in order."""
+    thirds = {f"p{i}": i * length / (3 * elements) for i in range(1, 3 * elements)}
+    return fem.beam(length, elements=elements, stations=thirds, **options), [
+        "beam.root", *(f"beam.{name}" for name in thirds), "beam.tip",
+    ]  # fmt: skip
+
+
+def bead(dim=3, material=SOFT):
+    """A beam and a point on it, free; thrown, so that the point crosses the middle of the beam."""
+    beam, axis = axis_of(1.0, 2, material=material, section=STRIP, dim=dim)
+    mechanism = connect({"beam": beam, "bead": rigid.point(0.3, dim)}, [point_on_curve("bead.point", axis, degree=3)])
+    if dim == 2:
+        pose = mechanism.assemble({"beam": (0.0, 0.0, 0.2)}, guess={"bead": (0.4, 0.1, 0.0)})
+        thrown = {"beam": (0.1, 0.2, 3.0), "bead": (0.9, 1.5)}
+    else:
+        pose = mechanism.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"bead": (0.4, 0.0, 0.0)})
+        thrown = {"beam": ((0.1, 0.2, 0.0), (0.5, 1.0, 3.0)), "bead": (0.9, 1.4, -0.4)}
+    return mechanism, mechanism.consistent_state(pose, velocities=thrown)
+
+
+def kept(run):
+    assert run.ledger.largest_residual < ROUND_OFF
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momentum - momentum[0]).max() < ROUND_OFF * np.abs(momentum).max()
+
+
+def apart(run):
+    """Distance of the bead from the cubic through the four ports of the element that it is on, at the end [m]."""
+    points = np.array([run.position(p)[-1] for p in ("beam.p3", "beam.p4", "beam.p5", "beam.tip")])
+    cubic = [np.polynomial.Polynomial.fit(range(4), x, 3) for x in points.T]
+    place = np.linspace(0.0, 3.0, 301)
+    for width in (0.02, 2e-4, 2e-6, 2e-8, 2e-10, 2e-12):  # finer about the nearest of the last
+        away = np.linalg.norm(np.array([p(place) for p in cubic]).T - run.position("bead.point")[-1], axis=1)
+        place = place[np.argmin(away)] + np.linspace(-width, width, 201)
+    return away.min()
+
+
+@pytest.mark.processor
+@pytest.mark.parametrize("h", [0.005, 0.05])
+def test_energy_momenta_and_the_curve_are_kept_over_a_knot(h):
+    mechanism, start = bead()
+    run = integrate(mechanism, start, np.arange(0.0, 0.3 + h, h)[:13] if h < 0.05 else np.arange(0.0, 0.26, h))
+    kept(run)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.25, 6))
+    assert np.linalg.norm(run.position("bead.point")[-1] - run.position("beam.root")[-1]) > 0.51  # beyond the knot
+    assert apart(run) < 1e-12  # the search above resolves 1e-13
+
+
+def test_a_curve_that_does_not_bend_is_a_rail():
+    """The same motion and the same reaction as those of a slider."""
+    found = []
+    for joint in (
+        slider("bead.point", "bar.root", direction=(1.0, 0.0), turning=True),
+        point_on_curve("bead.point", ["bar.root", "bar.middle", "bar.tip"]),
+    ):
+        bodies = {"bar": rigid.bar(1.0, 2.0), "bead": rigid.point(0.5)}
+        mechanism = connect(bodies, [hinge("bar.root", GROUND), joint], gravity=(0.0, -9.81))
+        pose = mechanism.assemble({"bar": (0.0, 0.0, -0.3)}, guess={"bead": (0.4, -0.12, 0.0)})
+        start = mechanism.consistent_state(pose)
+        run = integrate(mechanism, start, np.linspace(0.0, 0.3, 11), method=Exact(compiled=False))
+        on = [run.reaction(joint.name, on=side) for side in ("first", "second")]
+        assert on[0].torque[-1] == pytest.approx(0.0, abs=1e-12)
+        found.append([*run.position("bead.point")[-1], *on[0].force[-1], *on[1].force[-1], *on[1].torque[-1]])
+    assert found[1] == pytest.approx(found[0], rel=1e-11)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_slopes_are_derivatives(dim):
+    """The Jacobian of a step from a state off the curve, at a random iterate."""
+    mechanism, start = bead(dim)
+    rng, a, h = np.random.default_rng(dim), mechanism.network.arrays, 0.1
+    off = 0.01 * rng.standard_normal(start.x.size)
+    off[mechanism.layout.parts["beam.rotation"]] = 0.0
+    c = configuration(mechanism, start.x + off)
+    step = Step(c, derive(a, c), h, schedule(TimeTable(mechanism, start.anchors), 0.0, h, np.zeros(0)))
+    count = mechanism.layout.velocities
+    y = rng.standard_normal(count + mechanism.layout.multipliers)
+
+    def means(y):
+        return unflatten(a, y[:count], y[count:] / h)
+
+    def defects(y):
+        r = residual(a, step, means(y))[0]
+        return np.concatenate([flatten(a, r), r.lam / h])
+
+    e = 1e-3
+    changes = [8.0 * (defects(y + s) - defects(y - s)) - defects(y + 2.0 * s) + defects(y - 2.0 * s)
+               for s in e * np.eye(y.size)]  # fmt: skip
+    solve = factor(a, Point(*step, residual(a, step, means(y))[1]))
+    solved = [solve(unflatten(a, b[:count], b[count:] * h)) for b in np.array(changes) / (12.0 * e)]
+    found = np.array([np.concatenate([flatten(a, x), x.lam * h]) for x in solved]).T
+    assert np.abs(found - np.eye(y.size)).max() < 1e-6  # differences are good to 1e-10, amplified by up to 1e4
+
+
+def test_mean_slopes_are_exact_and_go_to_slopes():
+    rng = np.random.default_rng(0)
+    curve = Curve(np.array([0]), np.zeros((2, 7), dtype=int), *pieces(np.array([0.0, 0.5, 0.8, 1.0, 1.4, 1.9, 2.5]), 3))
+    for s0, s1 in rng.uniform(0.0, 2.5, (20, 2)):
+        assert curve.mean_slope(s0, s1) * (s1 - s0) == pytest.approx(curve.shapes(s1) - curve.shapes(s0), abs=1e-14)
+        assert curve.mean_slope(s0, s0 + 1e-9) == pytest.approx(curve.shapes(s0, 1), abs=1e-7)
+        assert curve.shapes(s0).sum() == pytest.approx(1.0, abs=1e-14)
+    assert curve.mean_slope(1.0 - 1e-9, 1.0 + 1e-9).sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_matrix_of_the_constraints_gives_their_rates():
+    mechanism, start = bead()
+    a, c = mechanism.network.arrays, configuration(mechanism, start.x)
+    product = derive(a, c).product
+    mean, last = curve_weights(a.curves, all_on_curves(a.curves, product, product), (2, product.size))
+    rng = np.random.default_rng(1)
+    for direction in rng.standard_normal((5, product.size)):  # on the curve both are the same across it
+        assert mean @ direction == pytest.approx(last @ direction, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(("method", "order"), [(Exact(), 2), (Exact4(), 4)])
+def test_steps_have_their_order(dim, method, order):
+    mechanism, start = bead(dim, fem.Material(young=1e6, density=1000.0, poisson=0.3))
+    ends = [
+        integrate(mechanism, start, np.linspace(0.0, 0.02, count + 1), method=method).position("bead.point")[-1]
+        for count in (10, 20, 40)
+    ]
+    off = [np.linalg.norm(b - a) for a, b in pairwise(ends)]
+    assert math.log2(off[0] / off[1]) == pytest.approx(order, abs=0.1)
+    assert off[0] < 1e-4
+
+
+@pytest.mark.slow
+def test_a_load_that_crosses_a_bridge():
+    """A constant force that moves with a constant speed over a beam on two supports, in closed form (L. Frýba).
+
+    w = Σ 2P/(μL) sin(nπx/L) (sin Ω_n t − Ω_n/ω_n sin ω_n t)/(ω_n² − Ω_n²), Ω_n = nπv/L.
+    """
+    length, speed, push, steel = 10.0, 20.0, 1000.0, fem.Material(young=2.1e11, density=7850.0)
+    beam, axis = axis_of(length, 4, material=steel, section=fem.Section(width=0.2, height=0.2))
+    supports = [hinge("beam.root", GROUND.at(0.0, 0.0)), slider("beam.tip", GROUND.at(length, 0.0), turning=True)]
+    moving = drive("load.point", GROUND.at(0.0, 0.0), displacement=lambda t: speed * t, direction=(1.0, 0.0))
+    joints = [*supports, point_on_curve("load.point", axis, degree=3), moving, force("load.point", name="load")]
+    bridge = connect({"beam": beam, "load": rigid.point(0.01)}, joints)
+    start = bridge.consistent_state(bridge.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"load": (0.0, 0.0, 0.0)}))
+    run = integrate(bridge, start, np.linspace(0.0, 0.48, 193), inputs={"load": (0.0, -push)})
+    mass, stiffness, t, sag = 7850.0 * 0.04, 2.1e11 * 0.2**4 / 12.0, run.times, np.zeros(193)
+    for n in range(1, 60):
+        own, forced = (n * math.pi / length) ** 2 * math.sqrt(stiffness / mass), n * math.pi * speed / length
+        shape = math.sin(0.5 * n * math.pi)
+        sag += (
+            2.0
+            * push
+            / (mass * length)
+            * shape
+            * (np.sin(forced * t) - forced / own * np.sin(own * t))
+            / (own**2 - forced**2)
+        )
+    # rotary inertia, steps of a ninetieth of the first period and the 10 g of the load make 0.2 %
+    assert np.abs(run.position("beam.p6")[:, 1] + sag).max() < 4e-3 * sag.max()
+    assert run.ledger.largest_residual < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [Exact(), Exact4()])
+def test_a_bead_on_a_rod_and_on_a_beam(method):
+    names = [f"p{i}" for i in range(1, 8)]
+    rod = fem.rod(1.0, SOFT, STRIP, elements=4, ports={name: (i + 1) / 8 for i, name in enumerate(names)})
+    axis = ["rod.root", *(f"rod.{name}" for name in names), "rod.tip"]
+    mechanism = connect({"rod": rod, "bead": rigid.point(0.3, 3)}, [point_on_curve("bead.point", axis, degree=2)])
+    pose = mechanism.assemble({"rod": (0.0, 0.0, 0.0)}, guess={"bead": (0.3, 0.0, 0.0)})
+    thrown = {"rod": ((0.1, 0.2, 0.0), (0.5, 1.0, 3.0)), "bead": (0.6, 1.0, -0.2)}
+    start = mechanism.consistent_state(pose, velocities=thrown)
+    kept(integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=method))
+
+
+def test_a_run_ends_where_the_point_leaves_the_curve():
+    beam, axis = axis_of(1.0, 1, material=SOFT, section=STRIP)
+    joints = [weld("beam.root", GROUND.at(0.0, 0.0)), point_on_curve("bead.point", axis, degree=3)]
+    mechanism = connect({"beam": beam, "bead": rigid.point(0.1)}, joints)
+    pose = mechanism.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"bead": (0.9, 0.0, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"bead": (1.0, 0.0)})
+    with pytest.raises(IntegrationError, match=r"'point_on_curve bead.point–beam.root' leaves its curve") as caught:
+        integrate(mechanism, start, np.linspace(0.0, 0.2, 11))
+    assert caught.value.solution.times[-1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"curve": ["b.root"]}, "1 ports for each piece and one more"),
+        (
+            {"curve": ["b.root", "b.middle", "b.tip"], "degree": 3},
+            "3 ports for each piece and one more, .* got 3 ports",
+        ),
+        ({"curve": ["b.root", "c.tip"]}, "ports of one body"),
+        ({"curve": ["b.root", "b.root"]}, "different ports"),
+        ({"curve": ["b.root", "a.tip"]}, "not the one that slides"),
+        ({"curve": [GROUND, GROUND.at(1.0, 0.0)]}, "GROUND without a place"),
+        ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend"),
+        ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),
+    ],
+)
+def test_bad_curves_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        point_on_curve("a.tip", **arguments)
+
+
+def test_what_does_not_hold_is_refused_by_name():
+    mechanism, start = bead(2)
+    for what in (mechanism.linearize, mechanism.equilibrium):
+        with pytest.raises(ValueError, match=r"knows nothing of points on curves, and 'point_on_curve"):
+            what(mechanism.assemble({"beam": (0.0, 0.0, 0.2)}, guess={"bead": (0.4, 0.1, 0.0)}))
+    with pytest.raises(ValueError, match=r"ExactGauss\(\) knows nothing of points on curves"):
+        integrate(mechanism, start, (0.0, 0.01), method=ExactGauss())
+    with pytest.raises(ValueError, match="a point on a curve is not yet"):
+        integrate(mechanism, start, (0.0, 0.01), method=Exact(compiled=True))
