@@ -67,7 +67,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     above.set_ylabel("gap [mm]")
     for word in ("kinetic", "elastic"):
         below.plot(1e3 * solution.times, ledger.kind(word), linewidth=1.0, label=word)
-    below.set(xlabel="t [ms]", ylabel="[J]")
+    below.set(xlabel="t [ms]", ylabel="energy [J]")
     below.legend(frameon=False)
     for axes in (above, below):
         axes.grid(alpha=0.3)

@@ -67,13 +67,13 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     write_run(solution, folder)
     energy = solution.ledger.total_energy
     write_table(folder / "motion.csv", {"t_s": solution.times, "spin_rad_s": spins(solution), "H_J": energy})
-    figure = new_figure(7.0, 4.0)
-    axes = figure.subplots()
-    axes.plot(1e6 * solution.times, spins(solution), ".-", label="spin [rad/s]")
-    axes.plot(1e6 * solution.times, energy, ".-", label="energy [J]")
-    axes.set_xlabel("t [µs]")
-    axes.legend(frameon=False)
-    axes.grid(alpha=0.3)
+    figure = new_figure(7.0, 4.5)
+    above, below = figure.subplots(2, 1, sharex=True)
+    for axes, values, told in ((above, spins(solution), "spin [rad/s]"), (below, energy, "energy [J]")):
+        axes.plot(1e6 * solution.times, values, ".-")
+        axes.set(ylabel=told, ylim=(0.0, 1.15 * float(values.max())))
+        axes.grid(alpha=0.3)
+    below.set_xlabel("t [µs]")
     figure.savefig(folder / "motion.png")
     return {"omega_after": float(spins(solution)[1]), "loss_J": loss(solution)} | figures(solution)
 

@@ -34,6 +34,8 @@ def chart(panels: Sequence[Panel], name: str, *, like: bool = False) -> str:
         number = "" if k == 0 else str(k + 1)
         domain = [max(tops[k + 1] + (gap if k + 1 < len(shown) else 0.0), 0.0), max(tops[k], 0.0)]
         layout |= _axes(panel, number, domain, first=shown[0], like=like)
+        if k + 1 < len(shown) and panel.over == shown[k + 1].over:  # the label of the one below is theirs
+            del layout[f"xaxis{number}"]["title"]
         traces += [_trace(curve, i, number, group=k) for i, curve in enumerate(panel.curves)]
     tall = HEIGHT * max(len(shown), 2 if like else 1) + 90
     figure = {"data": traces, "layout": layout | _look(tall)}
@@ -62,9 +64,21 @@ def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel, like:
     }
     if number and panel.over == first.over:  # zoomed together
         x["matches"] = "x"
+    if "y" in panel.log:
+        y |= _decades(panel.curves)
     if like:
         y |= {"scaleanchor": f"x{number}", "scaleratio": 1}
     return {f"xaxis{number}": x, f"yaxis{number}": y | {"anchor": f"x{number}"}}
+
+
+def _decades(curves: Sequence[Curve]) -> dict[str, Any]:
+    """The range of a logarithmic axis, in whole powers of ten, and how many of them lie between two labels."""
+    values = np.concatenate([np.asarray(curve.y, dtype=float) for curve in curves])
+    values = values[np.isfinite(values) & (values > 0.0)]
+    if not values.size:
+        return {}
+    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    return {"range": [float(low), float(max(high, low + 1.0))], "dtick": max(1, round((high - low) / 6.0))}
 
 
 def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, Any]:

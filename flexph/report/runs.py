@@ -225,7 +225,8 @@ def _stresses(run: Solution) -> list[Block]:
     curves = {u: [Curve(e.times, e.largest, f"{e.body}, {e.quantity}") for e in extremes if e.unit == u] for u in units}
     panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
     charts = [Chart(panels)] if len(run.times) > 1 else []
-    left = [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
+    left = [Text("Each is that in the middle of a drawn cell, not at its border.")]
+    left += [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
     return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
 
 
