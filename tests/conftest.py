@@ -72,6 +72,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"method {method!r} needs {missing[method]}"))
 
 
+@pytest.fixture
+def short_runs_by_numpy(monkeypatch):
+    """Short runs do not wait for loops that few tests have: those of compliant contacts take half a minute each."""
+    monkeypatch.setenv("FLEXPH_COMPILE", "0")
+
+
 def pytest_collection_finish():
     """Leave what was collected and imported out of the search for cycles of objects: 4 % of the time of all tests."""
     gc.collect()

@@ -41,6 +41,10 @@ NEEDS = {"how-to/urdf-robot.md": "yourdfpy"}
 """Modules of extras that are not those of the tests."""
 
 
+CONTACTS = {"guide/contact.md", "how-to/contact-forces.md", "tutorials/9-contact.md"}
+"""Pages that would compile loops of their own."""
+
+
 def python_blocks(page: Path = README) -> list[str]:
     return re.findall(r"^```(?:python|\{code-cell\}[^\n]*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
 
@@ -100,7 +104,9 @@ def run_page(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PAGES])
-def test_the_blocks_of_a_page_run(run_page, name):
+def test_the_blocks_of_a_page_run(run_page, request, name):
+    if name in CONTACTS:
+        request.getfixturevalue("short_runs_by_numpy")
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
     assert run_page(name).space

@@ -12,18 +12,21 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from .contacts import unknowns_of
 from .loops.band import stored
-from .memory.data import Border, Index, Inertia, Joints, Nodes, Rolling, Strains
+from .memory.data import Border, Contacts, Index, Inertia, Joints, Nodes, Rolling, Strains
 from .memory.simd import padded
 
 
-def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling, Strains], rows: int) -> Border:
+def make_border(
+    inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling, Strains, Contacts], rows: int
+) -> Border:
     """Number the unknowns of a step."""
-    joints, rolling, strains = couplings
+    joints, rolling, strains, contacts = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.zeros(n, dtype=bool)
-    for k in {*joints.plus, *joints.minus} - {-1}:
+    for k in {*joints.plus, *joints.minus, *contacts.node.ravel()} - {-1}:
         is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
     count = _Counter()
     turning, flexing = inertia.turns[:, None] > 0, (np.diff(inertia.first) > 0)[:, None]
@@ -35,6 +38,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
     groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
     groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
+    groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
     order = _number(count.total, groups)
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)

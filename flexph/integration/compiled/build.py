@@ -16,6 +16,7 @@ from ...mechanisms.model.gather import elastic_arrays, unshifted
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from .border import make_border
+from .contacts import contacts_of
 from .loops.relations import resisting
 from .memory.data import (
     Constants,
@@ -72,7 +73,8 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
-    border = make_border(inertia, nodes, (joints, rolling, strains), mechanism.layout.multipliers)
+    contacts = contacts_of(mechanism)
+    border = make_border(inertia, nodes, (joints, rolling, strains, contacts), mechanism.layout.multipliers)
     return Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),
@@ -84,6 +86,7 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
         border=border,
         strains=in_the_border(strains, border),
         points=points,
+        contacts=contacts,
         ledger=_ledger_columns(mechanism),
         redundancy=no_redundancy(mechanism.layout.multipliers),
         vibration=vibrating,
@@ -274,18 +277,20 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
+    lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=_columns(accounts.references, springs, len(slices)),
         row=len(slices) + accounts.references.size + accounts.row_joint,
-        body=_columns(accounts.damped, bodies, works + ideal)[owner],
-        damper=_columns(accounts.dampers, springs, works + ideal + accounts.damped.size),
+        body=_columns(accounts.damped, bodies, lost)[owner],
+        damper=_columns(accounts.dampers, springs, lost + accounts.damped.size),
         kinetic=owner,
         elastic=_columns(accounts.elastic, bodies, bodies)[owner],
         potential=_columns(accounts.heavy, bodies, bodies + elastic)[owner],
-        spring=bodies + elastic + accounts.heavy.size,
+        spring=spring,
+        contact=spring + int((mechanism.network.arrays.springs.state >= 0).sum()),
         earned=works,
-        lost=works + ideal,
+        lost=lost,
     )
 
 

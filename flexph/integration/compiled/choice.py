@@ -53,8 +53,8 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
-        "a joint within an element of a cable is not": _joins_within(mechanism),
-        "a contact is not yet": bool(arrays.contacts.kind.size),
+        "a joint or contact within an element of a cable is not": _joins_within(mechanism),
+        "a rigid contact is not": bool(arrays.contacts.rigid.any()),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
         "control of steps under loads that follow sections is not": method.tolerance is not None
@@ -72,7 +72,7 @@ def _is_solid(body: Any) -> bool:
 
 
 def _joins_within(mechanism: Mechanism) -> bool:
-    """Whether a joint or spring holds a cable at a port that is not at the border of an element."""
+    """Whether a joint, spring or contact holds a cable at a port that is not at the border of an element."""
     if not (AVAILABLE and mechanism.network.means):
         return False
     from .points import joins_within

@@ -98,12 +98,13 @@ def _no_points(frames: int) -> Points:
 
 
 def joins_within(mechanism: Model) -> bool:
-    """Whether a joint or spring holds a mean of points that no position is."""
+    """Whether a joint, spring or contact holds a mean of points that no position is."""
     network, sizes = mechanism.network, joint_sizes(mechanism)
     held = sparse.csc_array(sparse.csr_array(network.arrays.incidence)[: sizes.vectors])
     means, frames = network.means, _positions(mechanism)
-    held_at = np.diff(held.indptr)[[m.place for m in means]]
-    return bool(np.any((frames < 0) & (held_at > 0)))
+    places, contacts = np.array([m.place for m in means], dtype=int), network.arrays.contacts
+    held_at = (np.diff(held.indptr)[places] > 0) | np.isin(places, [contacts.plus, contacts.minus])
+    return bool(np.any((frames < 0) & held_at))
 
 
 def followed(mechanism: Model) -> Index:

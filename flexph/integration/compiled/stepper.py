@@ -20,7 +20,7 @@ from .memory.data import Index, Motion
 from .steps.books import Rows
 from .steps.calls import Calls, no_calls
 from .steps.pairs import no_pair
-from .steps.run import Parts, Table, run, settle
+from .steps.run import Parts, Table, run, settle, settle_contacts
 from .workspace import memory, memory_of_decaying, memory_of_redundant, memory_of_redundant_decaying
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Stepper:
             field[...] = value
         with announced():
             settle(self.memory, self.axes)
+            if self.parts.contact:
+                settle_contacts(self.memory, self.axes)
         self.known, rows = len(history), self._kept["history"]
         rows[len(rows) - self.known :] = history
         self._kept["defect"][:] = defect

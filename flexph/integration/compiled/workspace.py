@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .build import constants, constants_of_decaying
+from .contacts import entries_of, touch_space
 from .loops.band import stored
 from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory, pack
@@ -63,8 +64,9 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         k.joints.first.size,
         k.border.l.size,
     )
+    held = k.contacts.anchor[k.contacts.anchor >= 0]
+    springs = max(int(k.joints.state.max(initial=-1)) + 1, int(held.max(initial=-d)) + d)
     count, z = kinds(d), np.zeros
-    springs = int(k.joints.state.max(initial=-1)) + 1
 
     def motion() -> Motion:
         return Motion(
@@ -92,7 +94,14 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
     x, defect, correction, best = (unknowns() for _ in range(4))
     return Workspace(
         *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
-        *(nodal_space(k.strains, b), run, _stage_space(k), null_space(k), decay_space(k)),
+        *(
+            nodal_space(k.strains, b),
+            touch_space(k.contacts, k.nodes, d),
+            run,
+            _stage_space(k),
+            null_space(k),
+            decay_space(k),
+        ),
     )
 
 
@@ -111,6 +120,7 @@ def _system(k: Constants) -> System:
     s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
     size, width = (int(i) for i in k.border.size)
     inners, columns, vectors = k.border.inners, k.border.columns, k.border.vector_col.size
+    vectors += entries_of(k.contacts, k.nodes, d)
     entries, strains = k.inertia.col.size, k.elastic.col.size
     return System(
         *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),

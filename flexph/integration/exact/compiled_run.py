@@ -100,7 +100,8 @@ class BlockStepper:
         radius = self.exact.radius if isinstance(self.exact, DecayingStepper) else 1.0
         shares, weights = np.array(stepper.shares), np.array(stepper.weights)
         decay = (1,) if isinstance(self.exact, DecayingStepper) else ()
-        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay)
+        contact = (1,) if self.exact.arrays.contacts.kind.size else ()
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ....numerics.arrays import Array
 from ..loops.forces import act
-from ..loops.motion import copy_field, cross_product
+from ..loops.motion import copy_field
 from ..loops.residual import resist
 from ..loops.rolling import gain
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
+from ..terms.nodes import cross_product
 from .places import add_field
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage

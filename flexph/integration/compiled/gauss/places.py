@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ....numerics.arrays import Array
 from ..loops.forces import forces, turn_loads
-from ..loops.motion import copy, copy_field, cross_product, inertia_products, product_rate, vectors
+from ..loops.motion import copy, copy_field, inertia_products, product_rate, vectors
 from ..loops.residual import stress_rates
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief, get, put
+from ..terms.nodes import cross_product
 from .prescribed import Prescribed, row_of
 from .rotations import drive_arm, factor_rotations, turn
 from .scheme import Scheme, stage
@@ -40,7 +41,7 @@ def places(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         turn_loads(s, axes, given.inputs[row_of(given.inputs, given, i)])
-        forces(s, axes)
+        forces(s, axes, ())
     if len(axes) == 3:
         _collect_torques(m, g, h)
     return True

@@ -10,33 +10,59 @@ from __future__ import annotations
 from numpy import int64
 
 from ....numerics.arrays import Array
+from ..contact.jacobian import add_contacts
 from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from ..memory.simd import brief, get, put, take
 from ..nodal.jacobian import add_strains
 from ..nodal.points import gather_points, spread_points
+from ..terms.border import add
 from .band import factor as factor_band
 from .band import solve as solve_band
 from .band import solve_many
 from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
 from .decay import add_decay
-from .jacobian import add, add_flexible, add_rigid, turn_bodies
+from .jacobian import add_flexible, add_rigid, turn_bodies
 from .turned_forces import add_turned_forces
 
 
 @kernel
-def factor(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
+def factor(
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    contact: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
-    assemble(m, axes, decay, h, before, after)
-    if len(axes) == 3:
-        add_strains(m, h)
+    assemble_step(m, axes, decay, contact, h, before, after)
     return eliminate(m, axes)
 
 
 @kernel
+def assemble_step(
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    contact: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+) -> None:
+    """The entries of the Jacobian at a trial."""
+    assemble(m, axes, decay, h, before, after)
+    if len(axes) == 3:
+        add_strains(m, h)
+    if len(contact) > 0:
+        add_contacts(m, axes, h)
+
+
+@kernel
 def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> None:
-    """The entries of the Jacobian at a trial, but for those of strain rows, which collocation has none of."""
+    """The entries of the Jacobian at a trial, but for those of strain rows and contacts: collocation has none."""
     m.system_jacobian[:] = 0.0
     add_flexible(m, axes, h)
     turn_bodies(m, axes, decay, h)

@@ -11,8 +11,8 @@ from ....kernels import decay as formulas
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
+from ..terms.border import add
 from .dense import factor, solve, solve_many
-from .jacobian import add
 from .motion import inertia_products
 
 rounded = kernel(formulas.rounded)

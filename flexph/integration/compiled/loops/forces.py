@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ..contact.forces import push_nodes, twist_bodies
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.points import pull_means
@@ -46,15 +47,19 @@ def turn_loads(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
 
 
 @kernel
-def forces(m: Memory, axes: tuple[int, ...]) -> None:
+def forces(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...]) -> None:
     """Forces on nodes from products and inputs, torques on sections, and their sums by body."""
     m.trial_forces[:] = 0.0
     m.trial_section[:] = 0.0
     _pull_nodes(m, axes)
     _apply_loads(m, axes)
+    if len(contact) > 0:
+        push_nodes(m, axes)
     _sum_by_body(m, axes)
     pull_means(m)
     twist(m)
+    if len(contact) > 0:
+        twist_bodies(m, axes)
 
 
 @kernel

@@ -38,6 +38,8 @@ def energies(m: Memory, axes: tuple[int, ...], out: Array) -> None:
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
             out[m.ledger_spring + m.joints_state[i]] = 0.5 * m.at_spring[m.joints_state[i]] ** 2 / m.joints_stiffness[i]
+    for i in range(m.touch_stored.size):
+        out[m.ledger_contact + i] = m.touch_stored[i]
 
 
 @kernel

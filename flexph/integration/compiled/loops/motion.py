@@ -7,14 +7,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief, combine, get, put
 from ..nodal.points import move_means, place_means
-
-
-@kernel
-def cross_product(a: Array, b: Array, out: Array) -> None:
-    """A × b in space."""
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
+from ..terms.nodes import cross_product
 
 
 @kernel

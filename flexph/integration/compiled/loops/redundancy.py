@@ -13,13 +13,12 @@ from ....mechanisms.model.redundancy import RANK
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
-from ..nodal.jacobian import add_strains
-from .arrow import assemble, eliminate, expand, reduce, solve_border
+from ..terms.border import add
+from .arrow import assemble_step, eliminate, expand, reduce, solve_border
 from .band import factor as factor_band
 from .band import solve as solve_band
 from .couplings import differentiate_vectors
 from .dense import perpendicular
-from .jacobian import add
 from .motion import copy, copy_field
 
 
@@ -68,11 +67,17 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 
 
 @kernel
-def factor(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> bool:
+def factor(
+    m: Memory,
+    axes: tuple[int, ...],
+    decay: tuple[int, ...],
+    contact: tuple[int, ...],
+    h: float,
+    before: Array,
+    after: Array,
+) -> bool:
     """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
-    assemble(m, axes, decay, h, before, after)
-    if len(axes) == 3:
-        add_strains(m, h)
+    assemble_step(m, axes, decay, contact, h, before, after)
     return factor_assembled(m, axes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ..contact.forces import touch
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import mix
@@ -18,6 +19,7 @@ def residual(
     m: Memory,
     axes: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -27,13 +29,13 @@ def residual(
     """Momentum and constraint defects of the mean velocities x, and the trial end of the step.
 
     ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` those of the rows at the end;
-    ``decay`` as of ``run.Parts``.
+    ``decay`` and ``contact`` as of ``run.Parts``.
     """
-    trial(m, axes, decay, h, before, after, offset, inputs)
+    trial(m, axes, decay, contact, h, before, after, offset, inputs)
     if len(decay) == 0:
         _turn_products(m, axes, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, m.trial_rate.size)
-    forces(m, axes)
+    forces(m, axes, contact)
     if len(axes) == 3:
         pull_strains(m)
     _balance(m, axes, h)
@@ -45,6 +47,7 @@ def trial(
     m: Memory,
     axes: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -65,6 +68,8 @@ def trial(
     average(m.at_vector, m.end_vector, m.trial_mean)
     pull_products(m, h, before, after)
     turn_loads(m, axes, inputs)
+    if len(contact) > 0:
+        touch(m, axes, h)
     _gap(m, after, offset)
     add_gap(m, axes, h)
     if len(decay) > 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..terms.angles import kappa
 from .motion import mean_speeds, product_rate
-from .springs import kappa
 
 
 @kernel

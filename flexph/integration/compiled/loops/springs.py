@@ -7,19 +7,8 @@ import math
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..terms.angles import kappa
 from .relations import force, slope
-
-
-@kernel
-def kappa(y: float, x: float) -> tuple[float, float, float]:
-    """κ = atan2(y, x)/y and its derivatives by y and x."""
-    if x > 0.0 and abs(y) < 1e-3 * x:
-        q = y / x
-        by_y = (-2.0 / 3.0 * q + 0.8 * q**3) / x**2
-        return (1.0 - q**2 / 3.0 + q**4 / 5.0) / x, by_y, -1.0 / (x * x + y * y)
-    size = x * x + y * y
-    value = math.atan2(y, x) / (y if y != 0.0 else 1.0)
-    return value, (x / size - value) / (y if y != 0.0 else 1.0), -1.0 / size
 
 
 @kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .jacobian import add
-from .motion import cross_product
+from ..terms.border import add
+from ..terms.nodes import cross_product
 
 
 @kernel

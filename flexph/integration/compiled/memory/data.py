@@ -243,10 +243,37 @@ class Points(NamedTuple):
     node_weight: Vector
 
 
+class Contacts(NamedTuple):
+    """Compliant contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and where they are booked.
+
+    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U.
+    """
+
+    kind: Index  # (c,)
+    sign: Vector
+    offset: Vector
+    node: IndexMatrix  # (c, 6), −1 for none
+    fixed: Tensor  # (c, 3, d)
+    body: IndexMatrix  # (c, 2), those that friction turns
+    share: Matrix  # (c, 2)
+    stiffness: Vector
+    exponent: Vector
+    loss: Vector
+    damping: Vector
+    friction: Vector
+    slipping: Vector
+    holding: Vector
+    anchor: Index  # (c,), first of its numbers among the spring forces, −1 for none
+    stored: Index  # (c,), place among the energies of contacts
+    pressed: Index  # (c,), columns of the flows
+    rubbed: Index
+    lost: Index
+
+
 class LedgerColumns(NamedTuple):
     """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, of the energies (−1: none).
 
-    Flows are first the work of ports and drives, then of ideal joints, then what is lost.
+    Flows are first the work of ports and drives, then of ideal joints, impulses of contacts, then what is lost.
     """
 
     input: Index
@@ -258,6 +285,7 @@ class LedgerColumns(NamedTuple):
     elastic: Index
     potential: Index
     spring: Number
+    contact: Number
     earned: Number
     lost: Number
 
@@ -309,6 +337,7 @@ class Constants(NamedTuple):
     border: Border
     strains: Strains
     points: Points
+    contacts: Contacts
     ledger: LedgerColumns
     redundancy: Redundancy
     vibration: Vibration
@@ -391,7 +420,7 @@ class System(NamedTuple):
     border_pivot: Index
     turn: Tensor  # (b, s, s), world rotation by ω̄
     inverse: Tensor  # (b, d, d), R̄⁻¹ where it was factored
-    B: Matrix  # (columns of the vectors, d)
+    B: Matrix  # (columns of the vectors, and of those of one contact, d)
     W: Matrix
     through: Matrix  # (s, s), work space
     spin: Matrix
@@ -434,6 +463,36 @@ class NodalSpace(NamedTuple):
     on: Matrix  # (3 vectors of a point, unknowns)
     columns: Matrix  # (12 frames, unknowns)
     force: Vector  # (unknowns,)
+
+
+class TouchSpace(NamedTuple):
+    """Contacts in a step (see kernels.contacts.gaps.Touch), t = d − 1 tangents each, and space for one of them."""
+
+    before: Vector  # (c,), gaps
+    after: Vector
+    force: Vector
+    elastic: Vector
+    slope: Vector
+    mean: Tensor  # (c, 3, d), gradients: exact over the step, and at its end
+    end: Tensor
+    tangent: Tensor  # (c, t, d)
+    arm: Tensor  # (c, 2, d)
+    slip: Matrix  # (c, t)
+    friction: Matrix
+    by_normal: Matrix
+    by_slip: Tensor  # (c, t, t)
+    stored: Vector  # energies by connection
+    first: Matrix  # (3, d), V, W, U where the step starts
+    last: Matrix
+    turn: Matrix  # (2, d), world rotations of the bodies
+    trial: Vector  # (t,), force of an anchor on trial, and before the step
+    held: Vector
+    begin: Index  # (5,), where the entries of V, W, U and of spins begin
+    column: Index  # (entries,), in the border
+    normal: Vector  # (entries,), how the gap goes with the unknowns: exact over the step, and at its end
+    rate: Vector
+    along: Matrix  # (2, entries), the same of V·W
+    slide: Matrix  # (t, entries), and of the slips
 
 
 class RunSpace(NamedTuple):
@@ -534,6 +593,7 @@ class Workspace(NamedTuple):
     trial: Trial
     system: System
     nodal: NodalSpace
+    touch: TouchSpace
     run: RunSpace
     stage: StageSpace
     null: NullSpace

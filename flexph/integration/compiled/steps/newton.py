@@ -7,6 +7,7 @@ import math
 from ....kernels import resolution, tolerances
 from ....kernels.tolerances import NEWTON
 from ....numerics.arrays import Array
+from ..contact.forces import begin_contacts
 from ..loops.arrow import factor, solve
 from ..loops.motion import copy
 from ..loops.redundancy import factor as factor_least
@@ -40,6 +41,7 @@ def newton(
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -49,13 +51,15 @@ def newton(
 ) -> int:
     """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved.
 
-    ``last_offset`` are the offsets of the rows at the start, ``redundant`` and ``decay`` as of ``run.Parts``.
+    ``last_offset`` are the offsets of the rows at the start, ``redundant`` to ``contact`` as of ``run.Parts``.
     """
     resists, mixed = m.joints_resisting.size > 0, m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
     if mixed:
         begin_strains(m)
-    _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
+    if len(contact) > 0:
+        begin_contacts(m, axes)
+    evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
     factored, used, scaled, by_increments = False, 0, False, False
     previous, largest, scale, best = math.inf, 0.0, 0.0, math.inf
     noise = NEWTON.noise * m.x.size  # along chains round-off adds up
@@ -63,10 +67,10 @@ def newton(
     unresolved = unresolved_energy(m.inertia_resolution, extent, h)
     for iteration in range(1, NEWTON.iterations + 1):
         if not factored:
-            if not _factor(m, axes, redundant, decay, h, before, after):
+            if not factor_step(m, axes, redundant, decay, contact, h, before, after):
                 return -1
             factored, used = True, used if mixed else 0  # of new ones each time the rate is known too
-        _solve(m, axes, redundant, h)
+        solve_step(m, axes, redundant, h)
         done = work(m)
         largest = max(largest, done)
         if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
@@ -79,14 +83,14 @@ def newton(
         if mixed:
             run_ahead(m, h)
         _correct(m)
-        if resists and _sticks(m, axes, decay, h, before, after, offset, inputs):
-            _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
+        if resists and _sticks(m, axes, decay, contact, h, before, after, offset, inputs):
+            evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
             factored, used, previous, largest, best, scaled = False, 0, math.inf, 0.0, math.inf, False
             continue
         used += 1
         stalls, ends = stagnates(size, previous), at_rest or settles(size, previous, used, settled)
         if not (size <= noise if stalls else ends):
-            _evaluate(m, axes, redundant, decay, h, before, after, offset, inputs)
+            evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
             is_coarse = stalls and not by_increments and size > NEWTON.coarse and not is_open(m, NEWTON.closed)
             if by_increments or is_coarse:
                 take_increments(m, axes, h, before, after, offset, last_offset)
@@ -99,7 +103,7 @@ def newton(
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON.better * size:
                 copy(m.best, m.x)
-            return iteration if _holds(m, axes, decay, h, before, after, offset, inputs) else -1
+            return iteration if holds(m, axes, decay, contact, h, before, after, offset, inputs) else -1
         if is_slow(size, previous, used, NEWTON) or (mixed and size > NEWTON.mixed):
             factored = False
         previous = size
@@ -120,6 +124,7 @@ def _sticks(
     m: Memory,
     axes: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -128,15 +133,16 @@ def _sticks(
 ) -> bool:
     """Whether a relation is to be taken by its tangent at rest, or was."""
     keep_rates(m)
-    trial(m, axes, decay, h, before, after, offset, inputs)
+    trial(m, axes, decay, contact, h, before, after, offset, inputs)
     return stick(m, h)
 
 
 @kernel
-def _holds(
+def holds(
     m: Memory,
     axes: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -144,16 +150,17 @@ def _holds(
     inputs: Array,
 ) -> bool:
     """Whether constraints and rolling discs hold at the end of the step to the iterate."""
-    trial(m, axes, decay, h, before, after, offset, inputs)
+    trial(m, axes, decay, contact, h, before, after, offset, inputs)
     return not (is_open(m, NEWTON.closed) or has_fallen(m))
 
 
 @kernel
-def _evaluate(
+def evaluate(
     m: Memory,
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -161,7 +168,7 @@ def _evaluate(
     inputs: Array,
 ) -> None:
     """The defects of the iterate."""
-    residual(m, axes, decay, h, before, after, offset, inputs)
+    residual(m, axes, decay, contact, h, before, after, offset, inputs)
     _keep_independent(m, redundant)
 
 
@@ -172,23 +179,26 @@ def _keep_independent(m: Memory, redundant: tuple[int, ...]) -> None:
 
 
 @kernel
-def _factor(
+def factor_step(
     m: Memory,
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
 ) -> bool:
+    """Factor the Jacobian of the iterate; False where it is singular."""
     if len(redundant) > 0:
-        return factor_least(m, axes, decay, h, before, after)
+        return factor_least(m, axes, decay, contact, h, before, after)
     else:
-        return factor(m, axes, decay, h, before, after)
+        return factor(m, axes, decay, contact, h, before, after)
 
 
 @kernel
-def _solve(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float) -> None:
+def solve_step(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float) -> None:
+    """The correction of the iterate."""
     if len(redundant) > 0:
         solve_least(m, axes, h)
     else:

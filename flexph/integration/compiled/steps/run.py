@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ..contact.forces import book_contacts, store_contacts
 from ..loops.arrow import solve_border
 from ..loops.decay import prepare
 from ..loops.ledger_rows import energies, flows, lost, velocity_defect
@@ -22,6 +23,7 @@ from .history import guess, remember
 from .impulse import lose_defect
 from .newton import newton
 from .pairs import Pair, begin_pair, estimate, reflect, watch_energy
+from .search import search
 
 
 class Table(NamedTuple):
@@ -39,8 +41,8 @@ class Table(NamedTuple):
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
-    ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, else empty: by its
-    type the rest is not compiled.
+    ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
+    there are contacts, else empty: by its type the rest is not compiled.
     """
 
     shares: Array
@@ -49,6 +51,7 @@ class Parts(NamedTuple):
     pair: Pair
     redundant: tuple[int, ...] = ()
     decay: tuple[int, ...] = ()
+    contact: tuple[int, ...] = ()
 
 
 @entry
@@ -82,7 +85,8 @@ def run(
             watch_energy(m, parts.pair)
             k = step * substeps + i
             share, weight = parts.shares[i], parts.weights[i]
-            if not _substep(m, axes, parts.redundant, parts.decay, table, k, known, share, weight):
+            kinds = parts.redundant, parts.decay, parts.contact
+            if not _substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
                 return
             if parts.pair.found.size > 0 and i == 1:
                 estimate(m, axes, parts.redundant, parts.pair, table.times[k + 1] - table.times[k], first)
@@ -116,6 +120,7 @@ def _substep(
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     table: Table,
     k: int,
     known: int,
@@ -135,13 +140,22 @@ def _substep(
         keep_least(m, m.x_lam)
     inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    iterations = newton(m, axes, redundant, decay, h, before, after, offset, table.offset[first], inputs)
+    iterations = newton(m, axes, redundant, decay, contact, h, before, after, offset, table.offset[first], inputs)
+    if len(contact) > 0 and iterations < 0:
+        guess(m, axes, h, known)
+        if len(redundant) > 0:
+            keep_least(m, m.x_lam)
+        iterations = search(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
     if iterations < 0 or generates(m, h):
         return False
     flows(m, axes, h, before, after)
     if len(decay) > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, axes)
+    if len(contact) > 0:
+        book_contacts(m, axes, h)
     _finish(m, axes)
+    if len(contact) > 0:
+        store_contacts(m, axes)
     energies(m, axes, m.run_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
@@ -175,6 +189,14 @@ def settle(m: Memory, axes: tuple[int, ...]) -> None:
     """All that follows from the positions and velocities of ``at``."""
     derive(m, axes, m.trial_c)
     energies(m, axes, m.run_energy)
+
+
+@entry
+def settle_contacts(m: Memory, axes: tuple[int, ...]) -> None:
+    """The energies of contacts at ``at``, after :func:`settle`."""
+    store_contacts(m, axes)
+    for i in range(m.touch_stored.size):
+        m.run_energy[m.ledger_contact + i] = m.touch_stored[i]
 
 
 @kernel

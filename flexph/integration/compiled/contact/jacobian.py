@@ -1,0 +1,179 @@
+"""Blocks of the Jacobian that contacts add, one by one (see kernels.jacobians.contacts).
+
+A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W_k f_k over its vectors, and its force F
+
+    −h ∂(F n)/∂x = −h F' n eᵀ − h F Σ B_k (∂f̄_k/∂x)ᵀ
+
+with, of distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁), so that d₀ + d₁ = 2d̄ softens the slope and B_V W_Vᵀ turns the force.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....kernels.contacts.gaps import ANGLE, AXIAL, OFFSET
+from ....numerics.arrays import Array
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..terms.border import add
+from ..terms.nodes import differentiate_node
+from .forces import is_active
+from .gaps import dot, place_vectors
+from .rubbing import moment
+
+
+@kernel
+def add_contacts(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """What contacts add to the border."""
+    for c in range(m.contacts_kind.size):
+        if is_active(m, c):
+            place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+            place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
+            _differentiate(m, axes, c, h)
+            slope = m.touch_slope[c] - _turning(m, axes, c, h)
+            if m.contacts_friction[c] > 0.0:
+                _add_friction(m, axes, c, h)
+            _add_outer(m, -h * slope, m.touch_normal, m.touch_rate)
+
+
+@kernel
+def _first_row(m: Memory) -> int:
+    """Where B and W of the vectors of a contact begin, behind those of joints."""
+    return m.border_vector_ptr[m.border_vector_ptr.size - 1]
+
+
+@kernel
+def _differentiate(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
+    """B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
+    d, first, entry = len(axes), _first_row(m), 0
+    for k in range(3):
+        m.touch_begin[k] = entry
+        for side in range(2):
+            n = m.contacts_node[c, 2 * k + side]
+            if n >= 0:
+                differentiate_node(m, axes, h, n, 1.0 if side == 0 else -1.0, first + entry)
+                entry = _columns(m, d, n, entry)
+        for i in range(m.touch_begin[k], entry):
+            m.touch_normal[i] = dot(axes, m.system_B[first + i], m.touch_mean[c, k])
+            m.touch_rate[i] = dot(axes, m.system_W[first + i], m.touch_end[c, k])
+    m.touch_begin[3] = m.touch_begin[4] = entry
+
+
+@kernel
+def _columns(m: Memory, d: int, n: int, entry: int) -> int:
+    """The columns of the unknowns that move a node, from an entry on; the next one."""
+    b = m.nodes_body[n]
+    for i in range(d):
+        m.touch_column[entry + i] = m.border_v[b, i]
+    entry += d
+    for i in range(m.border_w.shape[1]):
+        m.touch_column[entry + i] = m.border_w[b, i]
+    entry += m.border_w.shape[1]
+    for i in range(d):
+        m.touch_column[entry + i] = m.border_c[b, i]
+    entry += d
+    for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+        m.touch_column[entry] = m.border_m[m.nodes_col[e]]
+        entry += 1
+    return entry
+
+
+@kernel
+def _add_outer(m: Memory, gain: float, left: Array, right: Array) -> None:
+    """Add gain left rightᵀ to the border."""
+    count = m.touch_begin[4]
+    for i in range(count):
+        value = gain * left[i]
+        if value != 0.0:
+            for j in range(count):
+                add(m, m.touch_column[i], m.touch_column[j], value * right[j])
+
+
+@kernel
+def _add_block(m: Memory, axes: tuple[int, ...], gain: float, v: int, w: int) -> None:
+    """Add gain B_v W_wᵀ of two of V, W, U."""
+    first = _first_row(m)
+    for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
+        if m.touch_column[i] >= 0:
+            for j in range(m.touch_begin[w], m.touch_begin[w + 1]):
+                value = gain * dot(axes, m.system_B[first + i], m.system_W[first + j])
+                add(m, m.touch_column[i], m.touch_column[j], value)
+
+
+@kernel
+def _turning(m: Memory, axes: tuple[int, ...], c: int, h: float) -> float:
+    """Add what the force does as its direction changes; what that takes from the slope."""
+    kind, force = m.contacts_kind[c], m.contacts_sign[c] * m.touch_force[c]
+    if kind == OFFSET:
+        _add_block(m, axes, -0.5 * h * force, 0, 1)
+        _add_block(m, axes, -0.5 * h * force, 1, 0)
+    if kind in (OFFSET, ANGLE):
+        return 0.0
+    p0, p1 = 0.0, 0.0
+    if kind == AXIAL:
+        p0, p1 = dot(axes, m.touch_first[0], m.touch_first[1]), dot(axes, m.touch_last[0], m.touch_last[1])
+    square0, square1 = 0.0, 0.0
+    for i in range(len(axes)):
+        square0 += (m.touch_first[0, i] - p0 * m.touch_first[1, i]) ** 2
+        square1 += (m.touch_last[0, i] - p1 * m.touch_last[1, i]) ** 2
+    gain = force / (math.sqrt(square0) + math.sqrt(square1))
+    _add_block(m, axes, -h * gain, 0, 0)
+    if kind == AXIAL:
+        middle = 0.5 * (p0 + p1)
+        _add_block(m, axes, h * gain * middle, 0, 1)
+        _add_block(m, axes, h * gain * middle, 1, 0)
+        _differentiate_along(m, axes)
+        _add_outer(m, h * gain, m.touch_along[0], m.touch_along[1])
+    return gain
+
+
+@kernel
+def _differentiate_along(m: Memory, axes: tuple[int, ...]) -> None:
+    """The gradients of V·W."""
+    first, v0, v1, (mean, end) = _first_row(m), m.touch_first, m.touch_last, (m.touch_along[0], m.touch_along[1])
+    for i in range(m.touch_begin[4]):
+        other, mean[i], end[i] = 1 if i < m.touch_begin[1] else 0, 0.0, 0.0
+        for k in range(len(axes)):
+            mean[i] += 0.5 * m.system_B[first + i, k] * (v0[other, k] + v1[other, k])
+            end[i] += m.system_W[first + i, k] * v1[other, k]
+
+
+@kernel
+def _add_friction(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
+    """How friction changes with the slip and, through the normal force, with the gap."""
+    _differentiate_slips(m, axes, c)
+    for t in range(len(axes) - 1):
+        _add_outer(m, -h * m.touch_slope[c] * m.touch_by_normal[c, t], m.touch_slide[t], m.touch_rate)
+        for u in range(len(axes) - 1):
+            _add_outer(m, h * h * m.touch_by_slip[c, t, u], m.touch_slide[t], m.touch_slide[u])
+
+
+@kernel
+def _differentiate_slips(m: Memory, axes: tuple[int, ...], c: int) -> None:
+    """The gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
+    first, entry = _first_row(m), m.touch_begin[3]
+    for side in range(2):
+        b = m.contacts_body[c, side]
+        if b >= 0 and m.inertia_turns[b]:
+            for a in range(m.border_w.shape[1]):
+                m.touch_column[entry] = m.border_w[b, a]
+                m.touch_normal[entry] = m.touch_rate[entry] = 0.0
+                for t in range(len(axes) - 1):
+                    m.touch_slide[t, entry] = -_spun(m, axes, b, a, m.touch_arm[c, side], m.touch_tangent[c, t])
+                entry += 1
+    m.touch_begin[4] = entry
+    for i in range(m.touch_begin[3]):
+        for t in range(len(axes) - 1):
+            moved = dot(axes, m.system_B[first + i], m.touch_tangent[c, t]) if i < m.touch_begin[1] else 0.0
+            m.touch_slide[t, i] = moved
+
+
+@kernel
+def _spun(m: Memory, axes: tuple[int, ...], b: int, a: int, arm: Array, force: Array) -> float:
+    """A component of R̄⁻¹(arm × force) of a body."""
+    if len(axes) == 2:
+        return moment(axes, arm, force, 0)
+    total = 0.0
+    for i in range(3):
+        total += m.trial_inverse[b, a, i] * moment(axes, arm, force, i)
+    return total

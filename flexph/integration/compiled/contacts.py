@@ -1,0 +1,71 @@
+"""Compliant contacts of a mechanism for the compiled loops: their gaps by nodes, and where they are booked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...mechanisms.model.accounts import Accounts
+from .memory.data import Contacts, Index, Nodes, TouchSpace
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+
+def contacts_of(mechanism: Model) -> Contacts:
+    """All contacts; rigid ones are not for the loops."""
+    c, accounts = mechanism.network.arrays.contacts, mechanism.once(Accounts)
+    impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
+    losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
+    names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "anchor")
+    return Contacts(
+        kind=c.kind,
+        sign=c.sign,
+        offset=c.offset,
+        node=np.stack([c.plus, c.minus], axis=1).reshape(6, -1).T,
+        fixed=c.fixed.transpose(1, 0, 2),
+        body=c.body.T,
+        share=c.share.T,
+        **{name: getattr(c, name) for name in names},
+        stored=place,
+        pressed=impulses + c.owner,
+        rubbed=impulses + accounts.touching + c.owner,
+        lost=impulses + len(accounts.impulses) + losses + place,
+    )
+
+
+def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
+    """The unknowns that each contact couples, −1 among them, from those of bodies and coordinates (see Border)."""
+    v, w, c, m = numbers
+    return [
+        np.concatenate(
+            [np.zeros(0, dtype=np.int64)]
+            + [
+                part
+                for n in own[own >= 0]
+                for part in (*(of[nodes.body[n]] for of in (v, w, c)), m[nodes.col[nodes.ptr[n] : nodes.ptr[n + 1]]])
+            ]
+        )
+        for own in contacts.node
+    ]
+
+
+def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
+    """Most entries of B and W of the vectors of a contact."""
+    of_node = np.append(2 * dim + (1 if dim == 2 else 3) + np.diff(nodes.ptr).astype(int), 0)
+    return int(of_node[contacts.node].sum(axis=1).max(initial=0))
+
+
+def touch_space(contacts: Contacts, nodes: Nodes, dim: int) -> TouchSpace:
+    """The space, all zeros."""
+    c, t, z = contacts.kind.size, dim - 1, np.zeros
+    entries = entries_of(contacts, nodes, dim) + 2 * (1 if dim == 2 else 3)
+    given: Any = (
+        *(z(c) for _ in range(5)),
+        *(z((c, 3, dim)), z((c, 3, dim)), z((c, t, dim)), z((c, 2, dim))),
+        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(int(contacts.stored.max(initial=-1)) + 1)),
+        *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
+        *(z(entries), z(entries), z((2, entries)), z((t, entries))),
+    )
+    return TouchSpace(*given)
