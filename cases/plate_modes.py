@@ -82,7 +82,7 @@ class Result:
 def run(
     *,
     cells: Annotated[Cells, Option("kind of cell")] = "quad",
-    refine: Annotated[int, Option("meshes: 2, 4, 8, … cells along each side")] = 3,
+    refine: Annotated[int, Option("number of meshes, of 2, 4, 8, … cells along each side")] = 3,
 ) -> Result:
     """Square plates, simply supported and clamped, thin and with shear: frequencies against series solutions."""
     if not 2 <= refine <= 5:

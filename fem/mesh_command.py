@@ -10,7 +10,7 @@ from .mesh_report import mesh_report, values, words
 @click.command("mesh")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
-@click.option("--unit", default=1.0, show_default=True, help="what the file counts lengths in [m]: 1e-3 for mm")
+@click.option("--unit", default=1.0, show_default=True, help="unit of the lengths in the file [m]: 1e-3 for mm")
 @AS_JSON
 def command(file: str, density: float | None, unit: float, as_json: bool) -> None:
     """Say what a mesh holds: cells, regions, volume, mass and inertia, quality, what could become a port."""

@@ -37,10 +37,12 @@ def write_all(folder: Path, suffix: str, texts: dict[str, str]) -> None:
             page.unlink()
 
 
-def checks_table(checks: list[dict[str, Any]]) -> str:
-    """Checks with source, value, reference, difference and tolerance."""
+def checks_table(checks: list[dict[str, Any]], *, kinds: bool = True) -> str:
+    """Checks with source, value, reference, difference and tolerance; ``kinds``: and with the kind of reference."""
     head = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "")
-    return table(head, [_check_row(check) for check in checks])
+    rows = [head, *(_check_row(check) for check in checks)]
+    first, *others = rows if kinds else [(row[0], *row[2:]) for row in rows]
+    return table(first, others)
 
 
 def _check_row(check: dict[str, Any]) -> tuple[str, ...]:
@@ -144,5 +146,5 @@ def _of_kind(kind: str, runs: list[CaseRun]) -> str:
     for run in runs:
         checks = [check for check in run.checks if check["kind"] == kind]
         if checks:
-            parts.append(f"### [{run.name}](gallery/{run.name}.md)\n\n{checks_table(checks)}")
+            parts.append(f"### [{run.name}](gallery/{run.name}.md)\n\n{checks_table(checks, kinds=False)}")
     return "\n\n".join(parts)
