@@ -196,7 +196,7 @@ def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> N
         axes.set_xticks([])
         axes.set_yticks([])
         axes.set_title(f"ωa²√(ρt/D) = {values[k]:.3f}", fontsize="medium")
-    figure.suptitle(f"thin square plate, {SUPPORTS[support]}")
+    figure.suptitle(f"thin square plate, {SUPPORTS[support]}: deflection from −1 (blue) to 1 (red) of its largest")
     figure.savefig(path)
 
 

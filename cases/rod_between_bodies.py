@@ -67,7 +67,8 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     write_table(folder / "momenta.csv", {"t_s": solution.times, **columns})
     pick = np.linspace(0, len(solution.times) - 1, 6).astype(int)
     lines = {f"{solution.times[i]:.3g} s": axis_of(solution.mechanism, solution.states[i]) for i in pick}
-    draw_axes(folder / "motion.png", lines)
+    centres = [solution[f"{body}.centre"][pick] for body in ("hub", "ball")]
+    draw_axes(folder / "motion.png", lines, bodies=dict(zip(lines, np.stack(centres, axis=1), strict=True)))
     return figures(solution)
 
 

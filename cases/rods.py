@@ -50,11 +50,17 @@ def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
 
 
 def draw_axes(
-    path: Path, pictures: Mapping[str, Array], views: tuple[str, ...] = ("xy", "xz"), *, stacked: bool = False
+    path: Path,
+    pictures: Mapping[str, Array],
+    views: tuple[str, ...] = ("xy", "xz"),
+    *,
+    stacked: bool = False,
+    bodies: Mapping[str, Array] | None = None,
 ) -> None:
     """Axes of rods, (n, 3), by label, seen along the axes of the world: ``xy`` is x to the right and y up.
 
-    The views are beside each other, or over each other where they are wide.
+    The views are beside each other, or over each other where they are wide. ``bodies``: centres (2, 3) of those at the
+    ends, by label.
     """
     rows, columns = (len(views), 1) if stacked else (1, len(views))
     figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)
@@ -62,7 +68,10 @@ def draw_axes(
         axes = figure.add_subplot(rows, columns, k + 1)
         i, j = ("xyz".index(letter) for letter in view)
         for label, line in pictures.items():
-            axes.plot(line[:, i], line[:, j], linewidth=1.4, label=label)
+            (curve,) = axes.plot(line[:, i], line[:, j], linewidth=1.4, label=label)
+            for end, centre in zip(line[[0, -1]], (bodies or {}).get(label, ()), strict=False):
+                axes.plot(*np.array([end, centre])[:, [i, j]].T, color=curve.get_color(), linewidth=0.8)
+                axes.plot(centre[i], centre[j], "o", color=curve.get_color(), markersize=8.0)
         axes.set(xlabel=f"{view[0]} [m]", ylabel=f"{view[1]} [m]", aspect="equal")
         axes.grid(alpha=0.3)
     legend_above(figure.axes[0], columns=len(pictures))
