@@ -14,12 +14,13 @@ from ...mechanisms.model.consistency import check_consistent, refuse_redundant
 from ...mechanisms.model.range_of_validity import warn_of_range
 from ...mechanisms.model.state import State
 from ...mechanisms.poses.multipliers import drive_rates, start_with_multipliers
+from ...mechanisms.poses.resolution import shortest_step
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...results.state_view import MechanismView
 from ...results.trajectory import Trajectory
 from ..methods import GeneralMethod, Library
-from ..times.grid import ascending_from
+from ..times.grid import ascending_from, refuse_short
 from ..times.options import RunOptions
 from .run import integrate_system
 
@@ -45,7 +46,9 @@ def integrate_mechanism(
     grid = ascending_from(start.time, times)
     for name in options.inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
-    refuse_redundant(mechanism, check_consistent(mechanism, start).matrix, "take Exact(redundant='least_norm')")
+    checked = check_consistent(mechanism, start)
+    refuse_short(grid, shortest_step(mechanism, checked))
+    refuse_redundant(mechanism, checked.matrix, "take Exact(redundant='least_norm')")
     span = (float(grid[0]), float(grid[-1]))
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})

@@ -21,7 +21,7 @@ from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
 from ..methods import GeneralMethod, Library
 from ..times.events import Watch
-from ..times.grid import ascending, saved_times
+from ..times.grid import ascending, refuse_short, saved_times
 from ..times.journal import StartForm, opened
 from ..times.loop import Messages, follow, prescribed, progress_bar
 from ..times.observer import Observer
@@ -34,6 +34,7 @@ from .adaptive import integrate_adaptively
 from .completion import refuse_inconsistent
 from .one_step import one_step_method
 from .pair_error import PairError
+from .resolution import shortest_step
 from .stepper import StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
 
@@ -59,6 +60,7 @@ def integrate_system(
     grid = ascending(times)
     system.check_start(x0, float(grid[1] - grid[0]))
     forcing, view = Forcing(system.ports, options.inputs, dim), view or partial(StateView, system.parts)
+    refuse_short(grid, shortest_step(system, x0, forcing, float(grid[0])), what="states")
     if isinstance(method, Library):
         kept = saved_times(grid, options.save_every)
         return integrate_adaptively(system, x0, kept, method=method, forcing=forcing, options=options, view=view)

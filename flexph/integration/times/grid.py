@@ -29,15 +29,15 @@ def ascending(times: Sequence[float] | Array) -> Array:
     return grid
 
 
-def refuse_short(grid: Array, shortest: float = 0.0) -> None:
-    """Raise ValueError for a step that its times, or positions whose ``shortest`` step [s] is given, do not resolve."""
+def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
+    """Raise ValueError for a step that its times do not resolve, or what has a ``shortest`` step [s]."""
     known = SPACINGS * np.spacing(np.maximum(np.abs(grid[:-1]), np.abs(grid[1:])))
     short = np.diff(grid) < np.maximum(known, shortest)
     if short.any():
         k = int(np.argmax(short))
-        what, least = ("positions", shortest) if shortest > known[k] else ("times", known[k])
+        resolved, least = (what, shortest) if shortest > known[k] else ("times", known[k])
         raise ValueError(
-            f"times must be at least {least:.2g} s apart, which {what} in double precision resolve: step {k} from "
+            f"times must be at least {least:.2g} s apart, which {resolved} in double precision resolve: step {k} from "
             f"{grid[k]} s is {grid[k + 1] - grid[k]:.3g} s"
         )
 

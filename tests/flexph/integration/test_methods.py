@@ -221,6 +221,19 @@ def test_bad_input_is_named():
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1, 0.1])
 
 
+def test_steps_in_which_no_state_can_change():
+    """x + h ẋ is x in double precision below h = ε/2 |x|/|ẋ|; states at rest or under unknown inputs have no such h."""
+    swing = LinearPHDAE(
+        np.eye(2), np.array([[0.0, 2.0], [-2.0, 0.0]]), B=np.array([[0.0], [1.0]]), ports={"push": slice(0, 1)}
+    )
+    shortest = 0.5 * np.finfo(float).eps / 2.0
+    for start, options in (((0.0, 1.0), {}), ((1.0, 1.0), {"inputs": {"push": math.sin}})):
+        assert integrate(swing, start, (0.0, 1e-30), **options).final.shape == (2,)
+    assert integrate(swing, (1.0, 1.0), (0.0, 2.0 * shortest)).final[1] < 1.0
+    with pytest.raises(ValueError, match=r"times must be at least 5\.6e-17 s apart, which states in double precision"):
+        integrate(swing, (1.0, 1.0), (0.0, 0.9 * shortest))
+
+
 def test_an_input_that_fails_keeps_the_finished_steps():
     times = np.linspace(0.0, 1.0, 11)
     with pytest.raises(InputError, match=r"between t = 0\.5 s and 0\.6 s") as caught:
