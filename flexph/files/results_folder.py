@@ -93,6 +93,8 @@ class ResultsFolder:
         return written
 
     def _clear(self, *names: str) -> None:
+        if CHECKPOINT in names and self.is_kept:  # first what says that a run is kept: none goes on from half of it
+            remove(self.checkpoint / RUN)
         for path in [*(self.path / name for name in names), *leftovers(self.path)]:
             remove(path)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from flexph import PHDAE, integrate
 from flexph.case import Case, Option
 from flexph.export.tables import write_ledger, write_table
 from flexph.files.durable import PREFIX
+from flexph.files.results_folder import ResultsFolder
 from flexph.methods import Gauss
 from flexph.results.trajectory import Trajectory
 from flexph.switching import At, SwitchingPHDAE, Transition
@@ -113,6 +115,46 @@ def test_an_ended_run_is_resumed_to_the_same_tables(number, moment, tmp_path, ex
     assert sorted(path.name for path in out.iterdir()) == sorted([*expected, "summary.json"])
     again = run(out, "--resume")
     assert (again.exit_code, again.stdout) == (0, resumed.stdout)
+
+
+def test_a_run_that_ends_while_its_results_come_into_place_has_them_or_goes_on(tmp_path, monkeypatch):
+    """Before any change of the folder, one after the other: no run goes on from half of its pieces."""
+    left, run = [0], {"case": "swings", "parameters": {}}
+
+    def counted(change):
+        def changes(*arguments, **options):
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+            return change(*arguments, **options)
+
+        return changes
+
+    for name in ("replace", "unlink", "rmdir"):
+        monkeypatch.setattr(os, name, counted(getattr(os, name)))
+    for k in range(1, 30):
+        folder, source = ResultsFolder(tmp_path / f"{k}", run), tmp_path / f"new {k}"
+        assert not folder.claim(force=False, resume=False)
+        (folder.path / "summary.json").write_text("{}")  # of older results
+        with folder.kept(1.0):
+            pieces = [folder.checkpoint / "0001" / f"{n:08}.h5" for n in (1, 2, 3)]
+            pieces[0].parent.mkdir()
+            source.mkdir()
+            for path in (*pieces, source / "table.csv"):
+                path.write_text("new")
+            (source / "summary.json").write_text(json.dumps(run))
+            left[0] = k
+            with suppress(KeyboardInterrupt):
+                folder.publish(source)
+            ended, left[0] = left[0] > 0, 0
+        if folder.claim(force=False, resume=True):
+            assert {path.name for path in folder.path.iterdir()} == {"summary.json", "table.csv"}
+        else:
+            assert folder.is_kept
+            assert all(path.exists() for path in pieces)
+        if ended:
+            return
+    pytest.fail("the changes have no end")
 
 
 def test_a_kept_run_that_is_not_interrupted_is_the_same(tmp_path, expected):
