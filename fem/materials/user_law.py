@@ -51,10 +51,14 @@ class StoredEnergy(Hyperelastic):
 
     def __post_init__(self) -> None:
         C = tensors_of(SAMPLES)
-        for name, width in (("energy", ()), ("derivative", (3, 3))):
-            values = np.asarray(check.asked(name, getattr(self, name), C))
-            if values.shape != (len(C), *width) or not np.isfinite(values).all():
-                wanted = (len(C), *width)
+        for name, width in (("energy", ()), ("derivative", (3, 3)), ("second", (6, 6))):
+            if getattr(self, name) is None:
+                continue
+            values, wanted = (
+                check.numbers(f"the value of {name}", check.asked(name, getattr(self, name), C)),
+                (len(C), *width),
+            )
+            if values.shape != wanted:
                 raise ValueError(f"{name} must return finite numbers {wanted} of C {C.shape}, got shape {values.shape}")
         _check_derivative(self)
 

@@ -124,7 +124,7 @@ class Joined:
         if abs(h - self._h) > SHIFT * h:
             self._slope, self._h = tries.slope(inputs), h
         before, size = None, np.inf
-        for _ in range(MOST):
+        for count in range(1, MOST + 1):
             tried = tries(inputs)
             defect = inputs - tried.answers
             self._scale = max(self._scale, float(np.abs(tried.answers).max(initial=0.0)))
@@ -134,7 +134,11 @@ class Joined:
             if size <= CLOSED * self._scale or (last <= 2.0 * size and size <= STAGNATED * self._scale):
                 return tried.result, self._agreed(inputs, tries, tried)
             before = inputs, defect
-            inputs = inputs - np.linalg.solve(self._slope, defect)
+            try:
+                inputs = inputs - np.linalg.solve(self._slope, defect)
+            except np.linalg.LinAlgError as error:
+                told = "what controllers answer leaves their inputs undetermined, a loop of gain 1 without delay"
+                raise StepFailed(told, count, size / self._scale) from error
         raise StepFailed("mechanism and controllers do not come to the same inputs", MOST, size / self._scale)
 
     def commit(self, step: JoinedStep) -> None:

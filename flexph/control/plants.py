@@ -60,10 +60,20 @@ class Plant(NamedTuple):
         -------
         ComplexArray
             (k, p, m).
+
+        Raises
+        ------
+        ValueError
+            For a frequency that is a pole, such as 0 of a plant with integrals.
         """
         given = 1j * check.array("omega", omega, (None,))
         inside = given[:, None, None] * np.eye(len(self.A)) - self.A
-        return np.asarray(self.C @ np.linalg.solve(inside, np.broadcast_to(self.B, (given.size, *self.B.shape))))
+        try:
+            return np.asarray(self.C @ np.linalg.solve(inside, np.broadcast_to(self.B, (given.size, *self.B.shape))))
+        except np.linalg.LinAlgError:
+            near = np.abs(given[:, None] - np.linalg.eigvals(self.A)).min(axis=1)
+            pole = given.imag[int(np.argmin(near))]
+            raise ValueError(f"omega must not be a pole of the plant, but {pole:g} rad/s is one") from None
 
 
 @checked

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import sys
 import types
 import typing
@@ -87,7 +86,7 @@ def _checked(
                 result = function(*arguments, **named)
         except (TypeError, AttributeError, LookupError, OverflowError, np.linalg.LinAlgError) as error:
             given = named | {name: value for (name, _), value in zip(places, arguments, strict=False)}
-            reason = _unknown_name(error, function, owner) or _reason(error, given)
+            reason = _wrong_call(error, (len(arguments), named), function, owner) or _reason(error, given)
             if reason is None:
                 raise
             raise reason from error
@@ -107,15 +106,33 @@ def stack_level(calls: int) -> int:
     return level
 
 
-def _unknown_name(error: Exception, function: Any, owner: Any) -> TypeError | None:
-    """The error of an argument that a function does not have: what it takes, and which of its kind would take it."""
-    word = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-    if word is None or error.__traceback__ is None or error.__traceback__.tb_next is not None:
+def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:
+    """The error of arguments that a function does not have, or lacks: what it takes, and how.
+
+    ``call`` is the number of those by place, and those by name.
+    """
+    if not isinstance(error, TypeError) or error.__traceback__ is None or error.__traceback__.tb_next is not None:
         return None
-    name, known = word[1], [n for n in inspect.signature(function).parameters if n != "self"]
-    others = sorted(kind.__name__ for kind in _kin(owner) if name in inspect.signature(kind).parameters)
-    hint = f"; {_or(others)} would take it" if others else ""
-    return TypeError(f"{owner.__name__}() has no argument {name!r}: it takes {', '.join(known) or 'none'}{hint}")
+    known, (count, named) = dict(inspect.signature(function).parameters), call
+    count -= known.pop("self", None) is not None
+    takes = f"it takes {', '.join(known) or 'none'}"
+    places = [n for n, p in known.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    variadic = {p.kind for p in known.values()}
+    told = f"{owner.__name__}()"
+    if unknown := [n for n in named if n not in known and inspect.Parameter.VAR_KEYWORD not in variadic]:
+        others = sorted(kind.__name__ for kind in _kin(owner) if unknown[0] in inspect.signature(kind).parameters)
+        hint = f"; {_or(others)} would take it" if others else ""
+        return TypeError(f"{told} has no argument {unknown[0]!r}: {takes}{hint}")
+    if count > len(places) and inspect.Parameter.VAR_POSITIONAL not in variadic:
+        rest = [f"{n}=…" for n in known if n not in places]
+        hint = f"; write {', '.join(rest)}{' for the others' if places else ''}" if rest else ""
+        allowed = f"{_or(places, 'and')} without names" if places else "no argument without its name"
+        return TypeError(f"{told} takes {allowed}, got {count}{hint}")
+    if twice := [n for n in places[:count] if n in named]:
+        return TypeError(f"{told} got {twice[0]!r} twice, by its place and by its name")
+    without = [n for n, p in known.items() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    missing = [n for n in without if n not in named and n not in places[:count]]
+    return TypeError(f"{told} lacks {_or(missing, 'and')}: {takes}") if missing else None
 
 
 def _kin(owner: Any) -> set[type]:
@@ -327,8 +344,8 @@ def _article(noun: str) -> str:
     return f"{'an' if noun[0] in 'AEIOU' else 'a'} {noun}"
 
 
-def _or(words: list[str]) -> str:
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+def _or(words: list[str], last: str = "or") -> str:
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 _ANYTHING = _Arm("anything", lambda v: True, lambda n, v: None, in_arrays=True)

@@ -88,7 +88,7 @@ def read_tolerance(given: Any) -> Tolerance:
     if not pair and np.ndim(given) > 0:
         raise ValueError(f"tolerance must be rtol or (rtol, atol), got {given!r}")
     relative, floor = given if pair else (given, 0.0)
-    return Tolerance(check.positive("rtol", relative), check.not_negative("atol", floor, "J"))
+    return Tolerance(check.positive("rtol" if pair else "tolerance", relative), check.not_negative("atol", floor, "J"))
 
 
 RELATIVE = 1e-6

@@ -276,6 +276,10 @@ def test_what_is_of_floating_frames_is_refused(options, told):
         (lambda: fem.MooneyRivlin(1.0, -2.0, 1.0), r"c1 \+ c2 must be positive"),
         (lambda: fem.StoredEnergy(logarithms, lambda C: 2.0 * logarithms_by_tensor(C)), "derivative must be"),
         (
+            lambda: fem.StoredEnergy(logarithms, logarithms_by_tensor, second=lambda C: "stiff"),
+            "the value of second must be numbers, got 'stiff'",
+        ),
+        (
             lambda: body(2, law=fem.StoredEnergy(lambda C: C[:, 0, 0], lambda C: 0.0 * C + np.diag([1.0, 0.0, 0.0]))),
             "no stress without strain",
         ),

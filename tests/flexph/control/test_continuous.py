@@ -8,8 +8,21 @@ import pytest
 import scipy.signal
 
 import rigid
-from flexph import GROUND, PHDAE, Event, Solution, connect, eliminate, force, hinge, integrate, torque, torsion_spring
-from flexph.control import Continuous, Sampled, feedback, passive_observer, pid, port_spring
+from flexph import (
+    GROUND,
+    PHDAE,
+    Event,
+    IntegrationError,
+    Solution,
+    connect,
+    eliminate,
+    force,
+    hinge,
+    integrate,
+    torque,
+    torsion_spring,
+)
+from flexph.control import Continuous, Sampled, feedback, joined, passive_observer, pid, port_spring
 from flexph.exchange import from_scipy
 from flexph.interconnection import gyrator
 from flexph.methods import DiscreteGradient, Exact, Exact4, Gauss
@@ -203,6 +216,13 @@ def test_what_a_run_cannot_join_is_named():
     named = connect(arm, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor"), spring])
     with pytest.raises(ValueError, match="'servo' must not be called"):
         controlled(mechanism=named)
+
+
+def test_inputs_that_answers_do_not_determine_are_a_failed_step(monkeypatch):
+    monkeypatch.setattr(joined._Tries, "slope", lambda self, inputs: np.zeros((inputs.size, inputs.size)))
+    with pytest.raises(IntegrationError, match="leaves their inputs undetermined") as caught:
+        controlled()
+    assert caught.value.solution.times.tolist() == [0.0]
 
 
 def test_a_run_from_the_end_of_another_goes_on(tmp_path):

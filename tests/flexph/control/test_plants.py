@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, integrate, torque, torsion_spring, weld
-from flexph.control import angles_of, closed_loop, lqr, margins, pid, plant_of
+from flexph.control import Plant, angles_of, closed_loop, lqr, margins, pid, plant_of
 from flexph.methods import Exact
 from flexph.sensors import (
     distance,
@@ -172,5 +172,7 @@ def test_what_does_not_fit_is_said():
     with pytest.raises(ValueError, match="sensor 'it' jumps at half a turn"):
         back = ROBOT.assemble({"hub": (0.0, 0.0, np.pi), "link": (0.0, 0.0, np.pi)})
         plant_of(ROBOT, back, ports=["motor"], sensors={"it": section_rotation("hub.axle")})
+    with pytest.raises(ValueError, match="omega must not be a pole of the plant, but 0 rad/s is one"):
+        Plant(np.zeros((1, 1)), np.eye(1), np.eye(1)).response([1.0, 0.0])
     with pytest.raises(ValueError, match="sensor 'it' has no rate"):
         plant_of(ROBOT, pose, ports=["motor"], sensors={"it": distance("hub.axle", GROUND.at(0.0, 0.0))})

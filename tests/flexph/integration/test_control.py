@@ -289,7 +289,7 @@ def test_a_jump_of_a_drive_ends_the_run_with_an_explanation():
 @pytest.mark.parametrize(
     ("tolerance", "message"),
     [
-        (0.0, "rtol must be positive, got 0"),
+        (0.0, "tolerance must be positive, got 0"),
         ((1e-3, -1.0), "atol must not be negative, got -1.0 J"),
         ((1e-3, 1.0, 1.0), r"tolerance must be a pair of numbers, got \(0\.001, 1\.0, 1\.0\)"),
         ("fine", "tolerance must be a number or a pair of numbers, got 'fine'"),

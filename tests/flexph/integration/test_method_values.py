@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, PHDAE, LinearPHDAE, connect, hinge, integrate, methods
+from flexph import GROUND, PHDAE, LinearPHDAE, connect, hinge, integrate, methods, torque
 from flexph.methods import (
     BDF,
     IDA,
@@ -53,7 +53,7 @@ def test_names_take_the_options_of_their_method():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Exact(tolerance=0.0), "rtol must be positive, got 0"),
+        (lambda: Exact(tolerance=0.0), "tolerance must be positive, got 0"),
         (lambda: Exact(tolerance=(1e-3, -1.0)), "atol must not be negative, got -1"),
         (lambda: Exact4(redundant="drop"), "redundant must be one of 'refuse', 'least_norm', got 'drop'"),
         (lambda: ExactGauss(0), "stages must be at least 1, got 0"),
@@ -125,3 +125,17 @@ def test_an_option_of_another_method_says_which_methods_have_it():
         TypeError, match=r"ExactGauss\(\) has no argument 'redundant': it takes stages, compiled; .*Exact4"
     ):
         ExactGauss(redundant="least_norm")
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: torque("a", "b"), r"torque\(\) takes port without names, got 2; write against=…, .*for the others"),
+        (lambda: Exact(1e-3), r"Exact\(\) takes no argument without its name, got 1; write tolerance=…"),
+        (lambda: torque(), r"torque\(\) lacks port: it takes port, against"),
+        (lambda: torque("a", port="b"), r"torque\(\) got 'port' twice, by its place and by its name"),
+    ],
+)
+def test_calls_that_do_not_fit_say_how_to_write_them(call, told):
+    with pytest.raises(TypeError, match=told):
+        call()
