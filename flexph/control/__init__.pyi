@@ -10,7 +10,8 @@ from .compensators import notch as notch
 from .compensators import passive as passive
 from .compensators import pid as pid
 from .continuous import Continuous as Continuous
-from .dc_motor import motor as motor
+from .drive_train import gearbox as gearbox
+from .drive_train import motor as motor
 from .plants import Plant as Plant
 from .plants import angles_of as angles_of
 from .plants import plant_of as plant_of

@@ -16,11 +16,11 @@ from flexph.numerics.arguments import checked
 from .mechanism_of import build_mechanism, check_motions, check_outputs, pose_of, state_of
 from .reading.problems import Misfit, ModelError, nearest
 from .reading.tree import Tree, read_file
-from .running import RunOfFile, frequencies_of, integrated, settled
+from .running import RunOfFile, frequencies_of, integrated, inverted, settled
 from .sampling import check_study
 from .schema.document import Document
 from .schema.entry import Builder
-from .schema.runs import Equilibrium, Frequencies, Integrate
+from .schema.runs import Equilibrium, Frequencies, Integrate, InverseDynamicsRun, TimedRun
 from .settings import with_settings
 from .validation import validated
 
@@ -90,12 +90,15 @@ class ModelFile:
     def _check_names(self, entry: Any, here: Builder) -> None:
         """Inputs, outputs and method of a run."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
-        for name in entry.inputs:
-            if name not in known:
-                raise here.at("inputs", name).misfit(f"no force, torque or load {name!r}: {nearest(name, known)}")
-        here.of(entry.inputs, "inputs")
+        sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
+        for section in sections:
+            given = getattr(entry, section)
+            for name in given:
+                if name not in known:
+                    raise here.at(section, name).misfit(f"no force, torque or load {name!r}: {nearest(name, known)}")
+            here.of(given, section)
         check_outputs(entry.outputs, self.mechanism, here.at("outputs"))
-        if isinstance(entry, Integrate):
+        if isinstance(entry, TimedRun):
             here.of(entry.method, "method")
 
     def _poses(self, entry: Frequencies, here: Builder) -> list[Pose]:
@@ -139,8 +142,11 @@ class ModelFile:
                 return frequencies_of(self.mechanism, entry, self._poses(entry, here), here)
             self._check_names(entry, here)
             begin, place = self._start(entry, here)
-            if isinstance(entry, Equilibrium):
-                return settled(self.mechanism, entry, pose_of(self.mechanism, begin, place, begin.time), here)
+            if isinstance(entry, Equilibrium | InverseDynamicsRun):
+                pose = pose_of(self.mechanism, begin, place, begin.time)
+                if isinstance(entry, Equilibrium):
+                    return settled(self.mechanism, entry, pose, here)
+                return inverted(self.mechanism, entry, pose, here, begin.elastic)
             return integrated(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
 
         return self.located(compute)

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from flexph.export.series import write_series
 from flexph.export.tables import write_ledger, write_table
 from flexph.integration.integrate import integrate
+from flexph.integration.inverse_dynamics import InverseDynamics, inverse_dynamics
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arrays import Array
@@ -21,7 +22,16 @@ from flexph.results.statics import static_solution
 
 from .readings import number_of, table_of
 from .schema.entry import Builder
-from .schema.runs import Equilibrium, Frequencies, Integrate, Outputs, inputs_of
+from .schema.runs import (
+    Equilibrium,
+    Frequencies,
+    Integrate,
+    InverseDynamicsRun,
+    Outputs,
+    TimedRun,
+    inputs_of,
+    motion_of,
+)
 
 
 class RunOfFile(ABC):
@@ -67,6 +77,26 @@ class RunInTime(RunOfFile):
 
 
 @dataclass(frozen=True)
+class InverseRun(RunInTime):
+    """Inverse dynamics: a run in time, and what acts at ports to make it, as :func:`flexph.inverse_dynamics` has it."""
+
+    found: InverseDynamics
+
+    def figures(self) -> dict[str, Any]:
+        """Those of the run, and the largest force at each port."""
+        largest = {f"largest {name}": float(np.abs(force).max()) for name, force in self.found.forces.items()}
+        return super().figures() | largest
+
+    def write(self, folder: Path) -> None:
+        """The run, and a table of the forces."""
+        super().write(folder)
+        columns = {"t [s]": self.solution.multiplier_times}
+        for name, force in self.found.forces.items():
+            columns |= {f"{name} {k}" if force.shape[1] > 1 else name: force[:, k] for k in range(force.shape[1])}
+        write_table(folder / "forces.csv", columns)
+
+
+@dataclass(frozen=True)
 class FrequencyRun(RunOfFile):
     """Frequencies (poses, count) [rad/s]."""
 
@@ -83,7 +113,7 @@ class FrequencyRun(RunOfFile):
         write_table(folder / "frequencies.csv", {"pose": np.arange(len(self.frequencies)), **columns})
 
 
-def times_of(run: Integrate, start: float) -> Array:
+def times_of(run: TimedRun, start: float) -> Array:
     """The times of a run [s]."""
     if run.times is not None:
         return np.array(run.times)
@@ -104,6 +134,23 @@ def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Buil
         progress=progress,
     )
     return RunInTime(solution, run.outputs)
+
+
+def inverted(
+    mechanism: Mechanism,
+    run: InverseDynamicsRun,
+    pose: Pose,
+    builder: Builder,
+    elastic: Literal["undeformed", "quasi_static"],
+) -> InverseRun:
+    """Inverse dynamics from a pose. Raises Misfit, and what ``integrate`` raises of a run that began."""
+    motion, method, inputs = motion_of(run, builder), builder.of(run.method, "method"), inputs_of(run, builder)
+    begin = 0.0 if run.start is None else run.start.time
+    with builder.refusals(run):
+        found = inverse_dynamics(
+            mechanism, motion, pose, times_of(run, begin), inputs=inputs, elastic=elastic, method=method
+        )
+    return InverseRun(found.run, run.outputs, found)
 
 
 def settled(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:

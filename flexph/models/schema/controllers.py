@@ -11,15 +11,17 @@ from pydantic import Field
 from flexph import sensors as make
 from flexph.control.compensators import pid
 from flexph.control.continuous import Continuous
+from flexph.control.drive_train import gearbox, motor
 from flexph.control.port_control import port_spring
 from flexph.control.sampled import Sampled
 from flexph.joints.rows.vectors import GROUND
 
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
-from .fields import End, Port, Time, by_shape, quantity
-from .functions import FORMULA, FunctionMapping, as_function, formula_of
+from .fields import Direction, End, Inertia, Number, Port, Time, by_shape, quantity
+from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of
 
+Drag, _ = damping("N*m*s/rad")
 Stiff, Damped = quantity("N*m/rad", "N/m"), quantity("N*m*s/rad", "N*s/m")
 Reference = by_shape(FORMULA, scalar=formula_of("rad", "m"), mapping=FunctionMapping)
 MEASURES: Mapping[str, Callable[..., Any]] = {
@@ -122,6 +124,60 @@ class PIDController(Entry):
             return law.sampled(self.period, sensors=seen, ports=[self.port], reference=as_function(reference))
 
 
+class _DriveTrain(Entry):
+    """What a motor and a gearbox share: the port of their shaft, their inertia and friction."""
+
+    port: str
+    ratio: Number = 1.0
+    inertia: Inertia = 0.0
+    friction: Drag = 0.0
+    axis: Direction = None
+
+    def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
+        """The system at its port, under what it is supplied with."""
+        given = as_input(builder.of(getattr(self, supplied), supplied))
+        return Continuous(system=system, ports={"shaft": self.port}, inputs={supplied: given})
+
+    def _options(self, builder: Builder) -> dict[str, Any]:
+        friction = builder.of(self.friction, "friction")
+        return {"ratio": self.ratio, "inertia": self.inertia, "friction": friction, "axis": self.axis}
+
+
+class MotorController(_DriveTrain):
+    """A motor with its gearbox under a voltage, solved within the steps, see :func:`flexph.control.motor`."""
+
+    kind: Literal["motor"]
+    supply: by_shape(FORMULA, scalar=formula_of("V"), mapping=FunctionMapping)
+    constant: quantity("N*m/A", "V*s/rad")
+    resistance: quantity("ohm")
+    inductance: quantity("H") = 0.0
+    torque_limit: quantity("N*m") = None
+
+    def build(self, builder: Builder) -> Continuous:
+        """The controller."""
+        with builder.refusals(self):
+            system = motor(
+                constant=self.constant,
+                resistance=self.resistance,
+                inductance=self.inductance,
+                torque_limit=self.torque_limit,
+                **self._options(builder),
+            )
+            return self._joined(builder, system, "supply")
+
+
+class GearboxController(_DriveTrain):
+    """A gearbox under a torque, solved within the steps, see :func:`flexph.control.gearbox`."""
+
+    kind: Literal["gearbox"]
+    drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=FunctionMapping)
+
+    def build(self, builder: Builder) -> Continuous:
+        """The controller."""
+        with builder.refusals(self):
+            return self._joined(builder, gearbox(**self._options(builder)), "drive")
+
+
 class FunctionController(Entry):
     """A function of time and sensors by its import path, called every period, see :class:`flexph.control.Sampled`."""
 
@@ -138,4 +194,6 @@ class FunctionController(Entry):
             return Sampled(function=function, period=self.period, sensors=builder.of(self.sensors, "sensors"))
 
 
-Controller = one_of((PortController, PDController, PIDController, FunctionController))
+Controller = one_of(
+    (PortController, PDController, PIDController, MotorController, GearboxController, FunctionController)
+)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,7 @@ from ..reading.problems import nearest, shown
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
 from .fields import Number, Point, Reads, ResultName, Spin, Time, by_shape, wrong
-from .functions import InputValue, as_input
+from .functions import FORMULA, FunctionMapping, InputValue, as_function, as_input, formula_of
 from .rotations import Motion, Place
 
 
@@ -106,22 +106,19 @@ class Outputs(Entry):
     bodies: list[str] = Field(default_factory=list)
 
 
-class Integrate(Entry):
-    """A run in time, see :func:`flexph.integrate`: ``steps`` equal steps to ``end``, or up to given ``times``."""
+class TimedRun(Entry):
+    """A run in time: ``steps`` equal steps to ``end``, or up to given ``times``."""
 
-    kind: Literal["integrate"] = "integrate"
     start: Start = None
     end: Time = None
     steps: Annotated[int, Field(ge=1, le=100_000_000)] = None
     times: Annotated[list[Time], Field(min_length=2)] = None
     method: MethodEntry = None
     inputs: dict[str, InputValue] = Field(default_factory=dict)
-    controllers: dict[str, Controller] = Field(default_factory=dict)
-    save_every: Annotated[int, Field(ge=1)] = 1
     outputs: Outputs = Field(default_factory=Outputs)
 
     @model_validator(mode="after")
-    def _check_times(self) -> Integrate:
+    def _check_times(self) -> Self:
         if (self.times is None) == (self.end is None or self.steps is None):
             raise wrong("the times are not told: write end and steps, or a list of times instead of both")
         first = self.start.time if self.start is not None else 0.0
@@ -129,6 +126,38 @@ class Integrate(Entry):
             raise wrong(f"end must come after the start at {first:.6g} s, got {self.end:.6g} s")
         if self.times is not None and not all(a < b for a, b in pairwise(self.times)):
             raise wrong("times must ascend")
+        return self
+
+
+class Integrate(TimedRun):
+    """A run in time, see :func:`flexph.integrate`."""
+
+    kind: Literal["integrate"] = "integrate"
+    controllers: dict[str, Controller] = Field(default_factory=dict)
+    save_every: Annotated[int, Field(ge=1)] = 1
+
+
+MovedPort = by_shape(
+    f"{FORMULA} of an angle, or a list of them for a place",
+    scalar=formula_of("rad"),
+    sequence=list[formula_of("m")],
+    mapping=FunctionMapping,
+)
+
+
+class InverseDynamicsRun(TimedRun):
+    """The forces at ports that make the mechanism follow a motion, see :func:`flexph.inverse_dynamics`.
+
+    The run begins at the pose of its start, with the velocities of the motion.
+    """
+
+    kind: Literal["inverse_dynamics"]
+    motion: Annotated[dict[str, MovedPort], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check_start(self) -> Self:
+        if self.start is not None and self.start.velocities:
+            raise wrong("velocities follow from the motion: leave those of the start out")
         return self
 
 
@@ -152,9 +181,14 @@ class Frequencies(Entry):
     poses: Annotated[list[PoseEntry], Field(min_length=1)] = None
 
 
-Run = one_of((Integrate, Equilibrium, Frequencies), Integrate)
+Run = one_of((Integrate, InverseDynamicsRun, Equilibrium, Frequencies), Integrate)
 
 
 def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
     """Inputs of a run by external port."""
     return {name: as_input(value) for name, value in builder.of(run.inputs, "inputs").items()}
+
+
+def motion_of(run: InverseDynamicsRun, builder: Builder) -> dict[str, Any]:
+    """What a run prescribes, by external port: functions of time."""
+    return {name: as_function(value) for name, value in builder.of(run.motion, "motion").items()}

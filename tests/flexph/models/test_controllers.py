@@ -1,8 +1,14 @@
 """Controllers in model files: ready ones, and functions of a user that are read with trust alone."""
 
+import csv
+
 import numpy as np
 import pytest
 
+import rigid
+from flexph import GROUND, connect, coulomb, hinge, integrate, torque
+from flexph.control import Continuous, gearbox, motor
+from flexph.methods import Exact
 from flexph.models import ModelError, load_model
 
 FILE = """
@@ -27,6 +33,11 @@ READY = {
     "pd": f"{{kind: pd, {COMMON}, proportional: 400, derivative: 60}}",
     "pid": f"{{kind: pid, {COMMON}, proportional: 400, derivative: 60, integral: 10, lag: 5 ms}}",
 }
+MOTOR = (
+    "{kind: motor, port: motor, supply: '12*sin(t)', constant: 0.05 N*m/A, resistance: 500 mohm, inductance: 1 mH, "
+    "inertia: 2e-5 kg*m^2, friction: {kind: coulomb, force: 1 mN*m, speed: 1 rad/s}, ratio: 50, torque_limit: 0.3 N*m}"
+)
+GEARBOX = "{kind: gearbox, port: motor, drive: 100 mN*m, ratio: 50, inertia: 2e-5 kg*m^2, friction: 1e-5 N*m*s/rad}"
 OWN = "{kind: function, function: 'model_controller:law', period: 2 ms, sensors: {q: {measure: angle, port: arm.root}}}"
 LAW = "def law(time, see):\n    return {'motor': 5.0 * (0.3 - see['q'])}\n"
 
@@ -43,6 +54,58 @@ def test_ready_controllers_hold_an_arm(tmp_path, kind):
     assert run.figures()["end"] == pytest.approx(np.sin(0.3), rel=0.3)
     assert run.solution.ledger.largest_residual < 1e-12
     assert list(run.solution.ledger.controllers) == ["it"]
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        (
+            MOTOR,
+            {
+                "system": motor(
+                    constant=0.05,
+                    resistance=0.5,
+                    inductance=1e-3,
+                    inertia=2e-5,
+                    friction=coulomb(1e-3, speed=1.0),
+                    ratio=50.0,
+                    torque_limit=0.3,
+                ),
+                "inputs": {"supply": lambda t: 12.0 * np.sin(t)},
+            },
+        ),
+        (GEARBOX, {"system": gearbox(ratio=50.0, inertia=2e-5, friction=1e-5), "inputs": {"drive": 0.1}}),
+    ],
+    ids=["motor", "gearbox"],
+)
+def test_drive_trains_are_those_of_python(tmp_path, given, options):
+    run = run_of(tmp_path, given).solution
+    arm = connect(
+        {"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")]
+    )
+    start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
+    by = {"it": Continuous(ports={"shaft": "motor"}, **options)}
+    twin = integrate(arm, start, np.linspace(0.0, 0.4, 41), method=Exact(compiled=False), controllers=by)
+    np.testing.assert_allclose(run.position("arm.tip"), twin.position("arm.tip"), rtol=0.0, atol=1e-12)
+
+
+def test_inverse_dynamics_of_a_file(tmp_path):
+    """Torques of a motion as of the function, in a table too."""
+    path = tmp_path / "arm.yaml"
+    text = FILE.replace("    controllers: {it: CONTROLLER}\n", "    motion: {motor: 0.5*(1 - cos(t))}\n")
+    path.write_text(text.replace("  hold:\n", "  hold:\n    kind: inverse_dynamics\n"))
+    run = load_model(path).run("hold")
+    run.write(tmp_path)
+    with open(tmp_path / "forces.csv", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    torques = np.array([float(row[1]) for row in rows[1:]])
+    middles = np.linspace(0.005, 0.395, 40)
+    assert rows[0] == ["t [s]", "motor"]
+    np.testing.assert_allclose(torques, 2.0 / 3.0 * 0.5 * np.cos(middles), rtol=1e-3)  # m l²/3 θ̈, of order h²
+    assert run.figures()["largest motor"] == pytest.approx(np.abs(torques).max())
+    path.write_text(path.read_text().replace("{motor: 0.5", "{moter: 0.5"))
+    with pytest.raises(ModelError, match="no force, torque or load 'moter': did you mean 'motor'"):
+        load_model(path).check()
 
 
 def test_functions_of_a_user_need_trust(tmp_path, monkeypatch):

@@ -1,11 +1,11 @@
-"""Motors with gearboxes: closed forms, a rotor that is a body with a gear, balances."""
+"""Gearboxes and motors: closed forms, a rotor that is a body with a gear, balances."""
 
 import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, gear, hinge, integrate, revolute, torque
-from flexph.control import Continuous, motor
+from flexph import GROUND, connect, coulomb, gear, hinge, integrate, revolute, torque
+from flexph.control import Continuous, gearbox, motor
 from flexph.methods import Exact
 from flexph.sensors import joint_rate
 
@@ -121,3 +121,41 @@ def test_a_rotor_starts_with_its_shaft(limit):
 def test_parameters_that_no_motor_has_are_refused(changed, told):
     with pytest.raises(ValueError, match=told):
         motor(**{**WOUND, **changed})
+
+
+def test_dry_gears_break_away_and_brake():
+    """ρ(Ω) = T tanh(Ω/s): a torque above T turns the wheel, and what friction takes is in the ledger."""
+    dry = gearbox(ratio=10.0, inertia=1e-4, friction=coulomb(0.05, speed=0.01))
+    times = np.linspace(0.0, 0.2, 41)
+    start = PLAIN.consistent_state(PLAIN.assemble())
+    ways = {}
+    for driven in (0.04, 0.2):
+        given = {"gears": Continuous(system=dry, ports={"shaft": "drive"}, inputs={"drive": driven})}
+        ways[driven] = integrate(PLAIN, start, times, method=NUMPY, controllers=given)
+        assert ways[driven].ledger.largest_residual < 1e-12
+    creep, runs = (rates(run)[-1] for run in ways.values())
+    assert abs(creep) < 0.01  # of the speed at which the friction is smooth, over the ratio
+    # breaking away takes the time of the smooth part, 0.01 rad/s of 150
+    assert runs == pytest.approx(10.0 * (0.2 - 0.05) / (WHEEL + 100.0 * 1e-4) * 0.2, rel=1e-3)
+    assert ways[0.2].ledger.dissipation["gears"].sum() == pytest.approx(0.05 * 10.0 * 0.5 * runs * 0.2, rel=1e-2)
+
+
+def test_a_motor_with_dry_friction_has_its_balance():
+    system = motor(**WOUND, inertia=ROTOR, ratio=TURNS, friction=coulomb(0.01, speed=0.1), torque_limit=0.4)
+    run = started(PLAIN, system, np.linspace(0.0, 0.02, 21))
+    assert run.ledger.largest_residual < 1e-12
+    smooth = started(PLAIN, motor(**WOUND, inertia=ROTOR, ratio=TURNS), np.linspace(0.0, 0.02, 21))
+    assert abs(rates(run)[-1]) < abs(rates(smooth)[-1])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"ratio": 0.0}, "ratio must not be zero"),
+        ({"ratio": 2.0, "inertia": -1.0}, "inertia must"),
+        ({"ratio": 2.0, "friction": coulomb(1.0, speed=0.1)}, "stores no energy"),
+    ],
+)
+def test_bad_gearboxes_are_refused(options, told):
+    with pytest.raises(ValueError, match=told):
+        gearbox(**options)
