@@ -506,6 +506,8 @@ def _linear() -> dict[str, Call]:
             "period": 0.1, "sensors": {"angle": flexph.sensors.joint_angle("arm.root")}, "ports": ["push"],
             "reference": lambda t: 0.0}),
         "control.Compensator.continuous": Call(control.pid(1.0).continuous, {"ports": ["push"], "references": {}}),
+        "control.gearbox": Call(control.gearbox, {
+            "ratio": 20.0, "inertia": 1e-5, "friction": 1e-6, "axis": (0.0, 0.0, 1.0)}),
         "control.motor": Call(control.motor, {
             "constant": 0.05, "resistance": 1.0, "inductance": 1e-3, "inertia": 1e-5, "friction": 1e-6, "ratio": 20.0,
             "torque_limit": 0.4, "axis": (0.0, 0.0, 1.0)}),
