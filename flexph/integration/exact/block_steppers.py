@@ -84,8 +84,7 @@ class GaussBlocks(BlockStepper):
         rk, table, length = self.tableau, self.exact.table, np.diff(times)
         steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
         ends = table.over(times)
-        coefficient, offset, _, _ = table.over(np.append(points, times[-1]))
-        given = [self._at_nodes(values, steps) for values in (coefficient, offset)]
+        given = [self._at_nodes(values, steps) for values in table.along(np.append(points, times[-1]))]
         nodes = times[:-1, None] + length[:, None] * rk.nodes
         stages = given[0][0], given[0][1], given[1][1]
         return GaussTable(*map(np.ascontiguousarray, (times, *ends, *stages, self.exact.forcing.over(nodes.ravel()))))

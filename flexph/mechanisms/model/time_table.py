@@ -158,6 +158,17 @@ class TimeTable:
             coefficient[self._terms[i]], offset[i] = law.rates(values[self._own[i]], rate)
         return coefficient, offset
 
+    def along(self, times: Array) -> tuple[Array, Array]:
+        """Coefficients and offsets at the times, (k, …), or one row of each where nothing is driven."""
+        coefficient, offset = (part[None] for part in self._fixed)
+        if not self._driven:
+            return coefficient, offset
+        coefficient, offset = (np.repeat(part, len(times), axis=0) for part in (coefficient, offset))
+        for i in self._driven:
+            law, values = self._laws[i], self._sampled(i, times)
+            coefficient[:, self._terms[i]], offset[:, i] = law.coefficients(values).T, law.offset(values)
+        return coefficient, offset
+
     def over(self, times: Array) -> tuple[Array, Array, Array, Array]:
         """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
 

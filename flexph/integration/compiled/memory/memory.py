@@ -7,6 +7,7 @@ to a table of addresses and shapes that never changes, and a field costs the few
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import Any, get_type_hints
 
@@ -59,7 +60,7 @@ class Memory:
     def span(self, first: str, last: str) -> slice:
         """Where the floats of a field and of all up to another one are."""
         ends = self.table[ROW[last]]
-        return slice(int(self.table[ROW[first], 0]), int(ends[0] + np.prod(ends[1:])))
+        return slice(int(self.table[ROW[first], 0]), int(ends[0] + ends[1] * ends[2] * ends[3]))
 
     def __getattr__(self, name: str) -> Any:
         """A field as a view."""
@@ -67,7 +68,7 @@ class Memory:
             raise AttributeError(f"no field {name!r} in the memory of the compiled kernels")
         entries, (first, *shape) = FIELDS[name], self.table[ROW[name]].tolist()
         flat = (self.reals if entries.kind == "float64" else self.wholes)[first:]
-        return flat[: np.prod(shape)].reshape(shape[: entries.axes]) if entries.axes else int(flat[0])
+        return flat[: math.prod(shape)].reshape(shape[: entries.axes]) if entries.axes else int(flat[0])
 
 
 def pack(constants: Constants, workspace: Workspace) -> Memory:
