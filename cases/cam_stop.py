@@ -96,13 +96,24 @@ def heights(result: Result) -> Array:
 
 
 def lift(t: Array, spin: float) -> Array:
-    """The same in closed form without clearance: the higher one of cam and stop, as long as e ω² < g."""
+    """The same in closed form: the higher one of cam and stop, as long as e ω² < g, but for what :func:`hop` says."""
     return np.maximum(ECCENTRICITY * np.sin(spin * t), REST)
 
 
 def loss(spin: float) -> float:
     """Loss of a turn [J]: two plastic impacts, of cam on follower and follower on stop, at e ω cos φ."""
     return MASS * spin**2 * (ECCENTRICITY**2 - REST**2)
+
+
+def hop(spin: float) -> float:
+    """Bound of how high the follower hops where the cam sets it down [m], with a guide of any clearance.
+
+    However small that is, the follower leans on the cam and lands on a corner of its foot, b off its middle. A plastic
+    impact there leaves b²/(k² + b²) of its energy, which may lift it: this does not vanish with the clearance, so that
+    the closed form of the lift holds only where the cam carries the follower, and where that has come to rest.
+    """
+    speed, gyration = spin * math.sqrt(ECCENTRICITY**2 - REST**2), (HALF_WIDTH**2 + HALF_LENGTH**2) / 3.0
+    return HALF_WIDTH**2 / (gyration + HALF_WIDTH**2) * speed**2 / (2.0 * GRAVITY)
 
 
 def taken(result: Result) -> float:
@@ -155,9 +166,14 @@ def checks() -> Iterable[Check]:
     result = run(turns=1.0, clearance=clearance, spin=spin)
     tilt = clearance / HALF_LENGTH * (HALF_WIDTH + ECCENTRICITY)  # how far a follower that leans may be higher or lower
     t, apart = result.solution.times, np.abs(heights(result) - lift(result.solution.times, spin))
-    carried = ECCENTRICITY * np.sin(spin * t) > REST  # set down on a corner, a follower with clearance hops
+    set_down = (math.pi - math.asin(REST / ECCENTRICITY)) / spin
+    carried, after = ECCENTRICITY * np.sin(spin * t) > REST, t > set_down
     source = "the higher one of cam and stop"
     yield vanishes("lift by the cam [m]", apart[carried].max(), 2.0 * tilt, source=source, kind="closed form")
+    highest = hop(spin) + tilt
+    yield vanishes(
+        "hop after it is set down [m]", apart[after].max(), highest, source="energy left", kind="closed form"
+    )
     yield vanishes("lift at the end of the turn [m]", apart[-1], 2.0 * tilt, source=source, kind="closed form")
     share = 0.02  # the speeds of impacts change with the lean by a few clearances over the eccentricity
     yield near("loss of a turn [J]", loss(spin), taken(result), share * loss(spin), source="m ω² (e² − c²)")

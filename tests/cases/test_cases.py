@@ -82,7 +82,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "spin-up": (6, "--elements 2 --steps 200", "ledger.csv ledger.png tip.csv tip.png tip_linear.csv"),
     "spinning-body": (6, "--end 5", "momentum.csv sphere.png"),
     "swinging-plate": (9, "--elements 2 --steps 10 --end 0.1", "ledger.csv ledger.png stress.png swing.png tip.csv"),
-    "cam-stop": (7, "--turns 0.05 --step 2e-3", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
+    "cam-stop": (8, "--turns 0.05 --step 2e-3", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
     "chain-on-ground": (
         8,
         "--links 3 --height 1e-4 --step 5e-3 --end 0.02",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...contacts.starts import warn_of_deep_starts
 from ...control.joined import Joined
 from ...control.sampled import ControlLoops
 from ...mechanisms.model.accounts import Accounts
@@ -139,7 +140,7 @@ def stepper_from(
 ) -> tuple[Stepper, TimeTable, float]:
     """The stepper of a method from a start that is consistent, what time prescribes, and the shortest step [s].
 
-    Raises ValueError for what cannot be run.
+    Raises ValueError for what cannot be run; called by what users call.
     """
     table = start_table(mechanism, start)
     checked = check_consistent(mechanism, start, table=table)
@@ -147,6 +148,8 @@ def stepper_from(
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
         refuse_redundant(mechanism, checked.matrix, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
     stepper = steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
+    if not start.memory.size:
+        warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, (checked.c, checked.d))
     return stepper, table, shortest_step(mechanism, checked)
 
 

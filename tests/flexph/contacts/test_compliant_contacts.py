@@ -1,6 +1,9 @@
 """Compliant contacts: energy, momenta, and Hertz's impact."""
 
 import math
+import re
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +11,10 @@ from contact_samples import LAWS, arm_between_stops, ball, dropped, flexible_arm
 from scipy.optimize import brentq
 
 import rigid
-from flexph import GROUND, connect, integrate, slider
-from flexph.contacts import Hertz, Hole, Plane, Sphere, contact, stop
+from flexph import GROUND, ValidityWarning, connect, integrate, slider
+from flexph.contacts import Hertz, Hole, KelvinVoigt, Plane, Sphere, contact, stop
 from flexph.mechanisms.model.state import angular_momentum
-from flexph.methods import Decaying, ExactGauss
+from flexph.methods import Decaying, Exact, ExactGauss
 
 pytestmark = pytest.mark.usefixtures("short_runs_by_numpy")
 
@@ -138,3 +141,37 @@ def test_what_cannot_touch_is_said_by_name():
         connect({"a": ball()}, [contact(Sphere("a.centre", 0.2), Hole(GROUND.at(0.0, 0.0), 0.1), Hertz(1.0))])
     with pytest.raises(ValueError, match="a stop needs lower"):
         stop("a.b", GROUND, Hertz(1.0))
+
+
+@pytest.mark.parametrize(
+    ("radius", "law", "depth", "told"),
+    [
+        (0.1, Hertz(1e7), 0.02, r"touch: the run begins 0.02 m deep in the contact, 0.2 of the radius \(.* by 9"),
+        (0.0, KelvinVoigt(1e5), 0.02, "0.32 of the size of the mechanism .* by 9.8e-05 m.*stores 20 J"),
+    ],
+    ids=["a ball", "a point"],
+)
+def test_a_run_that_begins_deep_in_a_contact_warns_and_one_pressed_by_its_weight_does_not(radius, law, depth, told):
+    floor = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    mechanism = connect(
+        {"ball": ball()}, [contact(Sphere("ball.centre", radius), floor, law, name="touch")], gravity=(0, -9.81)
+    )
+    resting = (9.81 / law.stiffness) ** (2.0 / 3.0 if isinstance(law, Hertz) else 1.0)
+    for deep in (depth, 3.0 * resting):
+        start = mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, radius - deep, 0.0)}))
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            integrate(mechanism, start, [0.0, 1e-4, 2e-4], method=Exact(compiled=False))
+        if deep == depth:
+            (warning,) = warned
+            assert re.search(told, str(warning.message)) and warning.category is ValidityWarning
+            assert Path(warning.filename) == Path(__file__)
+        else:
+            assert not warned
+
+
+def test_a_run_that_begins_deep_in_a_stop_warns_in_radians():
+    mechanism, _ = arm_between_stops()
+    start = mechanism.consistent_state(mechanism.assemble(guess={"arm": 0.7}))
+    with pytest.warns(ValidityWarning, match="stop: the run begins 0.2 rad deep in the contact, which stores 40 J"):
+        integrate(mechanism, start, [0.0, 1e-4], method=Exact(compiled=False))
