@@ -7,6 +7,7 @@ a body as short ones.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,20 +15,23 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .contacts import unknowns_of
 from .loops.band import stored
-from .memory.data import Border, Contacts, Index, Inertia, Joints, Nodes, Rolling, Strains
+from .memory.data import Border, Contacts, Index, Inertia, Joints, Loads, Nodes, Rolling, Strains
 from .memory.simd import padded
 
 
 def make_border(
-    inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling, Strains, Contacts], rows: int
+    inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling, Strains, Contacts, Loads], rows: int
 ) -> Border:
     """Number the unknowns of a step."""
-    joints, rolling, strains, contacts = couplings
+    joints, rolling, strains, contacts, loads = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.zeros(n, dtype=bool)
     for k in {*joints.plus, *joints.minus, *contacts.node.ravel()} - {-1}:
         is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
+    by_follower = _by_follower(inertia.weight.shape[1], nodes, loads)
+    for own in by_follower:
+        is_master[own.coordinates] = True
     count = _Counter()
     turning, flexing = inertia.turns[:, None] > 0, (np.diff(inertia.first) > 0)[:, None]
     v = count.take(np.ones((bodies, d), dtype=bool))
@@ -39,6 +43,8 @@ def make_border(
     groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
     groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
     groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
+    own_groups = [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
+    groups += [np.unique(own[own >= 0]) for own in own_groups]
     order = _number(count.total, groups)
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
@@ -85,6 +91,28 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
     for where, own in choices:
         place[own] = where[own]
     return place
+
+
+class _Follower(NamedTuple):
+    """Bodies whose spins a load that follows couples, and coordinates of the section by which it turns in its body."""
+
+    bodies: Index
+    coordinates: Index
+
+
+def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
+    """What each load couples that follows a section; one that follows the frame of a body has no coordinates."""
+    found, s = [], 1 if d == 2 else 3
+    for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
+        torques = np.unique(loads.torque_row[np.isin(loads.torque_input, inputs)] // s)
+        columns = [nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]] for k in directions]
+        if torques.size or sum(part.size for part in columns):
+            pushed = np.unique(loads.node_row[np.isin(loads.node_input, inputs)] // d)
+            columns += [nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]] for k in pushed]
+            columns += [loads.torque_col[loads.torque_ptr[k] : loads.torque_ptr[k + 1]] for k in torques]
+        bodies = np.concatenate([nodes.body[directions], loads.torque_body[torques]])
+        found.append(_Follower(np.unique(bodies), np.unique(np.concatenate(columns)).astype(np.int64)))
+    return found
 
 
 class _Counter:

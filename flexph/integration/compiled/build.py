@@ -73,8 +73,9 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
-    contacts = contacts_of(mechanism)
-    border = make_border(inertia, nodes, (joints, rolling, strains, contacts), mechanism.layout.multipliers)
+    contacts, loads = contacts_of(mechanism), _loads(a, sizes.nodes)
+    couplings = (joints, rolling, strains, contacts, loads)
+    border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers)
     return Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),
@@ -82,7 +83,7 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
         nodes=nodes,
         joints=joints,
         rolling=rolling,
-        loads=_loads(a, sizes.nodes),
+        loads=loads,
         border=border,
         strains=in_the_border(strains, border),
         points=points,
@@ -255,6 +256,8 @@ def _loads(a: Arrays, nodes: int) -> Loads:
     node, torque = entries_of(a.input_node), entries_of(a.input_torque)
     own = node[0] < nodes * a.dim
     ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
+    follower = np.full(a.input_node.shape[1], -1, dtype=np.int64)
+    follower[a.follow_input] = np.arange(len(a.follow_input))[:, None]
     return Loads(
         node_row=node[0][own],
         node_input=node[1][own],
@@ -268,6 +271,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
         torque_shape=val,
         follow_input=a.follow_input,
         follow_node=a.follow_node,
+        follower=follower,
     )
 
 

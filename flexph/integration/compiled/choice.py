@@ -57,8 +57,6 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "a rigid contact is not": bool(arrays.contacts.rigid.any()),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
-        "control of steps under loads that follow sections is not": method.tolerance is not None
-        and bool(arrays.follow_input.size),
         "rolling in space by Gauss collocation is not": method.name == "exact_gauss"
         and mechanism.layout.dim == 3
         and bool(arrays.rolling.spin_row.size),

@@ -51,6 +51,19 @@ def two_bodies():
     return mechanism, mechanism.consistent_state(mechanism.assemble(), velocities=thrown), {}
 
 
+def followed():
+    """A damped rod that is held at its root, under a force, a torque and a load that turn with its sections."""
+    rod = fem.rod(10.0, None, SLENDER, elements=3, ports={"mid": 4.0}, damping=fem.Damping(stiffness=1e-3))
+    loads = [
+        force("rod.tip", axes="section", name="F"),
+        torque("rod.tip", against="rod.mid", axes="section", name="M"),
+        distributed_load("rod.load", axes="body", name="q"),
+    ]
+    mechanism = connect({"rod": rod}, [weld("rod.root", GROUND.at(0.0, 0.0, 0.0)), *loads])
+    inputs = {"F": [5.0, 20.0, 10.0], "M": [30.0, 60.0, 90.0], "q": [0.0, 3.0, 5.0]}
+    return mechanism, mechanism.consistent_state(mechanism.assemble()), inputs
+
+
 def ropes():
     """Two ropes, one behind the other, with a ball, and a force within an element."""
     rope = fem.cable(2.0, **ROPE, elements=3, ports={"within": 0.9}, damping=fem.Damping(stiffness=1e-3))
@@ -71,6 +84,7 @@ CASES = {
     "rod of order 3": (lambda: flying(3), Exact()),
     "hoop": (hoop, Exact()),
     "between bodies": (two_bodies, Exact()),
+    "loads that follow": (followed, Exact()),
     "ropes": (ropes, Exact()),
     "rod of order 2, order 4 in time": (lambda: flying(2), Exact4()),
     "least norm": (two_bodies, Exact(redundant="least_norm")),

@@ -24,7 +24,7 @@ from .band import solve_many
 from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
 from .decay import add_decay
 from .jacobian import add_flexible, add_rigid, turn_bodies
-from .turned_forces import add_turned_forces
+from .turned_forces import add_following, add_turned_forces
 
 
 @kernel
@@ -54,6 +54,7 @@ def assemble_step(
 ) -> None:
     """The entries of the Jacobian at a trial."""
     assemble(m, axes, decay, h, before, after)
+    add_following(m, axes, h)
     if len(axes) == 3:
         add_strains(m, h)
     if len(contact) > 0:
@@ -62,7 +63,7 @@ def assemble_step(
 
 @kernel
 def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> None:
-    """The entries of the Jacobian at a trial, but for those of strain rows and contacts: collocation has none."""
+    """The entries of the Jacobian at a trial, but for those that collocation does without: see assemble_step."""
     m.system_jacobian[:] = 0.0
     add_flexible(m, axes, h)
     turn_bodies(m, axes, decay, h)

@@ -38,6 +38,7 @@ def turn_loads(m: Memory, axes: tuple[int, ...], inputs: Array) -> None:
     """The inputs in the world: those that follow sections turn with them."""
     d = len(axes)
     copy(inputs, m.trial_loads)
+    copy(inputs, m.trial_given)
     for f in range(m.loads_follow_input.shape[0]):
         for i in range(d):
             total = 0.0

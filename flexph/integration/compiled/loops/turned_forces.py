@@ -1,4 +1,4 @@
-"""How forces that act on bodies change when levers and rotations change under them, blocks of the Jacobian."""
+"""How forces that act on bodies change when levers and rotations change, or turn with them; blocks of the Jacobian."""
 
 from __future__ import annotations
 
@@ -109,3 +109,86 @@ def _turned(axes: tuple[int, ...], a: int, x: Array, out: Array) -> None:
     else:
         i, j = (a + 1) % 3, (a + 2) % 3
         out[a], out[i], out[j] = 0.0, -x[j], x[i]
+
+
+@kernel
+def add_following(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """−h Bᵀ δf of loads that follow sections or frames: f on the mean directions changes by ½ Σ f_j δd_j."""
+    d = len(axes)
+    s = 1 if d == 2 else 3
+    for e in range(m.loads_node_row.size):
+        if m.loads_follower[m.loads_node_input[e]] >= 0:
+            _follow(m, axes, h, m.loads_node_input[e], m.loads_node_row[e] // d, -1, m.loads_node_val[e])
+    for e in range(m.loads_torque_row.size):
+        if m.loads_follower[m.loads_torque_input[e]] >= 0:
+            _follow(m, axes, h, m.loads_torque_input[e], -1, m.loads_torque_row[e] // s, m.loads_torque_val[e])
+
+
+@kernel
+def _follow(m: Memory, axes: tuple[int, ...], h: float, given: int, node: int, section: int, weight: float) -> None:
+    """What a component of a load in the world, on a node or a section, changes by when its directions turn."""
+    d, f, i = len(axes), m.loads_follower[given], 0
+    s = 1 if d == 2 else 3
+    b = m.nodes_body[m.loads_follow_node[f, 0]]
+    for j in range(d):
+        if m.loads_follow_input[f, j] == given:
+            i = j
+    for a in range(s):
+        change = 0.0
+        for j in range(d):
+            _move_arm(m, axes, h, m.loads_follow_node[f, j], a)
+            change += m.trial_given[m.loads_follow_input[f, j]] * m.system_moved[i]
+        if m.border_w[b, a] >= 0:
+            value = -0.5 * h * weight * change
+            if node >= 0:
+                _push_node(m, axes, node, i, b, a, m.border_w[b, a], value)
+            else:
+                _push_section(m, axes, section, i, m.border_w[b, a], value)
+    for j in range(d):
+        own = -0.5 * h * weight * m.trial_given[m.loads_follow_input[f, j]]
+        for e in range(m.nodes_ptr[m.loads_follow_node[f, j]], m.nodes_ptr[m.loads_follow_node[f, j] + 1]):
+            change = 0.0
+            for k in range(d):
+                change += h * m.end_R[b, i, k] * m.nodes_val[e, k]
+            column = m.border_m[m.nodes_col[e]]
+            if node >= 0:
+                _push_node(m, axes, node, i, -1, 0, column, own * change)
+            else:
+                _push_section(m, axes, section, i, column, own * change)
+
+
+@kernel
+def _push_node(
+    m: Memory, axes: tuple[int, ...], n: int, i: int, turning: int, a: int, column: int, value: float
+) -> None:
+    """Bᵀ times a component of the force on a node, in a column; of a spin for all coordinates of its body."""
+    d, b, lever, torque = len(axes), m.nodes_body[n], m.trial_lever[n], m.system_torque
+    add(m, m.border_v[b, i], column, m.nodes_moves[n] * value)
+    if d == 2:
+        torque[0] = lever[0] if i == 1 else -lever[1]
+        add(m, m.border_w[b, 0], column, torque[0] * value)
+    else:
+        for c in range(3):
+            cross_product(m.trial_inverse[b, c], lever, torque)
+            add(m, m.border_w[b, c], column, torque[i] * value)
+    for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+        local = 0.0
+        for k in range(d):
+            local += m.nodes_val[e, k] * m.trial_inverse[b, k, i]
+        if turning == b:
+            m.system_col[m.nodes_col[e], a] += local * value
+        else:
+            add(m, m.border_m[m.nodes_col[e]], column, local * value)
+
+
+@kernel
+def _push_section(m: Memory, axes: tuple[int, ...], t: int, i: int, column: int, value: float) -> None:
+    """R̄⁻¹ and ψᵀR̄⁻¹ times a component of the torque on a section, in a column."""
+    b = m.loads_torque_body[t]
+    for c in range(3):
+        add(m, m.border_w[b, c], column, m.trial_inverse[b, c, i] * value)
+    for e in range(m.loads_torque_ptr[t], m.loads_torque_ptr[t + 1]):
+        local = 0.0
+        for c in range(3):
+            local += m.loads_torque_shape[e, c] * m.trial_inverse[b, c, i]
+        add(m, m.border_m[m.loads_torque_col[e]], column, local * value)

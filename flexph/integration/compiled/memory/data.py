@@ -158,6 +158,7 @@ class Loads(NamedTuple):
     torque_shape: Matrix  # (entries, s)
     follow_input: IndexMatrix  # (f, d)
     follow_node: IndexMatrix
+    follower: Index  # (i,), to which of those an input belongs, −1 where it has world axes
 
 
 class Border(NamedTuple):
@@ -400,6 +401,7 @@ class Trial(NamedTuple):
     stuck: Vector  # (springs,), 1 where the tangent at rest stands for a relation
     before: Vector  # (springs,), extensions before a correction
     moved: Vector  # (springs,), how far the free measures move over the step
+    given: Vector  # (i,), inputs in the axes that they are given in
 
 
 class System(NamedTuple):
