@@ -19,6 +19,7 @@ from flexph.numerics.arrays import Array
 
 from ..materials.damping import Damping
 from .hermite import HermiteLine, hermite_line
+from .ports import ports_along
 from .rod import STRETCHED, UNDAMPED, stiffness_damping
 
 DRAWN = 4
@@ -102,7 +103,7 @@ def cable(
         directors=np.zeros((0, 3, 3)),
         view=_view(line, places),
         loads={"load": _load(line)},
-        weights={name: line.at(np.array([s]))[0] for name, s in _ports(length, ports or {}).items()},
+        weights={name: line.at(np.array([s]))[0] for name, s in ports_along("cable", length, ports or {}).items()},
         tangents=_tangents(line),
         coordinates=line.points,
     )
@@ -117,18 +118,6 @@ def _tangents(line: HermiteLine) -> Array:
 
 def _point(mass: float) -> Body:
     return Body(rigid_inertia(float(mass), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))), {}, turns=False)
-
-
-def _ports(length: float, ports: Mapping[str, float]) -> dict[str, float]:
-    """All ports by name, s [m]."""
-    at = {"root": 0.0}
-    for name, s in ports.items():
-        if name in ("root", "tip"):
-            raise ValueError("ports must not be named 'root' or 'tip': these exist")
-        at[name] = check.number(f"port {name!r}", s)
-        if not 0.0 <= s <= length:
-            raise ValueError(f"port {name!r} must be on the cable, 0 to {length} m, got {s} m")
-    return {**at, "tip": length}
 
 
 def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None) -> Array:

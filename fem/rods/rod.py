@@ -19,6 +19,7 @@ from flexph.numerics.rotations import rotation_matrix
 from ..materials.damping import Damping
 from ..materials.materials import Material
 from .elements import RodMesh, rod_mesh
+from .ports import ports_along
 from .section import RodSection, Shape, section_at
 from .strains import rod_strain
 from .view import rod_view
@@ -137,16 +138,12 @@ def stiffness_damping(damping: Damping, body: str) -> float:
 
 def _ports(length: float, ports: Mapping[str, Any]) -> dict[str, tuple[float, Array]]:
     """All ports: s [m] and offsets (3,) [m]."""
-    held: dict[str, tuple[float, Array]] = {"root": (0.0, np.zeros(3))}
-    for name, given in ports.items():
-        if name in ("root", "tip"):
-            raise ValueError("ports must not be named 'root' or 'tip': these exist")
-        s, offset = given if isinstance(given, tuple) else (given, (0.0, 0.0, 0.0))
-        s = check.number(f"port {name!r}", s)
-        if not 0.0 <= s <= length:
-            raise ValueError(f"port {name!r} must be on the rod, 0 to {length} m, got {s} m")
-        held[name] = (s, check.array(f"offset of port {name!r}", offset, (3,)))
-    return {**held, "tip": (length, np.zeros(3))}
+    offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
+    along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
+    return {
+        name: (s, check.array(f"offset of port {name!r}", offsets.get(name, np.zeros(3)), (3,)))
+        for name, s in ports_along("rod", length, along).items()
+    }
 
 
 def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:

@@ -1,0 +1,19 @@
+"""Where the ports of rods and cables are along them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flexph.numerics import checks as check
+
+
+def ports_along(body: str, length: float, ports: Mapping[str, float]) -> dict[str, float]:
+    """All ports of a ``body`` (``rod`` or ``cable``) by name, s [m]: those given between ``root`` and ``tip``."""
+    along = {"root": 0.0}
+    for name, given in ports.items():
+        if name in ("root", "tip"):
+            raise ValueError("ports must not be named 'root' or 'tip': these exist")
+        along[name] = s = check.number(f"port {name!r}", given)
+        if not 0.0 <= s <= length:
+            raise ValueError(f"port {name!r} must be on the {body}, 0 to {length} m, got {s} m")
+    return {**along, "tip": length}
