@@ -21,6 +21,9 @@ SMALL_ROTATION = 0.3
 LARGE_TURN = 1.0
 """Turn of an element between its ends [rad] up to which interpolated directors follow it."""
 
+FOLDED = float(np.pi)
+"""Turn of an element of a rod along it [rad] from which on other shapes have the same directors at its nodes."""
+
 BUCKLING_SHARE = 0.5
 """Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
 
@@ -41,6 +44,19 @@ def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> 
                 warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
         for doubt in _frames(mechanism, name, times, states):
             warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+
+
+def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
+    """Raise ArithmeticError where an element of a rod turns by more than interpolated directors can, with ``when``."""
+    for name, body in mechanism.bodies.items():
+        if isinstance(body, NodalBody) and len(body.elements) and body.tangents is None:
+            turned = float(_element_turns(body, state[None, mechanism.layout.parts[f"{name}.rotation"]])[0])
+            if turned > FOLDED:
+                raise ArithmeticError(
+                    f"the loads exceed what the mesh of {name!r} can turn: {when} an element turns by {turned:.2g} rad "
+                    f"along it, and none holds more than {FOLDED:.2f} rad: take more elements (up to "
+                    f"{LARGE_TURN:g} rad each their shape is accurate), or smaller loads"
+                )
 
 
 def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:

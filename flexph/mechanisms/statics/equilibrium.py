@@ -22,7 +22,7 @@ from ...numerics.corrections import Corrected, Corrections
 from ...systems.inputs import Input
 from ..model.consistency import check_consistent, explain_redundancy
 from ..model.constraints import constraint_gap, extent, spring_forces
-from ..model.range_of_validity import warn_of_range
+from ..model.range_of_validity import refuse_turned, warn_of_range
 from ..model.state import Pose, State, at_rest, flat
 from ..model.time_table import laws
 from .balance import (
@@ -89,10 +89,13 @@ def equilibrium(
         limits = STEP if share == 1.0 else replace(STEP, settled=NEAR)
         return limits.run(c, partial(corrected, judged=False, of=given.under(share)))
 
+    def refuse(share: float, c: Configuration) -> None:
+        refuse_turned(mechanism, flat(mechanism, c), f"under {100.0 * share:.3g} % of the loads")
+
     searches = [partial(SEARCH.run, start, partial(corrected, judged=judged)) for judged in (True, False)]
     if mechanism.rigid_motion is not None:
         searches[1:] = []  # without a potential or with one, loads are followed from nothing
-        searches.insert(0, partial(follow_loads, start, under))
+        searches.insert(0, partial(follow_loads, start, under, refuse))
     for search in searches:  # loads without a potential may lead a judged search in circles
         end = search()
         if end.settled:

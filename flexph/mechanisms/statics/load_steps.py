@@ -16,23 +16,28 @@ LEAST = 1e-4
 TURN = 1.2
 """Turn of any frame in a step [rad] beyond which it may have come to another path."""
 GROWTH = 1.5
+MOST = 40
+"""Steps that may be halved in all: near a limit point each advances by less than the one before."""
 
 
 def follow_loads(
-    start: Configuration, under: Callable[[float, Configuration], Corrected[Configuration]]
+    start: Configuration,
+    under: Callable[[float, Configuration], Corrected[Configuration]],
+    refuse: Callable[[float, Configuration], None],
 ) -> Corrected[Configuration]:
     """The equilibrium under all loads, by steps of them, each from the one before.
 
     ``under`` is the equilibrium under a share of the loads near a configuration. Steps are halved where it is not
-    found or a frame turns by much.
+    found or a frame turns by much. ``refuse`` raises ArithmeticError where one under a share is none of the model.
     """
-    at, share, step = start, 0.0, FIRST
-    while step >= LEAST:
+    at, share, step, halved = start, 0.0, FIRST, 0
+    while step >= LEAST and halved < MOST:
         wanted = min(1.0, share + step)
         end = under(wanted, at)
         if not end.settled or _turn(at.R, end.value.R) > TURN:
-            step *= 0.5
+            step, halved = 0.5 * step, halved + 1
             continue
+        refuse(wanted, end.value)
         at, share, step = end.value, wanted, GROWTH * step
         if share == 1.0:
             return end

@@ -244,6 +244,14 @@ def test_an_element_that_turns_by_much_warns():
 
 
 @pytest.mark.slow
+def test_moments_beyond_what_a_mesh_can_turn_are_refused():
+    """Two elements under 10 kN m, which would turn them by 100 rad each: told as soon as one of them is folded."""
+    mechanism, pose = cantilever(SLENDER, elements=2, loads=[torque("rod.tip", name="M")])
+    with pytest.raises(ArithmeticError, match=r"the loads exceed what the mesh of 'rod' can turn: under \d.* % of the"):
+        mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, 1e4]})
+
+
+@pytest.mark.slow
 def test_an_element_that_turns_there_and_back_warns():
     """A bar of a centimetre under ten tonnes: the first element turns by 1.9 rad to its middle, and back by 0.9 rad.
 
