@@ -16,6 +16,7 @@ import numpy as np
 import rigid
 from flexph import GROUND, Body, Mechanism, Solution, connect, coulomb, gear, hinge, integrate, torque, weld
 from flexph.case import Case, Check, Option
+from flexph.drawing import Shape, cylinder_shape, joined_shapes
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
@@ -33,6 +34,7 @@ TURNS = 1.0 - RING / PLANET  # of a planet for one of the output
 INERTIA = {"motor": 4e-3, "shaft": 0.02, "planet": 2e-3, "output": 0.9}  # [kg m²]
 MASS, ARM = 1.2, 0.135  # of a planet [kg], of its pin from the middle [m]
 MIDDLE = (0.2, 0.0)
+MODULE, THICK = 5e-3, 0.02  # diameter over teeth, width of the wheels [m]
 SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
 """Turns of the shafts for one of the output."""
 
@@ -71,21 +73,30 @@ def ring_torque(drive: float, acceleration: float) -> float:
     return momentum - shaft + BRAKE
 
 
-def wheel(mass: float, inertia: float, *pins: float) -> Body:
+def disc(radius: float, layer: int = 0, *, inner: float = 0.0) -> Shape:
+    """A wheel or a ring as it is drawn, without teeth."""
+    centre = (0.0, 0.0, 1.5 * layer * THICK)
+    return cylinder_shape(THICK, radius, inner_radius=inner, axis=(0.0, 0.0, 1.0), centre=centre)
+
+
+def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None) -> Body:
     """A wheel with pins at angles [rad]."""
     places = {f"pin {k}": (ARM * math.cos(at), ARM * math.sin(at)) for k, at in enumerate(pins, 1)}
-    return rigid.body(mass, inertia=inertia, ports={"centre": (0.0, 0.0), **places})
+    return rigid.body(mass, inertia=inertia, ports={"centre": (0.0, 0.0), **places}, shape=shape)
 
 
 def train() -> Mechanism:
     """Pinion and wheel, sun, three planets on an arm, a ring that is held; one planet meshes with the ring."""
     names = [f"planet {k}" for k in range(1, PLANETS + 1)]
+    pins = [2.0 * math.pi * k / PLANETS for k in range(PLANETS)]
     bodies = {
-        "motor": wheel(0.8, INERTIA["motor"]),
-        "shaft": wheel(3.0, INERTIA["shaft"]),
-        "output": wheel(6.0, INERTIA["output"], *(2.0 * math.pi * k / PLANETS for k in range(PLANETS))),
-        "ring": wheel(4.0, 0.1),
-        **{name: wheel(MASS, INERTIA["planet"]) for name in names},
+        "motor": wheel(0.8, INERTIA["motor"], shape=disc(0.5 * MODULE * PINION, -1)),
+        "shaft": wheel(
+            3.0, INERTIA["shaft"], shape=joined_shapes([disc(0.5 * MODULE * WHEEL, -1), disc(0.5 * MODULE * SUN)])
+        ),
+        "output": wheel(6.0, INERTIA["output"], *pins, shape=disc(1.1 * ARM, 1, inner=0.9 * ARM)),
+        "ring": wheel(4.0, 0.1, shape=disc(0.55 * MODULE * RING, inner=0.5 * MODULE * RING)),
+        **{name: wheel(MASS, INERTIA["planet"], shape=disc(0.5 * MODULE * PLANET)) for name in names},
     }
     joints = [
         hinge("motor.centre", GROUND.at(0.0, 0.0)),

@@ -13,6 +13,7 @@ import fem
 import rigid
 from flexph import Mechanism, Solution, ValidityWarning, connect, integrate, revolute, spherical
 from flexph.case import Case, Check, Option
+from flexph.drawing import sphere_shape
 from flexph.export.tables import write_table
 
 from .checks import vanishes
@@ -27,8 +28,8 @@ MOTION = {"hub": ((1.0, 0.5, 0.0), (1.0, 4.0, 1.5)), "ball": ((-1.0, 0.0, 4.0), 
 def between(elements: int, order: int) -> Mechanism:
     """A hub on a revolute joint at the root of the rod, a ball on a spherical one at its tip; no gravity."""
     rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
-    hub = rigid.body(10.0, inertia=(20.0, 25.0, 30.0), ports={"axle": (1.0, 0.0, 0.0)})
-    ball = rigid.body(5.0, inertia=(5.0, 8.0, 10.0), ports={"pin": (-1.0, 0.2, 0.0)})
+    hub = rigid.body(10.0, inertia=(20.0, 25.0, 30.0), ports={"axle": (1.0, 0.0, 0.0)}, shape=sphere_shape(0.8))
+    ball = rigid.body(5.0, inertia=(5.0, 8.0, 10.0), ports={"pin": (-1.0, 0.2, 0.0)}, shape=sphere_shape(0.6))
     joints = [revolute("rod.root", "hub.axle", axis=(0.0, 1.0, 0.0)), spherical("rod.tip", "ball.pin")]
     return connect({"hub": hub, "rod": rod, "ball": ball}, joints)
 
