@@ -8,7 +8,8 @@ by the tips that are printed, what Exudyn's gives acts later: at the end its tip
 feedback within the step. Ours books the balance, works and multipliers of every step beside. Process time, the least of
 rounds in which all take their turn, from the assembled models to the end of the runs. One thread: OMP_NUM_THREADS=1.
 
-``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), which are not compiled.
+``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), ``within`` as a ``StateFeedback``: both
+are solved within each step by compiled loops, the function compiled by numba.
 The last line is what a call of a sampled controller costs beside a function that does nothing.
 """
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from cases import robot_arm as case
 from flexph import integrate
-from flexph.control import Continuous, Sampled, port_spring
+from flexph.control import Continuous, Sampled, StateFeedback, port_spring
 from flexph.numerics.arrays import Array
 
 STEP, END, ELEMENTS = 1e-3, 2.0, 4
@@ -51,6 +52,17 @@ def joined() -> dict[str, Continuous]:
         )
         for joint in case.JOINTS
     }
+
+
+def within() -> dict[str, StateFeedback]:
+    """The law as a function of readings within the steps."""
+    gains = np.array([[joint.stiffness, joint.damping, joint.target] for joint in case.JOINTS])
+
+    def law(t: float, y: Array) -> Array:
+        part, rate = case.profile(t), case.profile_rate(t)
+        return gains[:, 0] * (gains[:, 2] * part - y[::2]) + gains[:, 1] * (gains[:, 2] * rate - y[1::2])
+
+    return {"law": StateFeedback(function=law, sensors=case.SENSORS, ports=[joint.name for joint in case.JOINTS])}
 
 
 def idle(period: float) -> dict[str, Sampled]:
@@ -192,6 +204,7 @@ def main() -> None:
         "port": lambda: ours("port"),
         "sampled": lambda: ours("sampled"),
         "joined": lambda: ours("sampled", joined()),
+        "within": lambda: ours("sampled", within()),
         "idle, called each step": lambda: ours("sampled", idle(STEP)),
         "idle, called once": lambda: ours("sampled", idle(END)),
         "exudyn, functions of loads": lambda: theirs(once=False),
@@ -208,6 +221,7 @@ def main() -> None:
     print(f"ratio exudyn_once_a_step_over_sampled {least['exudyn, once a step'] / least['sampled']:.2f}")
     print(f"ratio sampled_over_port {least['sampled'] / least['port']:.2f}")
     print(f"ratio joined_over_port {least['joined'] / least['port']:.2f}")
+    print(f"ratio within_over_port {least['within'] / least['port']:.2f}")
     call = (least["idle, called each step"] - least["idle, called once"]) / round(END / STEP)
     print(f"a call of a sampled controller: {1e6 * call:.1f} µs beside its function")
 

@@ -119,17 +119,17 @@ class ControllerSteps(Protocol):
 
 def steps_of(system: LinearPHDAE | PHDAE) -> ControllerSteps:
     """The steps of a controller, exact in its energy."""
-    return _LinearSteps(system) if isinstance(system, LinearPHDAE) else _GeneralSteps(system)
+    return LinearSteps(system) if isinstance(system, LinearPHDAE) else _GeneralSteps(system)
 
 
-class _LinearSteps:
+class LinearSteps:
     """The implicit midpoint rule, by matrices of each length of step; multipliers and algebraic states are means."""
 
     def __init__(self, system: LinearPHDAE) -> None:
         whole = with_multipliers(system)
         self.E, self.B, self.R = dense(whole.E), dense(whole.B), dense(whole.R)
-        self._flow, self._size = dense(whole.J) - self.R, system.size
-        self._moving = np.array(self.E.any(axis=0), dtype=bool)
+        self.flow, self._size = dense(whole.J) - self.R, system.size
+        self.moving = np.array(self.E.any(axis=0), dtype=bool)
         self._matrices = lru_cache(maxsize=4)(self._solved)
 
     def energy(self, x: Array) -> float:
@@ -141,7 +141,7 @@ class _LinearSteps:
         """The mean state of x₀ and u: (2E/h − J + R) x̄ = (2E/h) x₀ + B u."""
         held = (2.0 / h) * self.E
         try:
-            both = np.linalg.solve(held - self._flow, np.hstack([held[:, : self._size], self.B]))
+            both = np.linalg.solve(held - self.flow, np.hstack([held[:, : self._size], self.B]))
         except np.linalg.LinAlgError:
             raise ValueError("its system has no step: E, J − R and the constraints leave states undetermined") from None
         return both[:, : self._size], both[:, self._size :]
@@ -151,7 +151,7 @@ class _LinearSteps:
         from_state, from_input = self._matrices(h)
         mean = from_state @ x + from_input @ u
         n = self._size
-        end = np.where(self._moving[:n], 2.0 * mean[:n] - x, mean[:n])
+        end = np.where(self.moving[:n], 2.0 * mean[:n] - x, mean[:n])
         return ControllerStep(end, self.energy(end), self.B.T @ mean, h * float(mean @ self.R @ mean))
 
 

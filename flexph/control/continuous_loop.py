@@ -27,11 +27,12 @@ class ContinuousLoop:
                     f"{port!r} of the mechanism {widths[1]}"
                 )
         self.joined = [(own, ports[own], slices[port], outputs[port]) for own, port in given.ports.items()]
+        self.entries = np.concatenate([np.arange(into.start, into.stop) for _, _, into, _ in self.joined])
         self.size = max(s.stop for s in ports.values())
         self._references = Forcing(ports, given.references)
         self._inputs = Forcing(ports, given.inputs)
         self.outside = [*given.references, *given.inputs]
-        self._spans = [ports[port] for port in self.outside]
+        self.spans = [ports[port] for port in self.outside]
 
     def start_from(self, known: Array | None) -> Array:
         """Its state at the start of a run: where the last one ended, or as given."""
@@ -45,6 +46,14 @@ class ContinuousLoop:
         if not self.given.references:
             return inputs
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
+
+    def acting_over(self, times: Array) -> Array:
+        """The same of all steps between times, (k, m)."""
+        inputs, h = self._inputs.over(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
+        if not self.given.references:
+            return np.broadcast_to(inputs, (h.size, inputs.shape[1]))
+        references = self._references.over(times)
+        return np.asarray(inputs - (np.diff(references, axis=0) / h if len(references) > 1 else np.zeros_like(h)))
 
     def step(self, x: Array, h: float, acting: Array, output: Array) -> tuple[ControllerStep, Array]:
         """The step under what acts from outside and outputs of the mechanism, with the whole input (m,)."""
@@ -60,4 +69,4 @@ class ContinuousLoop:
 
     def booked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
         """What is dissipated, and the work of what is outside by port."""
-        return [step.lost, *(h * float(step.output[part] @ acting[part]) for part in self._spans)]
+        return [step.lost, *(h * float(step.output[part] @ acting[part]) for part in self.spans)]

@@ -11,22 +11,12 @@ from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
+from .compiled.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
 from .continuous import Continuous, ControllerStep
 from .continuous_loop import ContinuousLoop
 from .controller_start import check_start
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop, StateFeedback
-
-CLOSED = 1e-12
-"""Difference of an input from what controllers answer, over the largest in the run, whose work is round-off,"""
-STAGNATED = 1e-9
-"""and up to which it is where it does not become less."""
-SINGULAR = 1e-3
-"""Determinant of a renewed matrix over that before, below which the old one is kept."""
-MOST = 20
-"""Tries of a step."""
-SHIFT = 1e-6
-"""Change of an input over its size by which its effect is measured."""
 
 Take = Callable[[Array], tuple[Any, Array]]
 """The step of the mechanism under inputs (i,): its result, and the state at its end."""
@@ -79,10 +69,10 @@ class Joined:
         self.feedback = [FeedbackLoop(name, c, mechanism) for name, c in feedback.items()]
         self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
         entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
-        self._entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])
+        self.entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])
         self.states = [c.start_from(states.get(c.name)) for c in self.controllers]
-        self._past, self._scale = np.zeros((0, self._entries.size)), 0.0
-        self._slope, self._h = np.eye(self._entries.size), 0.0
+        self._past, self._scale = np.zeros((0, self.entries.size)), 0.0
+        self._slope, self._h = np.eye(self.entries.size), 0.0
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
         """Raise ValueError for controllers that do not start as their ports move; see :func:`check_start`."""
@@ -117,7 +107,7 @@ class Joined:
 
     def step(self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None) -> tuple[Any, JoinedStep]:
         """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
-        h, inputs = span[1] - span[0], self._guess()
+        h, inputs = span[1] - span[0], self.guess()
         acting = [c.acting(span) for c in self.controllers]
         read = [c.read(x, c.near) for c in self.feedback]
         tries = _Tries(self, x, span, acting, take, self.states if states is None else states, read)
@@ -148,17 +138,17 @@ class Joined:
             c.near = near
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
-    def _guess(self) -> Array:
+    def guess(self) -> Array:
         """Inputs as they went in the last three steps."""
         past = self._past
         if len(past) < 3:
-            return past[-1] if len(past) else np.zeros(self._entries.size)
+            return past[-1] if len(past) else np.zeros(self.entries.size)
         return np.asarray(3.0 * (past[2] - past[1]) + past[0])
 
     def at_all_ports(self, inputs: Array) -> Array:
         """Inputs (i,) of all ports of the mechanism."""
         held = np.zeros(self._inputs)
-        np.add.at(held, self._entries, inputs)
+        np.add.at(held, self.entries, inputs)
         return held
 
     def _renew(self, moved: Array, changed: Array) -> None:
@@ -183,6 +173,15 @@ class Joined:
         error += float((energies - before).sum())
         states, held = [step.state for step, _ in tried.steps], self.at_all_ports(inputs)
         return JoinedStep(states, energies, inputs, held, np.array(booked), np.array(given), error, tried.near)
+
+    @property
+    def memory(self) -> tuple[Array, Array, float, float]:
+        """Inputs of the last steps, their effects on defects, the largest answer, and the step that effects are of."""
+        return self._past, self._slope, self._scale, self._h
+
+    @memory.setter
+    def memory(self, given: tuple[Array, Array, float, float]) -> None:
+        self._past, self._slope, self._scale, self._h = given
 
     def kept(self) -> Any:
         """What goes on after a checkpoint."""

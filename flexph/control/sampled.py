@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,13 @@ class ControlLoops:
         self._loops = [_Loop(name, c, model, start.time) for name, c in controllers.items() if isinstance(c, Sampled)]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
         self._check()
+
+    @cached_property
+    def is_compiled(self) -> bool:
+        """Whether compiled loops have what acts within the steps; needs numba."""
+        from .agreement import is_compiled
+
+        return self.joined is not None and is_compiled(self.joined)
 
     @property
     def ports(self) -> dict[str, tuple[str, ...]]:

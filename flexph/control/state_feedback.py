@@ -26,6 +26,9 @@ class StateFeedback:
     balance closes whatever f is; what f gives is booked as the work of its ports. The error is of second order in the
     step, where that of a function that is called and held, :class:`Sampled`, is of the first order in its period.
 
+    Where numba can compile the function, and sensors are measures between ports and their rates, compiled loops call it
+    without Python; else they ask Python in each step. The numbers are the same, up to round-off.
+
     Parameters
     ----------
     function : callable
@@ -92,6 +95,11 @@ class FeedbackLoop:
         parts = [model.network.input_slices[port] for port in given.ports]
         self.entries = np.concatenate([np.arange(part.start, part.stop) for part in parts])
         self.near: list[float] | None = None
+
+    @property
+    def size(self) -> int:
+        """Numbers that all sensors read that are measured."""
+        return sum(map(len, self.panel.places.values()))
 
     def read(self, x: Array, near: list[float] | None) -> tuple[Array, list[float]]:
         """All readings (p,) at a flat state, and the measures that angles are next to."""

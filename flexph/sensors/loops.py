@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from scipy import sparse
 from ..kernels.arrays import Arrays
 from ..mechanisms.model.layout import Layout
 from ..numerics.arrays import Array
+from ..numerics.compiled import by_address
 from ..numerics.compiled.by_address import taken_from
-from ..numerics.compiled.cache import keep_on_disk
+from ..numerics.compiled.cache import keep_on_disk, named_by
 from ..numerics.compiled.linking import entry, inner
 from ..numerics.rotations import entry_count, spins
 
@@ -137,7 +139,7 @@ def _products(s: Seen) -> None:
             value[1, p] += vector[1, a, i] * vector[0, b, i] + vector[0, a, i] * vector[1, b, i]
 
 
-def _nothing() -> Seen:
+def nothing_seen() -> Seen:
     """Of no sensors: the types of all."""
     one, two, three = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0, 0))
     index, pairs = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
@@ -145,7 +147,7 @@ def _nothing() -> Seen:
     return Seen(pairs, index, two, one, rows, rows, two, pairs, *(index for _ in range(4)), three, three, two)
 
 
-take = taken_from(_nothing())
+take = taken_from(nothing_seen())
 
 
 @inner
@@ -173,4 +175,4 @@ def _measure_by(address: int, x: Array, out: Array) -> None:
 
 
 read = entry(_measure_by, error_model="numpy", no_cfunc_wrapper=True)
-keep_on_disk(read)
+keep_on_disk(read, named_by((Path(__file__), Path(by_address.__file__))))

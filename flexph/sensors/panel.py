@@ -44,7 +44,7 @@ class Panel:
         except ValueError as error:
             raise ValueError(f"sensors: {error}") from None
         parts, size = mechanism.layout.parts, mechanism.layout.size
-        self._entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
+        self.entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
         order = {name: i for i, (name, _) in enumerate(measures(elements))}
         self._readings: list[tuple[str, bool, int | list[int]]] = []
         for element, (name, quantity) in zip(elements, measured.items(), strict=True):
@@ -56,9 +56,20 @@ class Panel:
         """Numbers that are measured."""
         self._loop = _Loop(self._part) if AVAILABLE and self._arrays.mean is None else None
 
+    @property
+    def seen(self) -> Any:
+        """What compiled loops see of the sensors; None where they do not read all of them."""
+        return None if self._loop is None or self._states else self._loop.seen
+
+    @property
+    def places(self) -> dict[str, list[int]]:
+        """Where the numbers of each sensor are among all measures and, behind them, their rates."""
+        whole = [(name, own if isinstance(own, list) else [own], is_rate) for name, is_rate, own in self._readings]
+        return {name: [i + self.size * is_rate for i in own] for name, own, is_rate in whole}
+
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
         """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
-        part = x.take(self._entries)
+        part = x.take(self.entries)
         values, rates = self._evaluated(part) if self._loop is None else self._loop(part)
         if near is not None:
             for i in range(self.angles, len(values)):
@@ -134,7 +145,8 @@ class _Loop:
         from .loops import read, seen
 
         arrays, layout = model.network.arrays, model.layout
-        self._laid, self._out = Laid(seen(arrays, layout)), np.zeros((2, arrays.springs.stiffness.size))
+        self.seen, self._out = seen(arrays, layout), np.zeros((2, arrays.springs.stiffness.size))
+        self._laid = Laid(self.seen)
         with announced():
             code = code_of(read, (self._laid.address, np.zeros(layout.size), self._out))
         self._read: Callable[[Array, Array], None] = partial(code, self._laid.address)

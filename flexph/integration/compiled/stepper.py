@@ -18,12 +18,13 @@ from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
 from .steps.books import Rows
-from .steps.calls import Calls, no_calls
+from .steps.calls import Calls, Within, no_calls
 from .steps.pairs import no_pair
 from .steps.run import Parts, Table, run, settle, settle_contacts
 from .workspace import memory, memory_of_decaying, memory_of_redundant, memory_of_redundant_decaying
 
 if TYPE_CHECKING:
+    from ...control.agreement import CompiledAgreement
     from ...mechanisms.model.model import Model
 
 
@@ -127,6 +128,11 @@ class Stepper:
             return False
         self.known = min(self.known + self.remembered, self.depth)
         return True
+
+    def within(self, given: CompiledAgreement) -> Within:
+        """What loops ask after each try of a step."""
+        start = np.zeros(self._parts[0].stop - self._parts[0].start)
+        return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, start)
 
     def kept(self) -> tuple[list[Array], int]:
         """What the next step starts from."""

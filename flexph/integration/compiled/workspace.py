@@ -90,6 +90,7 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         *(z((HISTORY, width)), z((HISTORY, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
+        z(k.ledger.input.size),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
     return Workspace(

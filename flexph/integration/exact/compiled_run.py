@@ -20,7 +20,7 @@ from ...numerics.step_failed import StepFailed
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
 from ..compiled.steps.books import Rows
-from ..compiled.steps.calls import Answering, Calls
+from ..compiled.steps.calls import Answering, Calls, Within, nothing_within
 from ..compiled.steps.pairs import Pair, no_pair
 from ..compiled.steps.run import Parts, Table
 from ..times.events import Watch
@@ -360,18 +360,22 @@ class _Chunk:
         self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
         self.held = np.zeros((self.times.size - 1, loops.held.size))
         self.joined: list[JoinedStep] = []
+        self.agreed: dict[str, Array] = {}
         self.done, self.failed = 0, False
 
     def take(self) -> None:
         """Take the steps, up to one that the loops do not solve."""
         self.run.trying(float(self.times[0]), float(self.times[-1]))
         self.blocks.put(self.run.start)
-        if self.loops.joined is None:
-            self._take_held()
+        joined = self.loops.joined
+        if joined is None:
+            self._take_in_one(nothing_within())
+        elif self.loops.is_compiled:
+            self._take_agreed(joined)
         else:
-            self._take_joined(self.loops.joined)
+            self._take_joined(joined)
 
-    def _take_held(self) -> None:
+    def _take_in_one(self, within: Within) -> None:
         """Steps in one loop, which calls those whose outputs are held."""
         times, states, start = self.times.tolist(), self.rows.state, self.run.start.x
 
@@ -379,7 +383,7 @@ class _Chunk:
             self.loops.call(times[k], states[k - 1] if k else start)
 
         answering, solved = Answering(call), np.zeros(1, dtype=np.int64)
-        calls = Calls(answering.address, self.loops.due(self.times[:-1]), self.loops.held, self.held)
+        calls = Calls(answering.address, self.loops.due(self.times[:-1]), self.loops.held, self.held, within)
         try:
             self.blocks.compiled.take(self._own_inputs(), 1, 0, rows=self.rows, solved=solved, calls=calls)
         finally:
@@ -387,6 +391,26 @@ class _Chunk:
         if answering.error is not None:
             raise answering.error
         self.failed = self.done < len(self.times) - 1
+
+    def _take_agreed(self, joined: Joined) -> None:
+        """The same, with what acts within the steps in compiled code, too."""
+        from ...control.agreement import CompiledAgreement
+
+        start, states, ports = self.run.start, joined.states, self.loops.held.size
+        try:
+            agreement = CompiledAgreement(joined, self.times, start.x, ports)
+        except ValueError:  # some time of the chunk has no value: the steps by themselves say what is wrong
+            self._take_joined(joined)
+            return
+        try:
+            self._take_in_one(self.blocks.compiled.within(agreement))
+        finally:
+            k = self.done
+            agreement.commit(k)
+            self.held[:k] += agreement.held(k)
+            self.agreed, error = agreement.booked(states, k)
+            energies, accounts = np.vstack([start.energy, self.rows.energy[:k]]), self.blocks.accounts
+            self.rows.audit[:k, 0] = abs(accounts.balances(energies, self.rows.flow[:k]) + error)
 
     def _own_inputs(self) -> Any:
         """What time prescribes, with rows of inputs for each step."""
@@ -446,6 +470,7 @@ class _Chunk:
         values["held"] = self.held[: self.done]
         if self.joined:
             rows = [step.row() for step in self.joined]
-            values |= {name: np.array([row[name] for row in rows]) for name in rows[0]}
+            self.agreed = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        values |= self.agreed
         end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
         return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())

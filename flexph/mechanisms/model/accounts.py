@@ -192,6 +192,10 @@ class Accounts:
         """ΔH − work of ports and drives + dissipation of one step [J]."""
         return float((after - before).sum() + row @ self._signs)
 
+    def balances(self, energies: Array, rows: Array) -> Array:
+        """The same of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
+        return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
+
     def _input_work(self, step: Step, x: Means, t: Trial, moved: Array) -> Array:
         """Of each input, from the increments of the nodes."""
         start, _, h, _ = step

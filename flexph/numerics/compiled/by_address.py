@@ -11,6 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
+from numba.core.cgutils import ir  # that of llvmlite
 from numba.extending import intrinsic
 
 
@@ -35,6 +36,27 @@ def taken_from(example: tuple[Any, ...]) -> Any:
         return kind(types.intp), build
 
     return take
+
+
+def address_of(dispatcher: Any, example: tuple[Any, ...]) -> int:
+    """The address of an entry of whole numbers, such as those of an example, to a whole number; for `call_at`."""
+    signature = tuple(map(numba.typeof, example))
+    dispatcher.compile(signature)
+    code = dispatcher.overloads[signature]
+    return int(code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name))
+
+
+@intrinsic
+def call_at(context: Any, address: Any, given: Any) -> Any:
+    """Call the function at an address with a tuple of whole numbers; the whole number that it returns."""
+
+    def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = target.get_value_type(types.intp)
+        each = [builder.extract_value(args[1], i) for i in range(len(given))]
+        function = ir.FunctionType(whole, [whole] * len(each))
+        return builder.call(builder.inttoptr(args[0], function.as_pointer()), each)
+
+    return types.intp(types.intp, given), build
 
 
 def _words(value: Any) -> list[int]:

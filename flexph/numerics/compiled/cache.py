@@ -11,7 +11,7 @@ import hashlib
 import logging
 import pickle
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,19 @@ def keep_on_disk(dispatcher: Any, names: type[CompileResultCacheImpl] = CompileR
         dispatcher._cache = _Cache(dispatcher.py_func, names)  # as its enable_caching does
     except (RuntimeError, OSError) as error:
         dispatcher._cache = _NoPlace(str(error))
+
+
+def named_by(sources: Sequence[Path]) -> type[CompileResultCacheImpl]:
+    """Names of files with a digest of sources: numba by itself sees changes of the file of an entry alone."""
+    digest = DIGEST(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+
+    class Names(CompileResultCacheImpl):
+        """Files of a compiled function, whose names have the digest."""
+
+        def get_filename_base(self, fullname: str, abiflags: str) -> str:
+            return f"{super().get_filename_base(fullname, abiflags)}-{digest}"
+
+    return Names
 
 
 def has_code(function: Any, given: Mapping[int, Any]) -> bool:

@@ -18,6 +18,7 @@ from numba import types
 from numba.core.errors import NumbaError, NumbaWarning
 from numba.extending import overload
 
+from .by_address import address_of, taken_from
 from .cache import keep_on_disk
 from .linking import entry, inner
 
@@ -25,6 +26,9 @@ FOREIGN = ("numpy", "scipy", "numba", "math", "cmath")
 """Packages whose functions numba knows itself."""
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+taken_call = taken_from((np.zeros(1), np.zeros(0), np.zeros(0)))
+"""From an address to a time, numbers, and where to write others."""
 
 _compiled: dict[Any, Any] = {}
 
@@ -54,6 +58,27 @@ def compiled_function(name: str, function: Callable[..., Any], arguments: tuple[
     return dispatcher
 
 
+def function_at(name: str, function: Callable[..., Any]) -> int:
+    """The address of a function of a number and numbers to numbers, compiled, for ``call_at``.
+
+    It takes the address of a tuple laid out by :class:`flexph.numerics.compiled.by_address.Laid`: time (1,), what is
+    given (p,), and where to write what it returns, and returns 1 where that has the right size. Raises ValueError.
+    """
+    content = _content(function, {})
+    key = (content, "by address")
+    if key not in _compiled:
+        digest = _digest(content)
+        template = FunctionType(_by_address.__code__, {**globals(), "wrapped": _dispatcher(function, digest, {})})
+        dispatcher = _entry(_named(template, digest), digest)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NumbaWarning)
+                _compiled[key] = dispatcher, address_of(dispatcher, (0,))
+        except (NumbaError, TypeError, NotImplementedError) as error:
+            raise ValueError(f"numba cannot compile {name}: {_short(error)}") from error
+    return int(_compiled[key][1])
+
+
 def compiled_loop(function: Callable[..., Any], arguments: tuple[Any, ...], instead: Mapping[Any, Any]) -> Any:
     """A plain function compiled for arguments of these types, with those that it calls, some of them by others.
 
@@ -65,6 +90,18 @@ def compiled_loop(function: Callable[..., Any], arguments: tuple[Any, ...], inst
     dispatcher = _entry(copy, digest, no_cfunc_wrapper=True)
     dispatcher.compile(arguments)
     return dispatcher.get_compile_result(dispatcher.nopython_signatures[0]).entry_point
+
+
+def entries_of(value: Any) -> Any:
+    """Numbers that are counted and looked up by their place."""
+    return value
+
+
+@overload(entries_of)
+def _entries_of(value):
+    if isinstance(value, types.Number | types.Boolean):
+        return lambda value: (float(value),)
+    return lambda value: value
 
 
 def _words(result: Any) -> str:
@@ -113,6 +150,16 @@ def _of_one(x: Any) -> Any:
 
 def _of_two(x: Any, y: Any) -> Any:
     return shaped(wrapped(x, y))  # type: ignore[name-defined] # noqa: F821
+
+
+def _by_address(address: int) -> int:
+    time, given, out = taken_call(address)
+    answer = entries_of(wrapped(time[0], given))  # type: ignore[name-defined] # noqa: F821
+    if len(answer) != out.size:
+        return 0
+    for i in range(out.size):
+        out[i] = answer[i]
+    return 1
 
 
 def _named(function: FunctionType, digest: str | None) -> FunctionType:

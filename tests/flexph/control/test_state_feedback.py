@@ -55,7 +55,7 @@ def test_proportional_and_derivative_feedback_is_the_spring_to_second_order():
     assert errors[-1] < 5e-4
 
 
-@pytest.mark.parametrize("method", [NUMPY, LOOPS])
+@pytest.mark.parametrize("method", [NUMPY, pytest.param(LOOPS, marks=pytest.mark.slow)])
 def test_inputs_are_those_of_the_means_of_the_step_and_the_balance_closes(method):
     run = fed_back(lambda t, y: (np.tanh(3.0 * (aim(t) - y[0])) - y[1] ** 3,), method=method)
     angle, rate = (run.measured(SENSORS[name]) for name in ("angle", "rate"))
@@ -69,9 +69,44 @@ def test_inputs_are_those_of_the_means_of_the_step_and_the_balance_closes(method
     np.testing.assert_allclose(work, given * np.diff(angle), rtol=1e-3, atol=1e-6)  # spins are tangents of half angles
 
 
-def test_compiled_loops_and_numpy_agree():
-    plain, compiled = fed_back(), fed_back(method=LOOPS)
-    np.testing.assert_allclose(compiled.states, plain.states, rtol=0.0, atol=1e-11)
+@pytest.mark.slow
+@pytest.mark.parametrize("compiles", [True, False])
+def test_compiled_loops_and_numpy_agree(compiles):
+    seen = {"it": 0.0}  # which numba does not know
+
+    def function(t, y):
+        return law(t, y) + (0.0 if compiles else seen["it"])
+
+    servo = Continuous(system=port_spring(STIFF, DAMPED), ports={"spring": "motor"}, references={"spring": aim})
+    every = [
+        fed_back(function if not compiles else law, method=method, others=other)
+        for method in (NUMPY, LOOPS)
+        for other in ({}, {"servo": servo})
+    ]
+    for plain, compiled in ((every[0], every[2]), (every[1], every[3])):
+        np.testing.assert_allclose(compiled.states, plain.states, rtol=0.0, atol=1e-11)
+        assert compiled.ledger.largest_residual < 1e-14
+
+
+@pytest.mark.slow
+def test_compiled_loops_go_on_and_end_as_numpy_does(tmp_path):
+    def ends(t, y):
+        return 1.0 / 0.0 if t > 0.3 else law(t, y)
+
+    for method in (NUMPY, LOOPS):
+        with pytest.raises(InputError, match=r"'law' raised ZeroDivisionError at t = 0.31 s") as caught:
+            fed_back(ends, method=method)
+        assert len(caught.value.solution.times) == 16
+    whole = fed_back(method=LOOPS)
+    half = fed_back(method=LOOPS, times=TIMES[:14])
+    again = integrate(
+        MOTOR,
+        half.final,
+        TIMES[13:],
+        method=LOOPS,
+        controllers={"law": StateFeedback(function=law, sensors=SENSORS, ports=["motor"])},
+    )
+    np.testing.assert_allclose(again.states[-1], whole.states[-1], atol=1e-11)
 
 
 def test_it_acts_beside_others_at_the_same_port():

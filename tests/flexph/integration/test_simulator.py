@@ -137,7 +137,6 @@ def test_values_of_a_kind_are_named_in_the_plural():
     mechanism, start = motor()
     with pytest.raises(ValueError, match="sensors must be a dict of names with Quantities, got"):
         Simulator(mechanism, start, sensors=["angle"])
-    with pytest.raises(
-        ValueError, match="controllers must be a dict of names with entries that are a Sampled or a Continuous, got"
-    ):
+    kinds = "a Sampled, a Continuous or a StateFeedback"
+    with pytest.raises(ValueError, match=f"controllers must be a dict of names with entries that are {kinds}, got"):
         integrate(mechanism, start, [0.0, 1.0], controllers=["pd"])

@@ -73,18 +73,45 @@ def flows(m: Memory, axes: tuple[int, ...], h: float, before: Array, after: Arra
 
 @kernel
 def _torque_work(m: Memory, axes: tuple[int, ...], h: float, out: Array) -> None:
-    s = 1 if len(axes) == 2 else 3
     for e in range(m.loads_torque_row.size):
-        n, i = m.loads_torque_row[e] // s, m.loads_torque_row[e] % s
-        b = m.loads_torque_body[n]
-        total = 0.0
-        for j in range(s):
-            spin = m.x_w[b, j]
-            for f in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
-                spin += m.loads_torque_shape[f, j] * m.x_du[m.loads_torque_col[f]]
-            total += spin if s == 1 else m.trial_inverse[b, j, i] * spin
         column = m.loads_torque_input[e]
+        total = _section_spin(m, axes, e)
         out[m.ledger_input[column]] += h * m.loads_torque_val[e] * total * m.trial_loads[column]
+
+
+@kernel
+def _section_spin(m: Memory, axes: tuple[int, ...], e: int) -> float:
+    """The mean spin on which a component of a torque works."""
+    s = 1 if len(axes) == 2 else 3
+    n, i = m.loads_torque_row[e] // s, m.loads_torque_row[e] % s
+    b = m.loads_torque_body[n]
+    total = 0.0
+    for j in range(s):
+        spin = m.x_w[b, j]
+        for f in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
+            spin += m.loads_torque_shape[f, j] * m.x_du[m.loads_torque_col[f]]
+        total += spin if s == 1 else m.trial_inverse[b, j, i] * spin
+    return total
+
+
+@kernel
+def outputs(m: Memory, axes: tuple[int, ...]) -> None:
+    """Mean velocities of a step that inputs work on, in their axes, after its flows: see control.port_outputs."""
+    d, out = len(axes), m.run_output
+    out[:] = 0.0
+    for e in range(m.loads_node_row.size):
+        row = m.loads_node_row[e]
+        out[m.loads_node_input[e]] += m.loads_node_val[e] * m.run_moved[row // d, row % d]
+    for e in range(m.loads_torque_row.size):
+        out[m.loads_torque_input[e]] += m.loads_torque_val[e] * _section_spin(m, axes, e)
+    for f in range(m.loads_follow_input.shape[0]):
+        for i in range(d):
+            m.run_frame[0, i] = out[m.loads_follow_input[f, i]]
+        for j in range(d):
+            total = 0.0
+            for i in range(d):
+                total += m.trial_lever[m.loads_follow_node[f, j], i] * m.run_frame[0, i]
+            out[m.loads_follow_input[f, j]] = total
 
 
 @kernel

@@ -524,6 +524,7 @@ class RunSpace(NamedTuple):
     form: Matrix  # (2d, K), work space
     mean_rate: Matrix  # (b, d), φ̄u̇
     extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
+    output: Vector  # (i,), mean velocities of the last step that inputs work on
 
 
 class StageSpace(NamedTuple):
@@ -603,6 +604,7 @@ class Workspace(NamedTuple):
 
 
 SPANS = {
+    "at": ("at_r", "at_product"),
     "x": ("x_v", "x_lam"),
     "x_velocities": ("x_v", "x_du"),
     "defect": ("defect_v", "defect_lam"),

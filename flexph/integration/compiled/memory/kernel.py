@@ -27,6 +27,7 @@ OTHERS = (
     "kernels/tolerances.py",
     "kernels/resolution.py",
     "mechanisms/model/redundancy.py",
+    "numerics/compiled/by_address.py",
     "numerics/compiled/linking.py",
     "numerics/compiled/lowering.py",
     "systems/resistive_relations.py",

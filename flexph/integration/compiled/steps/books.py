@@ -45,7 +45,7 @@ def close_row(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
     copy(m.run_energy, rows.energy[row])
     copy(m.run_step_stage, rows.stage[row])
     copy(m.run_step_multipliers, rows.multipliers[row])
-    _store(m, axes, rows.state[row])
+    store(m, axes, rows.state[row])
 
 
 @kernel
@@ -65,7 +65,7 @@ def book_energy(m: Memory) -> float:
 
 
 @kernel
-def _store(m: Memory, axes: tuple[int, ...], out: Array) -> None:
+def store(m: Memory, axes: tuple[int, ...], out: Array) -> None:
     """The flat state in the layout of the mechanism."""
     d = len(axes)
     s = 1 if d == 2 else 3

@@ -8,7 +8,7 @@ from ....numerics.arrays import Array
 from ..contact.forces import book_contacts, store_contacts
 from ..loops.arrow import solve_border
 from ..loops.decay import prepare
-from ..loops.ledger_rows import energies, flows, lost, velocity_defect
+from ..loops.ledger_rows import energies, flows, lost, outputs, velocity_defect
 from ..loops.motion import copy, derive, derive_momenta
 from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
 from ..loops.relations import generates
@@ -18,7 +18,7 @@ from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
 from .books import Rows, begin_row, book_energy, close_row
-from .calls import Calls, hold
+from .calls import Calls, begin_within, hold, is_to_be_tried
 from .history import guess, remember
 from .impulse import lose_defect
 from .newton import newton
@@ -79,28 +79,48 @@ def run(
         begin_row(m)
         if calls.due.size > 0 and not hold(calls, table.inputs, step, substeps):
             return
-        first = known
-        begin_pair(m, parts.pair)
-        for i in range(substeps):
-            watch_energy(m, parts.pair)
-            k = step * substeps + i
-            share, weight = parts.shares[i], parts.weights[i]
-            kinds = parts.redundant, parts.decay, parts.contact
-            if not _substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
+        if calls.within.address != 0:
+            begin_within(m, calls.within, table.inputs, step)
+        answer = 1
+        again = False
+        while answer == 1:
+            if not _step(m, axes, table, parts, step, known, again):
                 return
-            if parts.pair.found.size > 0 and i == 1:
-                estimate(m, axes, parts.redundant, parts.pair, table.times[k + 1] - table.times[k], first)
-            if not _lose(m, axes, parts.redundant, parts.decay, table, k, share):
-                return
-            known = min(known + 1, parts.depth)
-        if parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step):
+            answer = 0
+            if calls.within.address != 0:
+                answer = is_to_be_tried(m, axes, calls.within, table.inputs, step)
+            again = True
+        if answer != 0:
             return
+        known = min(known + substeps, parts.depth)
         close_row(m, axes, rows, row)
         rows.audit[row, 5] += parts.pair.found.size > 0  # of two steps
         count += 1
         solved[0] += 1
         if count % save_every == 0:
             row += 1
+
+
+@kernel
+def _step(m: Memory, axes: tuple[int, ...], table: Table, parts: Parts, step: int, known: int, again: bool) -> bool:
+    """Take the substeps of a step, the first of them from what the last try came to; False where it is not solved."""
+    first, substeps = known, parts.shares.size
+    begin_pair(m, parts.pair)
+    for i in range(substeps):
+        watch_energy(m, parts.pair)
+        k = step * substeps + i
+        share, weight = parts.shares[i], parts.weights[i]
+        if not (again and i == 0):
+            guess(m, axes, table.times[k + 1] - table.times[k], known)
+        kinds = parts.redundant, parts.decay, parts.contact
+        if not _substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
+            return False
+        if parts.pair.found.size > 0 and i == 1:
+            estimate(m, axes, parts.redundant, parts.pair, table.times[k + 1] - table.times[k], first)
+        if not _lose(m, axes, parts.redundant, parts.decay, table, k, share):
+            return False
+        known = min(known + 1, parts.depth)
+    return not (parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step))
 
 
 @kernel
@@ -127,11 +147,10 @@ def _substep(
     share: float,
     weight: float,
 ) -> bool:
-    """Take one substep and add it to what the step books; False where it is not solved."""
+    """Take one substep from its guess and add it to what the step books; False where it is not solved."""
     h = table.times[k + 1] - table.times[k]
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
-    guess(m, axes, h, known)
     if len(decay) > 0:
         prepare(m, h)
     if len(redundant) > 0:
@@ -149,6 +168,7 @@ def _substep(
     if iterations < 0 or generates(m, h):
         return False
     flows(m, axes, h, before, after)
+    outputs(m, axes)
     if len(decay) > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, axes)
     if len(contact) > 0:

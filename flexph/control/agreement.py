@@ -1,0 +1,190 @@
+"""Controllers and feedback in compiled loops: the arrays of their agreement with a mechanism, and what it leaves.
+
+Needs numba.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from ..numerics.arrays import Array
+from ..numerics.compiled.announcing import announced
+from ..numerics.compiled.by_address import Laid, address_of
+from ..numerics.compiled.functions import function_at
+from .compiled.data import KNOWN, NEW, SCALE, SLOPE_LENGTH, Agreement, Feedback, Linear, no_linear
+from .compiled.loops import agree
+from .continuous import LinearSteps
+
+if TYPE_CHECKING:
+    from .continuous_loop import ContinuousLoop
+    from .joined import Joined
+    from .state_feedback import FeedbackLoop
+
+
+class CompiledAgreement:
+    """What acts within the steps between some times, as compiled loops ask it by its ``address``.
+
+    The loops write the ``state`` and mean ``output`` of each try, and take the ``inputs`` of the next one.
+    """
+
+    def __init__(self, joined: Joined, times: Array, x: Array, ports: int) -> None:
+        self.joined, self.times, steps = joined, times, len(times) - 1
+        self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
+        q = joined.entries.size
+        self._linear = _linear(joined.controllers, joined.states, times)
+        self._calls = [Laid((np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size))) for c in joined.feedback]
+        self._feedback = [Laid(_feedback(c, x, call)) for c, call in zip(joined.feedback, self._calls, strict=True)]
+        widths = [c.entries.size for c in joined.feedback]
+        first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
+        linear, z = self._linear, np.zeros
+        past, slope, scale, length = joined.memory
+        rows = np.vstack([z((3 - len(past), q)), past])
+        self._arrays = Agreement(
+            *(np.ascontiguousarray(times), self.state, self.output, self.inputs, joined.entries.astype(np.int64)),
+            *(z(q), z(q), z(q), z((2, q)), rows, slope.copy(), z((q, q + 1)), z((q, q))),
+            *(np.array([scale, length, 0.0, math.inf, 0.0]), np.array([0, NEW, len(past)], dtype=np.int64)),
+            *(linear, np.array([own.address for own in self._feedback], dtype=np.int64), first),
+            *(z((steps, linear.mean.size)), z((steps, linear.u.size)), z((steps, linear.own.size))),
+            *(z((steps, q)), z((steps, linear.x.size))),
+        )
+        self._arrays.tried[:] = joined.guess()
+        np.add.at(self.inputs, joined.entries, self._arrays.tried)
+        self._laid = Laid(self._arrays)
+        with announced():
+            self.address = address_of(agree, (0, 0))
+        self.data = self._laid.address
+
+    def commit(self, done: int) -> None:
+        """Let the controllers go on from the last of so many steps."""
+        a = self._arrays
+        if done:
+            known = int(a.counts[KNOWN])
+            scale, length = a.numbers[[SCALE, SLOPE_LENGTH]].tolist()
+            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), scale, length
+            self.joined.states = _split(a.states[done - 1].copy(), self.joined.controllers)
+            for c, own in zip(self.joined.feedback, self._feedback, strict=True):
+                c.near = own.value[Feedback._fields.index("near")].tolist()
+
+    def held(self, done: int) -> Array:
+        """What they gave at all ports in so many steps."""
+        held = np.zeros((done, self.inputs.size))
+        for j, entry in enumerate(self.joined.entries.tolist()):
+            held[:, entry] += self._arrays.agreed[:done, j]
+        return held
+
+    def booked(self, start: list[Array], done: int) -> tuple[dict[str, Array], Array]:
+        """What is recorded of the steps from states of the controllers, and what they add to the balance [J]."""
+        a, h = self._arrays, np.diff(self.times[: done + 1])
+        states = np.vstack([np.concatenate([np.zeros(0), *start]), a.states[:done]])
+        energies, flows, given = np.zeros((done, len(start))), [], []
+        error, first = np.zeros(done), _Places()
+        for k, c in enumerate(self.joined.controllers):
+            assert isinstance(c.steps, LinearSteps)
+            N, M = c.steps.B.shape
+            n, joined = c.given.system.size, len(c.entries)
+            E, mean = c.steps.E[:n, :n], a.means[:done, first.unknown : first.unknown + N]
+            u, acting = (x[:done, first.input : first.input + M] for x in (a.given, self._linear.acting))
+            own = states[:, first.state : first.state + n]
+            every = 0.5 * np.einsum("ki,ij,kj->k", own, E, own)
+            lost, output = h * np.einsum("ki,ij,kj->k", mean, c.steps.R, mean), mean @ c.steps.B
+            energies[:, k] = every[1:]
+            flows += [lost, *(h * (output[:, part] * acting[:, part]).sum(axis=1) for part in c.spans)]
+            seen, inputs = (x[:done, first.joined : first.joined + joined] for x in (a.seen, a.agreed))
+            error += lost - h * (output * u).sum(axis=1) + np.diff(every)
+            end = 0
+            for _, part, _, _ in c.joined:
+                ports = slice(end, end + part.stop - part.start)
+                given.append(h * (inputs[:, ports] * seen[:, ports]).sum(axis=1))
+                error += given[-1] + h * (output[:, part] * seen[:, ports]).sum(axis=1)
+                end = ports.stop
+            first.go_on(N, M, n, joined)
+        rows = {
+            "controller_energy": energies,
+            "controller_state": states[1:],
+            "controller_flows": np.array(flows).reshape(-1, done).T,
+            "controller_work": np.array(given).reshape(-1, done).T,
+        }
+        return rows, error
+
+
+class _Places:
+    """Where a controller begins among the unknowns, inputs, states and joined inputs of all."""
+
+    def __init__(self) -> None:
+        self.unknown = self.input = self.state = self.joined = 0
+
+    def go_on(self, unknowns: int, inputs: int, states: int, joined: int) -> None:
+        """To the next one."""
+        self.unknown, self.input = self.unknown + unknowns, self.input + inputs
+        self.state, self.joined = self.state + states, self.joined + joined
+
+
+def is_compiled(joined: Joined) -> bool:
+    """Whether compiled loops have all controllers: they are linear, and the functions such that numba compiles them."""
+    if not all(isinstance(c.steps, LinearSteps) for c in joined.controllers):
+        return False
+    try:
+        return all(c.panel.seen is not None and _address(c) for c in joined.feedback)
+    except ValueError:
+        return False
+
+
+def _address(c: FeedbackLoop) -> int:
+    with announced():
+        return function_at(f"controller {c.name!r}", c.given.function)
+
+
+def _split(x: Array, controllers: list[ContinuousLoop]) -> list[Array]:
+    ends = np.cumsum([0, *(c.given.system.size for c in controllers)]).tolist()
+    return [x[first:last] for first, last in itertools.pairwise(ends)]
+
+
+def _linear(controllers: list[ContinuousLoop], states: list[Array], times: Array) -> Linear:
+    """All linear controllers side by side."""
+    if not controllers:
+        return no_linear(len(times) - 1)
+    steps: list[Any] = [c.steps for c in controllers]
+    sizes = np.array([s.B.shape for s in steps])
+    firsts = np.cumsum(np.vstack([[0, 0], sizes]), axis=0)[:-1].tolist()
+    whole = list(zip(controllers, steps, firsts, strict=True))
+    state = np.concatenate([first + np.arange(c.given.system.size) for c, _, (first, _) in whole])
+    stored = np.concatenate([s.moving[: c.given.system.size] for c, s, _ in whole])
+    own = [first + i for c, _, (_, first) in whole for _, part, _, _ in c.joined for i in range(part.start, part.stop)]
+    (N, M), n = sizes.sum(axis=0).tolist(), state.size
+    return Linear(
+        *(block_diag(*(getattr(s, name) for s in steps)) for name in ("E", "flow", "B")),
+        state=state.astype(np.int64),
+        stored=stored.astype(np.int64),
+        x=np.concatenate(states),
+        end=np.zeros(n),
+        acting=np.hstack([c.acting_over(times) for c in controllers]),
+        own=np.array(own, dtype=np.int64),
+        seen=np.concatenate([c.entries for c in controllers]).astype(np.int64),
+        u=np.zeros(M),
+        mean=np.zeros(N),
+        solved=np.zeros((N, N + n + M)),
+    )
+
+
+def _feedback(c: FeedbackLoop, x: Array, call: Laid) -> Feedback:
+    """A feedback with what it reads at a state."""
+    panel, (start, near) = c.panel, c.read(x, c.near)
+    which = [i for name in c.given.sensors for i in panel.places[name]]
+    return Feedback(
+        seen=panel.seen,
+        entries=panel.entries.astype(np.int64),
+        part=np.zeros(panel.entries.size),
+        out=np.zeros((2, panel.size)),
+        angles=np.array([panel.angles]),
+        which=np.array(which, dtype=np.int64),
+        near=np.array(near),
+        start=start,
+        end=start.copy(),
+        call=call.value,
+        addresses=np.array([_address(c), call.address]),
+    )

@@ -1,0 +1,18 @@
+"""When controllers and a mechanism agree on the inputs of a step.
+
+The work of what is left of the inputs, h ȳ·Δu, is all that opens the balance of mechanism and controllers, and is
+booked in it. Tries converge faster than linearly, in robot-arm from 2e-6 of the guess to 2e-11 and 3e-15.
+"""
+
+CLOSED = 1e-12
+"""Difference of an input from what controllers answer, over the largest in the run: between the last try and the one
+before, so that the balance is closed to 1e-12 of the work of the inputs at most,"""
+STAGNATED = 1e-9
+"""and up to which it is where it does not become less: answers of stiff controllers have the round-off of velocities,
+which are sums of many, times their gain."""
+SINGULAR = 1e-3
+"""Determinant of a renewed matrix over that before, below which the old one is kept."""
+MOST = 20
+"""Tries of a step."""
+SHIFT = 1e-6
+"""Change of an input over its size by which its effect is measured."""
