@@ -84,13 +84,15 @@ class Sampled:
 class _Loop:
     """A controller in a run: its sensors, when it is called next, what it remembers and what it holds."""
 
-    def __init__(self, name: str, controller: Sampled, model: Model, start: float) -> None:
+    def __init__(self, name: str, controller: Sampled, model: Model, start: State) -> None:
         self.name, self.given = name, controller
+        of_step = {sensor: getattr(own, "of_step", None) for sensor, own in controller.sensors.items()}
         try:
-            self.panel = Panel(model, controller.sensors)
+            self.panel = Panel(model, {k: own for k, own in controller.sensors.items() if of_step[k] is None})
+            self.of_step = {sensor: own(model, start.anchors) for sensor, own in of_step.items() if own is not None}
         except ValueError as error:
             raise ValueError(f"controller {name!r}: {error}") from None
-        self.ports, self.start = model.network.input_slices, start
+        self.ports, self.start = model.network.input_slices, start.time
         self.calls, self.memory = 0, controller.memory
         self.near: list[float] | None = None
         self.outputs: tuple[str, ...] = ()
@@ -101,9 +103,11 @@ class _Loop:
         """The time of the next call [s]."""
         return self.start + self.calls * self.given.period
 
-    def call(self, time: float, x: Array, held: Array) -> bool:
+    def call(self, time: float, x: Array, multipliers: Array, held: Array) -> bool:
         """Read the sensors, ask the function, set the inputs that it answers in ``held``; whether they are others."""
         readings, self.near = self.panel.read(x, self.near)
+        for sensor, read in self.of_step.items():
+            readings[sensor] = read(time, x, multipliers)
         answer = self._answer(time, readings)
         for port, value in answer.items():
             entry = self._numbers.get(port)
@@ -148,7 +152,8 @@ Controller = Sampled | Continuous | StateFeedback
 class ControlLoops:
     """The controllers of a run: the inputs that they hold, and the times at which they are called.
 
-    Two that set the same port are refused. ``joined`` are those within the step, None where there are none.
+    Two that set the same port are refused. ``joined`` are those within the step, None where there are none, and
+    ``multipliers`` those of the last step, of the start before.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -159,7 +164,8 @@ class ControlLoops:
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within = {name: c for name, c in controllers.items() if not isinstance(c, Sampled)}
         self.joined = Joined(model, within, start.controllers) if within else None
-        self._loops = [_Loop(name, c, model, start.time) for name, c in controllers.items() if isinstance(c, Sampled)]
+        self.multipliers = start.multipliers
+        self._loops = [_Loop(name, c, model, start) for name, c in controllers.items() if isinstance(c, Sampled)]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
         self._check()
 
@@ -182,17 +188,22 @@ class ControlLoops:
         for loop in self._loops:
             period = loop.given.period
             calls = np.arange(loop.calls, int((times[-1] - loop.start) / period + FITS) + 1)
-            due[np.searchsorted(times, loop.start + period * (calls - FITS))] = 1
+            due[np.searchsorted(times, loop.start + period * (calls - FITS)).clip(max=times.size - 1)] = 1
         return due
 
-    def call(self, time: float, x: Array) -> None:
-        """Call those whose time has come, at a state."""
+    def call(self, time: float, x: Array, multipliers: Array) -> None:
+        """Call those whose time has come, at a state to which a step with these multipliers has led."""
         others = False
         for loop in self._loops:
             if loop.due() <= time + FITS * loop.given.period:
-                others |= loop.call(time, x, self.held)
+                others |= loop.call(time, x, multipliers, self.held)
         if others:
             self._check()
+
+    def follow(self, step: Any) -> None:
+        """Know the multipliers of a step, where controllers read joint forces."""
+        if any(loop.of_step for loop in self._loops):
+            self.multipliers = step.row()["multipliers"]
 
     def _check(self) -> None:
         """Raise ValueError where two set the same port."""
@@ -226,11 +237,12 @@ class ControlLoops:
             for loop in self._loops
         }
         joined = {} if self.joined is None else {"joined": self.joined.kept()}
-        return {"held": self.held.copy(), "loops": loops, **joined}
+        return {"held": self.held.copy(), "multipliers": self.multipliers.copy(), "loops": loops, **joined}
 
     def restore(self, kept: Any) -> None:
         """Set what was kept."""
         self.held[:] = kept["held"]
+        self.multipliers = np.asarray(kept["multipliers"])
         if self.joined is not None:
             self.joined.restore(kept["joined"])
         for loop in self._loops:

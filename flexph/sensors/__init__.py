@@ -1,6 +1,6 @@
 """Sensors: angles, distances, places and their rates at ports, from states, within runs and after them.
 
-Imports: bodies, joints.rows, kernels, mechanisms.model, numerics, numerics.compiled.
+Imports: bodies, joints.rows, kernels, mechanisms.model, mechanisms.poses, numerics, numerics.compiled.
 """
 
 import lazy_loader

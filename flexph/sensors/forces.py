@@ -1,4 +1,4 @@
-"""Forces and torques of joints over a run."""
+"""Forces and torques of joints over a run, and in the last step before a sample."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import numpy as np
 
 from ..joints.rows.connection import Measure
 from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import State
+from ..mechanisms.model.time_table import Anchors
+from ..mechanisms.poses.reactions import reaction_of_state
+from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from .quantities import Quantity, Reading
+from .quantities import Quantity, Reading, StepReading
 
 Body = Literal["first", "second"]
 Axes = Literal["world", "first", "second"]
@@ -19,9 +23,11 @@ Axes = Literal["world", "first", "second"]
 
 @checked
 def joint_force(joint: str, *, on: Body = "first", frame: Axes = "world") -> Quantity:
-    """The force [N] of a joint or drive on one of its bodies, for ``run.measured``: see :meth:`Solution.reaction`.
+    """The force [N] of a joint or drive on one of its bodies: see :meth:`Solution.reaction`.
 
-    Steps have it in their middle; at the saved times it is interpolated, of second order.
+    Steps have it in their middle. In ``run.measured`` it is interpolated at the saved times, of second order; a
+    :class:`flexph.control.Sampled` reads that of the last step, with the bodies where they are, of first order: before
+    the first step that of the start, zero unless it has multipliers (:meth:`Mechanism.consistent_multipliers`).
 
     Parameters
     ----------
@@ -35,7 +41,7 @@ def joint_force(joint: str, *, on: Body = "first", frame: Axes = "world") -> Qua
     Returns
     -------
     Quantity
-        (d,), read after runs.
+        (d,), read after runs and by sampled controllers.
     """
     return _reaction("force", "N", joint, on=on, frame=frame)
 
@@ -56,7 +62,7 @@ def joint_torque(joint: str, *, on: Body = "first", frame: Axes = "world") -> Qu
     Returns
     -------
     Quantity
-        (1,) in the plane, (3,) in space, read after runs.
+        (1,) in the plane, (3,) in space, read after runs and by sampled controllers.
     """
     return _reaction("torque", "N m", joint, on=on, frame=frame)
 
@@ -66,8 +72,19 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
         reaction = run.reaction(joint, on=on, frame=frame)
         return _at(run.times, reaction.times, getattr(reaction, kind))
 
+    def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
+        check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
+
+        def read(time: float, x: Array, multipliers: Array) -> Array:
+            state = State(time, x, multipliers, anchors)
+            reaction = reaction_of_state(mechanism, state, joint, on=on, frame=frame)
+            return np.asarray(getattr(reaction, kind)[0])
+
+        return read
+
     told = f"{kind} of {joint!r}"
-    return Quantity(told, (joint,), unit, _nothing, scalar=False, of_state=partial(_not_of_a_state, told), of_run=over)
+    refused = partial(_not_of_a_state, told)
+    return Quantity(told, (joint,), unit, _nothing, scalar=False, of_state=refused, of_run=over, of_step=of_step)
 
 
 def _nothing(dim: int) -> tuple[Measure, ...]:
@@ -75,7 +92,8 @@ def _nothing(dim: int) -> tuple[Measure, ...]:
 
 
 def _not_of_a_state(told: str, mechanism: Model) -> Reading:
-    raise ValueError(f"the {told} is known over steps, not of a state: take run.measured(...) after the run")
+    known = f"the {told} is known over steps, not of a state"
+    raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
 
 
 def _at(times: Array, middles: Array, values: Array) -> Array:

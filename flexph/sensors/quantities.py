@@ -11,11 +11,14 @@ from ..joints.rows.directions import axis as axis_of
 from ..joints.rows.directions import fitting, unit, unit_axes
 from ..joints.rows.vectors import GROUND, Ground, Product, Vector, along, between
 from ..mechanisms.model.model import Model
+from ..mechanisms.model.time_table import Anchors
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 Reading = Callable[[Array], Any]
 """What is read of a flat state."""
+StepReading = Callable[[float, Array, Array], Any]
+"""What is read of the time [s] and flat state at the end of a step and its multipliers."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Quantity:
         In place of measures: from a mechanism to what is read of a flat state, a number or an array.
     of_run : callable, optional
         In place of both: from a finished run to its values at the saved times.
+    of_step : callable, optional
+        From a mechanism and the anchors of its start to what sampled controllers read of the last step.
     """
 
     kind: str
@@ -50,6 +55,7 @@ class Quantity:
     is_rate: bool = False
     of_state: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
     of_run: Callable[[Any], Array] | None = field(default=None, compare=False, repr=False)
+    of_step: Callable[[Model, Anchors], StepReading] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.kind} of {' and '.join(map(str, self.ports))}"

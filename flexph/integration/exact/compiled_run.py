@@ -344,6 +344,7 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
             step = not_compiled(run, held_steps(blocks.stepper, loops), end, saved)
             if isinstance(step.result, JoinedResult) and loops.joined is not None:
                 loops.joined.commit(step.result.agreed)
+            loops.follow(step.result)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         else:
@@ -377,10 +378,11 @@ class _Chunk:
 
     def _take_in_one(self, within: Within) -> None:
         """Steps in one loop, which calls those whose outputs are held."""
-        times, states, start = self.times.tolist(), self.rows.state, self.run.start.x
+        times, states, multipliers = self.times.tolist(), self.rows.state, self.rows.multipliers
+        start = self.run.start.x, self.loops.multipliers
 
         def call(k: int) -> None:
-            self.loops.call(times[k], states[k - 1] if k else start)
+            self.loops.call(times[k], *((states[k - 1], multipliers[k - 1]) if k else start))
 
         answering, solved = Answering(call), np.zeros(1, dtype=np.int64)
         calls = Calls(answering.address, self.loops.due(self.times[:-1]), self.loops.held, self.held, within)
@@ -425,7 +427,7 @@ class _Chunk:
         window, x, times = Window(self._table(), self.blocks.spans()), self.run.start.x, self.times.tolist()
         views = zip(*(rows[:, None] for rows in self.rows), strict=True)
         for k, own in enumerate(views):
-            self.loops.call(times[k], x)
+            self.loops.call(times[k], x, self.rows.multipliers[k - 1] if k else self.loops.multipliers)
             self.held[k] = self.loops.held
             if not self._agree(joined, k, window, Rows(*own), x):
                 self.failed = True
@@ -466,6 +468,7 @@ class _Chunk:
     def block(self) -> Block:
         """The steps that are finished."""
         own = slice(self.plan.next, self.plan.next + self.done)
+        self.loops.multipliers = self.rows.multipliers[self.done - 1].copy()
         values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
         values["held"] = self.held[: self.done]
         if self.joined:

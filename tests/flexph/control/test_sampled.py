@@ -17,7 +17,7 @@ from flexph import (
 )
 from flexph.control import Sampled
 from flexph.methods import DiscreteGradient, Exact, ExactGauss
-from flexph.sensors import distance, joint_angle, joint_rate, position, velocity
+from flexph.sensors import distance, joint_angle, joint_force, joint_rate, position, velocity
 
 STIFF, DAMPED, TARGET = 40.0, 8.0, 0.5
 SENSORS = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
@@ -186,3 +186,24 @@ def test_what_ends_a_call_in_compiled_loops_leaves_the_finished_steps():
         with pytest.raises(seen) as caught:
             controlled(1e-3, times, function=ends_with(error), method=Exact(compiled=True))
         np.testing.assert_array_equal(caught.value.solution.states, whole.states[:51])
+
+
+@pytest.mark.parametrize("method", [Exact(compiled=False), pytest.param(Exact(compiled=True), marks=pytest.mark.slow)])
+def test_joint_forces_are_read_of_the_last_step(method, tmp_path):
+    joint, seen = MOTOR.connections[0].name, []
+
+    def note(time, see):
+        seen.append(see["force"].copy())
+        return {"motor": -0.1 * see["force"][1]}
+
+    def held(function):
+        return {"weigh": Sampled(function=function, period=0.02, sensors={"force": joint_force(joint)})}
+
+    times = np.linspace(0.0, 0.2, 21)
+    run = integrate(MOTOR, start_of(MOTOR), times, method=method, controllers=held(note))
+    np.testing.assert_array_equal(seen[0], 0.0)  # the start has none
+    np.testing.assert_allclose(seen[1:], run.reaction(joint).force[1::2][: len(seen) - 1], atol=1e-9)
+    np.testing.assert_array_equal(run.controls["motor"][2::2, 0], -0.1 * np.array(seen)[1:10, 1])
+    with pytest.raises(ValueError, match="no joint 'axle'"):
+        wrong = Sampled(function=note, period=0.02, sensors={"force": joint_force("axle")})
+        integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"weigh": wrong})
