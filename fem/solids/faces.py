@@ -37,8 +37,8 @@ def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str,
         element.append(np.repeat(np.zeros_like(pick) if given.uniform else pick, len(weights)))
     samples = np.concatenate(areas)
     none = sparse.csr_array((samples.size, positions.shape[0]))
-    stacked = (sparse.csr_array((sparse.vstack(own) if own else none) @ positions) for own in rows)
-    return FaceSamples(*stacked, samples, np.concatenate(element))
+    points, along, across = (sparse.csr_array((sparse.vstack(own) if own else none) @ positions) for own in rows)
+    return FaceSamples(points, along, across, samples, np.concatenate(element))
 
 
 def _in_plane(tangents: Array) -> tuple[Array, Array]:

@@ -180,7 +180,7 @@ class ControlLoops:
     def ports(self) -> dict[str, tuple[str, ...]]:
         """Ports that each controller but the continuous ones sets, the sampled ones as far as they have been called."""
         within = () if self.joined is None else self.joined.feedback
-        return {loop.name: loop.outputs for loop in self._loops} | {c.name: c.given.ports for c in within}
+        return {loop.name: loop.outputs for loop in self._loops} | {c.name: tuple(c.given.ports) for c in within}
 
     def due(self, times: Array) -> np.ndarray:
         """Which of the next times [s] of steps are those of calls, 1 or 0."""

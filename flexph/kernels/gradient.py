@@ -10,7 +10,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
-from .rates.curves import all_on_curves, curve_weights
+from .rates.on_curves import all_on_curves, curve_weights
 from .rolling import gains, spin_rows, weights
 from .state import products
 
@@ -29,6 +29,11 @@ def velocity_slices(a: Arrays) -> tuple[slice, slice]:
 def is_sparse(a: Arrays) -> bool:
     """Whether the kernels keep sparse matrices."""
     return sparse.issparse(a.node_shape)
+
+
+def kept(a: Arrays, matrix: Array) -> Any:
+    """A matrix as the kernels keep theirs, sparse or dense."""
+    return sparse.csr_array(matrix) if is_sparse(a) else matrix
 
 
 def scale_rows(m: Any, rows: Array) -> Any:
@@ -123,7 +128,7 @@ def constraint_matrix(
     by = products(a, vector) if by is None else by
     if a.curves:
         own, _ = curve_weights(a.curves, all_on_curves(a.curves, by, by), matrix.shape)
-        matrix = matrix + (sparse.csr_array(own) if is_sparse(a) else own)
+        matrix = matrix + kept(a, own)
     if not t.row.size:
         return matrix @ moved
     matrix = (matrix + weights(a, gains(a, by, by), t.product)) @ moved

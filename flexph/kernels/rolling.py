@@ -16,7 +16,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
-from .rates.curves import all_on_curves, curve_sums
+from .rates.on_curves import all_on_curves, curve_sums
 from .rates.terms import term_gains, term_slopes
 from .state import Configuration
 

@@ -24,7 +24,7 @@ from .contacts.gaps import Touch
 from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
 from .loads.faces import face_forces
-from .rates.curves import add_curve_forces, all_on_curves, curve_gaps
+from .rates.on_curves import add_curve_forces, all_on_curves, curve_gaps
 from .rates.slips import add_slip_forces, slid
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..numerics.arrays import Array
 from .contacts.gaps import Touch
-from .rates.curves import OnCurve
+from .rates.on_curves import OnCurve
 from .rates.slips import Slid
 from .springs import Measured
 from .state import Configuration, Derived

@@ -144,7 +144,7 @@ def nothing_seen() -> Seen:
     one, two, three = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0, 0))
     index, pairs = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
     rows = one, index, index
-    return Seen(pairs, index, two, one, rows, rows, two, pairs, *(index for _ in range(4)), three, three, two)
+    return Seen(pairs, index, two, one, rows, rows, two, pairs, index, index, index, index, three, three, two)
 
 
 take = taken_from(nothing_seen())

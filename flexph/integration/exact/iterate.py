@@ -11,7 +11,7 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.jacobians.factor import factor
 from ...kernels.jacobians.mixed import corrected_stresses, with_stresses
-from ...kernels.rates.curves import all_on_curves, curve_gaps, curve_sums
+from ...kernels.rates.on_curves import all_on_curves, curve_gaps, curve_sums
 from ...kernels.resolution import RESOLUTION
 from ...kernels.rolling import rates, squares
 from ...kernels.state import constraint_sums, node_velocities, product_changes

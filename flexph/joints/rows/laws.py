@@ -264,7 +264,7 @@ class CurveShape:
 
 @dataclass(frozen=True)
 class PointOnCurve(_Law):
-    """``0 = n_i·V(s)``, V(s) the way from a curve to a point at its foot: see :mod:`flexph.kernels.rates.curves`."""
+    """``0 = n_i·V(s)``, V(s) the way from a curve to a point at its foot: see :mod:`flexph.kernels.rates.on_curves`."""
 
     curve: CurveShape
     component: int

@@ -12,7 +12,7 @@ from ...numerics.rotations import cross, mean_rotation, spin_skew, turned_back, 
 from ..arrays import Arrays
 from ..gradient import (
     body_levers,
-    is_sparse,
+    kept,
     node_rows,
     product_gradient,
     row_weights,
@@ -21,7 +21,7 @@ from ..gradient import (
     velocity_slices,
 )
 from ..loads.faces import face_tangent
-from ..rates.curves import add_curve_stiffness, curve_weights
+from ..rates.on_curves import add_curve_stiffness, curve_weights
 from ..rates.slips import slip_tangent
 from ..rolling import gain_slopes, stiffness, weights
 from ..springs import tangent
@@ -138,8 +138,8 @@ def following_loads(a: Arrays, at: Point, B: Any, W: Any) -> Any:
     if a.faces is not None:
         mean = mean_places(a, at.start, at.trial.end.r, at.trial.lever)
         on_nodes = on_nodes + B.T @ (face_tangent(a.faces, mean, 0.5 * at.schedule.inputs) @ W)
-    stiffness = at.h * (on_nodes + on_sections)
-    return sparse.csr_array(stiffness) if is_sparse(a) else stiffness
+    stiffness: Any = at.h * (on_nodes + on_sections)
+    return kept(a, stiffness)
 
 
 def load_changes(a: Arrays, inputs: Array, moved: Any) -> Any:
@@ -179,7 +179,7 @@ def product_tangent(a: Arrays, at: Point) -> Any:
     if a.curves:
         means = 0.5 * (at.known.product + at.trial.product)
         add_curve_stiffness(a.curves, at.trial.on_curves, at.trial.lam, means, stiffened)
-    return sparse.csr_array(stiffened) if is_sparse(a) else stiffened
+    return kept(a, stiffened)
 
 
 def strain_softening(a: Arrays, at: Point) -> Array:
@@ -207,9 +207,9 @@ def constraint_weights(a: Arrays, at: Point) -> tuple[Any, Any]:
     mean = row_weights(a, s.coefficient_mean)
     last = row_weights(a, s.coefficient_1 / at.h)
     if a.curves:
-        own = curve_weights(a.curves, at.trial.on_curves, mean.shape, 0.5 * (at.known.product + at.trial.product))
-        of_mean, of_last = map(sparse.csr_array, own) if is_sparse(a) else own
-        mean, last = mean + of_mean, last + of_last / at.h
+        means = 0.5 * (at.known.product + at.trial.product)
+        of_mean, of_last = curve_weights(a.curves, at.trial.on_curves, mean.shape, means)
+        mean, last = mean + kept(a, of_mean), last + kept(a, of_last / at.h)
     if not t.row.size:
         return mean, last
     gain, change = at.trial.gain, (at.trial.product - at.known.product).take(t.product)

@@ -16,7 +16,7 @@ from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, le
 from ...kernels.continuous import mass_of, rigid_mass
 from ...kernels.gradient import constraint_matrix, velocity_count
 from ...kernels.jacobians.blocks import flatten, unflatten
-from ...kernels.rates.curves import all_on_curves, curve_gaps
+from ...kernels.rates.on_curves import all_on_curves, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
 from ...kernels.values import Means

@@ -236,5 +236,5 @@ def face_arrays(
         inputs = slices[c.name].start + owner.dim * load.faces.element[:, None] + np.arange(owner.dim)
         parts.append((*rows, load.faces.areas, inputs))
     points, along, across, areas, inputs = zip(*parts, strict=True)
-    stacked = (sparse.csr_array(sparse.vstack(rows)) for rows in (points, along, across))
-    return Faces(*stacked, np.concatenate(areas), np.vstack(inputs))
+    points, along, across = (sparse.csr_array(sparse.vstack(rows)) for rows in (points, along, across))
+    return Faces(points, along, across, np.concatenate(areas), np.vstack(inputs))

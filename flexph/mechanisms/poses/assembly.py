@@ -13,7 +13,7 @@ from ...bodies.body import Body
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix
-from ...kernels.rates.curves import all_on_curves, curve_gaps
+from ...kernels.rates.on_curves import all_on_curves, curve_gaps
 from ...kernels.state import constraint_sums, node_arms, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array

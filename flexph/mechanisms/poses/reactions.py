@@ -11,7 +11,7 @@ from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import Connection
 from ...joints.rows.laws import PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
-from ...kernels.rates.curves import on_curve
+from ...kernels.rates.on_curves import on_curve
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, moment, spin_map

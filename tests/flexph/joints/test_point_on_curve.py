@@ -11,7 +11,8 @@ import rigid
 from flexph import GROUND, IntegrationError, connect, drive, force, hinge, integrate, point_on_curve, slider, weld
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
-from flexph.kernels.rates.curves import Curve, all_on_curves, curve_weights, pieces
+from flexph.kernels.rates.curves import Curve, pieces
+from flexph.kernels.rates.on_curves import all_on_curves, curve_weights
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
 from flexph.kernels.values import Point, Step

@@ -1,0 +1,149 @@
+"""Points on curves through points of a body, which move and bend with it.
+
+The curve is p(s) = Σ_k c_k(s) P_k, piecewise polynomial in s. In a frame of three (two) directions D_j of the body the
+point P stands apart from it by V_j(s) = Σ_k c_k(s) Π_jk, Π_jk = D_j·(P − P_k), as Σ_k c_k = 1; with T = dV/ds,
+
+    V·T = 0      gives s, the foot of P on the curve,        n_i·V(s) = 0,  n_i ⟂ T,      are the constraints.
+
+Over a step from s₀ to s₁ with the mean coefficients c̄ and C = Δc/Δs, exact of polynomials,
+
+    ΔV = Σ_k c̄_k ΔΠ_k + τ Δs,    τ = Σ_k C_k Π̄_k,
+
+so forces Σ_i λ_i n̄_i c̄_k on Π_k with n̄_i ⟂ τ do no work on the way of a point that stays on the curve, at any step
+size. Products keep both momenta.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .curves import Curve
+
+
+class OnCurve(NamedTuple):
+    """A point on a curve over a step: places s, c̄, c₁, C, n̄ (d − 1, d), what it misses at the end, and slopes.
+
+    ``resting`` (d − 1, d) are n at the start; ``way`` is τ, ``moved`` ∂s₁/∂Π (d, K).
+    """
+
+    places: tuple[float, float]
+    mean: Array
+    last: Array
+    chord: Array
+    normals: Array
+    resting: Array
+    way: Array
+    apart: Array
+    tangent: Array
+    moved: Array
+
+    @property
+    def gain(self) -> Array:
+        """Forces on the products for unit multipliers, (d − 1, d, K)."""
+        own: Array = self.normals[:, :, None] * self.mean
+        return own
+
+
+def on_curve(curve: Curve, before: Array, after: Array) -> OnCurve:
+    """A point on a curve, from all products (p,) at both ends of a step; at a state both are the same."""
+    start, end = before[curve.products], after[curve.products]
+    s0 = curve.foot(start)
+    s1 = s0 if after is before else curve.foot(end)
+    c0, c1, slope = curve.shapes(s0), curve.shapes(s1), curve.shapes(s1, 1)
+    chord = curve.mean_slope(s0, s1)
+    resting, way = _normals(start @ curve.shapes(s0, 1)), 0.5 * (start + end) @ chord
+    along = way / np.linalg.norm(way)
+    apart, tangent = end @ c1, end @ slope
+    curved = tangent @ tangent + apart @ (end @ curve.shapes(s1, 2))
+    moved = -(tangent[:, None] * c1 + apart[:, None] * slope) / (curved if curved > 0.0 else tangent @ tangent)
+    normals = resting - (resting @ along)[:, None] * along
+    return OnCurve((s0, s1), 0.5 * (c0 + c1), c1, chord, normals, resting, way, apart, tangent, moved)
+
+
+def _normals(tangent: Array) -> Array:
+    """Unit vectors across a tangent, (d − 1, d): in space the first is across the axis that is most across it."""
+    t = tangent / np.linalg.norm(tangent)
+    if t.size == 2:
+        return np.array([[-t[1], t[0]]])
+    axis = np.eye(3)[int(np.argmin(np.abs(t)))]
+    first = axis - (t @ axis) * t
+    first = first / np.linalg.norm(first)
+    return np.array([first, np.cross(t, first)])
+
+
+def all_on_curves(curves: tuple[Curve, ...], before: Array, after: Array) -> tuple[OnCurve, ...]:
+    """All points on curves, see :func:`on_curve`."""
+    return tuple(on_curve(curve, before, after) for curve in curves)
+
+
+def add_curve_forces(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], lam: Array, on_product: Array) -> None:
+    """Add the forces of the multipliers λ (g,) to those on products (in place)."""
+    for curve, at in zip(curves, own, strict=True):
+        np.add.at(on_product, curve.products, np.einsum("i,ijk->jk", lam[curve.rows], at.gain))
+
+
+def curve_gaps(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], count: int) -> Array:
+    """How far the points are from their curves at the end of a step, (g,); zero of other rows."""
+    gaps = np.zeros(count)
+    for curve, at in zip(curves, own, strict=True):
+        gaps[curve.rows] = at.normals @ at.apart
+    return gaps
+
+
+def curve_sums(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], change: Array, count: int) -> Array:
+    """Σ gain ΔΠ of the rows, (g,), from changes or rates of the products."""
+    sums = np.zeros(count)
+    for curve, at in zip(curves, own, strict=True):
+        sums[curve.rows] = np.einsum("ijk,jk->i", at.gain, change[curve.products])
+    return sums
+
+
+def curve_weights(
+    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
+) -> tuple[Array, Array]:
+    """Rows (g, p): forces on products for unit multipliers, and the slopes of the gaps with the products at the end.
+
+    ``means`` are the mean products of a step (p,); without them, of points on their curves, normals need not turn.
+    """
+    mean, last = np.zeros(shape), np.zeros(shape)
+    for curve, at in zip(curves, own, strict=True):
+        slope = at.normals[:, :, None] * at.last + (at.normals @ at.tangent)[:, None, None] * at.moved
+        if means is not None:
+            turning = [_turning(at, normal).T @ at.apart for normal in at.resting]
+            slope -= _way_slopes(curve, at, np.array(turning), means)
+        for i, row in enumerate(curve.rows):
+            np.add.at(mean[row], curve.products, at.gain[i])
+            np.add.at(last[row], curve.products, slope[i])
+    return mean, last
+
+
+def add_curve_stiffness(
+    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], lam: Array, means: Array, form: Array
+) -> None:
+    """Add ∂(force on products)/∂(products at the end) to a form (p, p), in place; ``means`` are the mean products."""
+    for curve, at in zip(curves, own, strict=True):
+        push, turning = lam[curve.rows] @ at.normals, _turning(at, lam[curve.rows] @ at.resting)
+        slope = curve.shapes(at.places[1], 1)
+        change = np.einsum("jk,lm->jklm", 0.5 * push[:, None] * slope, at.moved)
+        change -= np.einsum("jlm,k->jklm", _way_slopes(curve, at, turning, means), at.mean)
+        index = curve.products.ravel()
+        np.add.at(form, (index[:, None], index[None]), change.reshape(index.size, index.size))
+
+
+def _turning(at: OnCurve, vector: Array) -> Array:
+    """A with δn̄ = −A δτ of the part of a vector (d,) across τ."""
+    size = float(np.linalg.norm(at.way))
+    along = at.way / size
+    across = np.eye(along.size) - np.outer(along, along)
+    turning: Array = ((along @ vector) * across + np.outer(along, across @ vector)) / size
+    return turning
+
+
+def _way_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:
+    """Rows (r, d) of ∂τ/∂Π at the end of a step, (r, d, K)."""
+    by_place = means[curve.products] @ curve.mean_slope_change(*at.places)
+    slopes: Array = 0.5 * rows[:, :, None] * at.chord + (rows @ by_place)[:, None, None] * at.moved
+    return slopes
