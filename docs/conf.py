@@ -1,10 +1,13 @@
 """Configuration of Sphinx: ``python -m sphinx -W -n -b html docs site`` writes the site."""
 
+import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 import flexph
+
+os.environ.pop("MPLBACKEND", None)  # notebooks show their figures in the page
 
 project = "flexph"
 author = "the flexph developers"
@@ -35,6 +38,7 @@ nb_execution_in_temp = True
 nb_execution_cache_path = str(Path(__file__).parent / "_cache" / "notebooks")
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
+nb_output_stderr = "remove"  # that loops are compiled, and the like
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
