@@ -42,10 +42,10 @@ def link_of(dim: int, flexible: bool) -> Body:
 
 
 def hanging(bodies: int, dim: int, flexible: bool, *, first: int = 1) -> tuple[Mechanism, State]:
-    """The chain and its state at rest, straight along x; its first joint stands there so many times."""
+    """The chain and its state at rest, straight along x; its first joint stands there once or twice."""
     link, join = link_of(dim, flexible), hinge if dim == 2 else spherical
     names = [f"link{k}" for k in range(bodies)]
-    joints = [join("link0.root", GROUND.at(*np.zeros(dim))) for _ in range(first)]
+    joints = [join("link0.root", place) for place in (GROUND.at(*np.zeros(dim)), GROUND)[:first]]
     joints += [join(f"link{k}.root", f"link{k - 1}.tip") for k in range(1, bodies)]
     gravity = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
     mechanism = connect(dict.fromkeys(names, link), joints, gravity=gravity)

@@ -23,9 +23,9 @@ from ..sensors.quantities import Quantity
 from ..systems.inputs import Forcing
 from .compiled.choice import numpy_because
 from .contact.steppers import steps_with_contacts
-from .exact.gauss import GaussStepper
 from .exact.run import explain_step, stepper_from
 from .exact.step import Stepper, StepStart
+from .exact.steppers import refuse_large
 from .methods import Exact, MechanismMethod
 from .times.grid import SPACINGS
 
@@ -99,8 +99,7 @@ class Simulator:
         if numpy_because(self.mechanism, self.method) is None:
             self._steps: _Steps = _CompiledSteps(plain)
         else:
-            if isinstance(stepper, GaussStepper):
-                stepper.refuse_large()
+            refuse_large(stepper)
             self._steps = plain
 
     @property

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
-from .state import Configuration, coupled, inertia_products, momenta, rotational_inertia, turns
+from .state import Configuration, coupled, momenta, rotational_inertia, turns
 from .values import Decay
 
 if TYPE_CHECKING:
@@ -57,19 +57,25 @@ def rounded(h: float) -> float:
 
 def free_vibrations(a: Arrays) -> list[Vibrations]:
     """Of each body that deforms, about the undeformed state."""
-    n, own = a.body_u.size, spin_columns(a)
-    first, M = a.turning.size * own.shape[1], mass(a, np.zeros(n), inertia_products(a, np.zeros(n)))
-    vibrations = []
+    own, vibrations = spin_columns(a), []
+    first = a.turning.size * own.shape[1]
     for body in a.flexing:
         u, rows = np.flatnonzero(a.body_u == body), np.flatnonzero(a.body_stress == body)
         columns, s = np.concatenate([own[body], first + u]), own.shape[1]
-        strain, stiffness = a.strain[np.ix_(rows, u)], a.stiffness[np.ix_(rows, rows)]
-        K = np.zeros((columns.size, columns.size))
+        strain, stiffness = dense(a.strain[rows][:, u]), dense(a.stiffness[rows][:, rows])
+        K, M = np.zeros((2, columns.size, columns.size))
         K[s:, s:] = strain.T @ (stiffness @ strain)
-        squares, modes = eigh(K, M[np.ix_(columns, columns)])
+        M[:s, :s], M[:s, s:], M[s:, :s], M[s:, s:] = a.J[body], a.n[:, u], a.n[:, u].T, flexible_mass(a, u)
+        squares, modes = eigh(K, M)
         strains = strain @ modes[s:]
         vibrations.append(Vibrations(np.maximum(squares, 0.0), modes, stiffness @ strains, strains, rows, columns))
     return vibrations
+
+
+def flexible_mass(a: Arrays, u: Array) -> Array:
+    """M of some flexible coordinates at rest, about the centre of mass, dense (k, k)."""
+    block = dense(a.stack[u][:, u])
+    return block if a.border is None else block - dense(a.border_stack[u] @ a.border[:, u])
 
 
 def coefficients(a: Arrays, vibrations: list[Vibrations], h: float, radius: float) -> Decay:

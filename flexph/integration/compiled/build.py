@@ -116,9 +116,10 @@ def _pattern(a: Arrays, strain: StrainOperator, *, full: bool) -> _Pattern:
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
     first, second = pairs_of(strain.ptr, *entries_of(a.stiffness)[:2])
-    coupled = np.argwhere(a.body_u[:, None] == a.body_u) if full else np.zeros((0, 2), dtype=int)
-    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal, coupled[:, 0]]
-    column = [strain.col[second], viscous[1], stack[1], diagonal, coupled[:, 1]]
+    bodies = np.arange(len(a.mass)) if full else np.zeros(0, dtype=int)
+    coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), bodies, bodies)
+    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal, coupled[0]]
+    column = [strain.col[second], viscous[1], stack[1], diagonal, coupled[1]]
     return _Pattern(np.concatenate(row), np.concatenate(column), n)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.decay import free_vibrations
+from ...kernels.decay import flexible_mass, free_vibrations
 from ...numerics.arrays import Array
 from .memory.data import Constants, DecaySpace, Index, Vibration
 
@@ -36,7 +36,7 @@ def vibration(a: Arrays) -> Vibration:
         mode=_joined([v.modes for v in known]),
         stressed=_joined([v.stresses for v in known]),
         strained=_joined([v.strains for v in known]),
-        inertia=_joined([a.stack[np.ix_(u, u)] for u in flexible]),
+        inertia=_joined([flexible_mass(a, u) for u in flexible]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -12,6 +13,7 @@ import numpy as np
 
 from ...control.joined import Joined, JoinedStep
 from ...control.sampled import ControlLoops
+from ...kernels.gradient import is_sparse
 from ...kernels.state import derive
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import configuration
@@ -114,8 +116,9 @@ class BlockStepper:
 
     @property
     def cost(self) -> float:
-        """Duration of a step by NumPy over that of one substep."""
-        return float(len(self.parts.shares))
+        """Duration of a step by NumPy over that of one substep; those of large mechanisms may be refused there."""
+        refused = isinstance(self.exact, DecayingStepper) and is_sparse(self.exact.arrays)
+        return math.inf if refused else float(len(self.parts.shares))
 
     @property
     def first(self) -> int:

@@ -8,12 +8,15 @@ From ΔT = w̄·Δp − f_u·Δu, Δp_u = h(f_u − D̄ᵀσ̃ + …) and Δ(½�
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+
+import numpy as np
 
 from ...kernels.decay import coefficients, free_vibrations, rounded
 from ...kernels.gradient import is_sparse
 from ...kernels.values import Schedule
 from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
 from .impulse import struck
 from .step import ExactStepper, InitialValueProblem, StepDetails, StepStart
 
@@ -25,17 +28,25 @@ class DecayingStepper(ExactStepper):
         self, problem: InitialValueProblem, *, radius: float, least_norm: bool = False, depth: int = 2
     ) -> None:
         super().__init__(problem, least_norm=least_norm, depth=depth, decaying=True)
+        self.radius = radius
+        self._vibrations = cache(lambda: free_vibrations(self.arrays))
+        self._coefficients = lru_cache(maxsize=8)(lambda h: coefficients(self.arrays, self._vibrations(), h, radius))
+
+    def refuse_large(self) -> None:
+        """Raise ValueError for what only compiled loops take."""
         if is_sparse(self.arrays):
             raise ValueError(
                 "Decaying() keeps dense matrices, and this mechanism is too large for them, with "
-                f"{problem.mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural "
-                "damping"
+                f"{self.mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural "
+                "damping; compiled loops keep those of single bodies"
             )
-        self.radius, vibrations = radius, free_vibrations(self.arrays)
-        self._coefficients = lru_cache(maxsize=8)(lambda h: coefficients(self.arrays, vibrations, h, radius))
 
     def prescribed(self, start: StepStart, time: float, inputs: Array) -> Schedule:
         """What holds over the step to a time, under inputs."""
+        if is_sparse(self.arrays):  # in a compiled run
+            error = StepFailed("the iteration of the compiled loops did not settle", 0, np.nan)
+            error.span = (start.time, time)
+            raise error
         decay = self._coefficients(rounded(time - start.time))
         return super().prescribed(start, time, inputs)._replace(decay=decay)
 

@@ -40,11 +40,10 @@ from ..times.sampled import ControlledForcing, one_by_one
 from ..times.signature import Signature, signature_of
 from ..times.step_control import ErrorEstimate, controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
-from .gauss import GaussStepper
 from .pairs_of_steps import PairStepper
 from .record import recorder_of, solution_of
 from .step import InitialValueProblem, Stepper, StepStart
-from .steppers import stepper_of
+from .steppers import refuse_large, stepper_of
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -84,8 +83,7 @@ def run_mechanism(
     if blocks is not None:
         solution = task.in_blocks(blocks)
     else:
-        if isinstance(stepper, GaussStepper):
-            stepper.refuse_large()
+        refuse_large(stepper)
         with timed("runs of mechanisms"):
             solution = task.step_by_step()
     return solution

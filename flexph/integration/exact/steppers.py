@@ -72,3 +72,10 @@ def _depth(method: methods.Exact | methods.Decaying) -> int:
 def _controlled(stepper: ExactStepper, method: methods.Exact | methods.Decaying) -> Stepper:
     """The single step, or pairs of them where a tolerance chooses their length."""
     return stepper if method.tolerance is None else PairStepper(stepper, read_tolerance(method.tolerance))
+
+
+def refuse_large(stepper: Stepper) -> None:
+    """Raise ValueError for large mechanisms whose steps only compiled loops take."""
+    single = stepper.inner if isinstance(stepper, PairStepper) else stepper
+    if isinstance(single, GaussStepper | DecayingStepper):
+        single.refuse_large()

@@ -383,6 +383,16 @@ def test_it_takes_a_tolerance(compiled):
     assert found.ledger.largest_residual < 1e-13
 
 
+@pytest.mark.parametrize("make", [planar, spatial])
+def test_vibrations_of_bodies_do_not_depend_on_the_size_of_the_mechanism(make, monkeypatch):
+    """Of dense arrays and of sparse ones, whose shift to the centre of mass is kept apart."""
+    few = free_vibrations(make()[0].network.arrays)
+    monkeypatch.setattr(network, "DENSE_LIMIT", 0)
+    for one, other in zip(few, free_vibrations(make()[0].network.arrays), strict=True):
+        np.testing.assert_allclose(other.squares, one.squares, rtol=1e-9, atol=1e-12 * one.squares.max())
+        np.testing.assert_array_equal(other.columns, one.columns)
+
+
 def test_what_it_cannot_do_is_answered(monkeypatch):
     for radius in (-0.1, 1.1):
         with pytest.raises(ValueError, match=f"radius must lie between 0 and 1, got {radius}"):

@@ -11,6 +11,7 @@ from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
 import rigid
 from cases import double_four_bar
 from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
+from flexph.mechanisms.model import network
 from flexph.methods import Decaying, DiscreteGradient, Exact, Exact4, ExactGauss, by_name
 from flexph.numerics import compiling
 from flexph.studies.execution.tasks import computed
@@ -103,6 +104,21 @@ def test_so_are_steps_that_lose_energy(name, tolerance, no_help):
     assert slow.ledger.dissipation["numerical"].sum() > 0.0
     allowed = {"multipliers": 1e-5, "iterations": 0.3} if name == "loaded" else {}
     agree(fast, slow, **allowed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tolerance", [None, 1e-3])
+def test_loops_that_lose_energy_take_mechanisms_of_any_size(tolerance, monkeypatch):
+    """Full matrices are those of single bodies there: the same bits as where all are dense."""
+    runs, method = [], Decaying(0.4, tolerance=tolerance, compiled=True)
+    for limit in (network.DENSE_LIMIT, 0):
+        monkeypatch.setattr(network, "DENSE_LIMIT", limit)
+        mechanism, start, _ = chain(3)
+        runs.append(integrate(mechanism, start, STEP * np.arange(41), method=method))
+    np.testing.assert_array_equal(*(run.states for run in runs))
+    assert runs[1].ledger.largest_residual < 1e-14
+    with pytest.raises(ValueError, match="keeps dense matrices"):
+        integrate(mechanism, start, STEP * np.arange(3), method=Decaying(0.4, compiled=False))
 
 
 def test_events_are_found_in_blocks_of_steps(no_help, monkeypatch):
