@@ -27,13 +27,13 @@ REPEATS, BEST = 2000, 9
 @entry
 def residuals(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
-        residual.residual(m, axes, h, before, after, offset, inputs)
+        residual.residual(m, axes, (), (), h, before, after, offset, inputs)
 
 
 @entry
 def factorisations(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
-        arrow.factor(m, axes, h, before, after)
+        arrow.factor(m, axes, (), (), h, before, after)
 
 
 @entry
@@ -45,7 +45,7 @@ def solutions(m, axes, h, before, after, offset, inputs, count):
 @entry
 def ends(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
-        residual.trial(m, axes, h, before, after, offset, inputs)
+        residual.trial(m, axes, (), (), h, before, after, offset, inputs)
         run._finish(m, axes)
 
 
