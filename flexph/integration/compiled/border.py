@@ -130,7 +130,8 @@ class _Counter:
 
 
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
-    """Unknowns that move each vector: ṙ̄, ω̄, φ̄u̇̄ of the body and the shape of its nodes, plus before minus.
+    """Unknowns that move each vector: ṙ̄, ω̄, φ̄u̇̄ of the body and the shape of its nodes, and of means of points ṙ̄ of
+    other frames, plus before minus.
 
     Entries of −1 keep the places: every node has the same layout.
     """
@@ -141,6 +142,7 @@ def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Inde
             if k >= 0:
                 b = nodes.body[k]
                 col += [v[b], w[b], c[b], m[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]]]
+                col.append(v[nodes.others[nodes.others_ptr[k] : nodes.others_ptr[k + 1]]].ravel())
         ptr.append(sum(part.size for part in col))
     return np.array(ptr, dtype=np.int64), np.concatenate(col).astype(np.int64)
 

@@ -33,7 +33,7 @@ from .memory.data import (
     Vibration,
 )
 from .memory.simd import kinds
-from .points import JointSizes, followed, joint_sizes, point_coordinates
+from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, point_coordinates
 from .redundancy import no_redundancy
 from .strain_operator import Entries, StrainOperator, entries_of, pairs_of, ranges_of
 from .strains import in_the_border, no_strains, strain_rows
@@ -69,7 +69,7 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     pattern = _pattern(a, strain, full=bool(vibrating.size.any()))
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
-    nodes = _nodes(a, points, followed(mechanism), sizes.nodes)
+    nodes = _nodes(a, points, moved_means(mechanism), sizes.nodes)
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
@@ -217,13 +217,16 @@ def _stiffness(a: Arrays, strain: StrainOperator, pattern: _Pattern, place: Inde
     )
 
 
-def _nodes(a: Arrays, points: Points, frames: Index, count: int) -> Nodes:
-    """The nodes of joints and loads; those that are means of points belong to the ``frames`` that they follow."""
+def _nodes(a: Arrays, points: Points, means: MovedMeans, count: int) -> Nodes:
+    """The nodes of joints and loads; those that are means of points belong to the frame that moves them most."""
     ptr, col, val = _shapes(sparse.csr_array(a.node_shape)[: count * a.dim], count, a.dim)
     body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
-    body[points.node], follows = frames, moves.copy()
-    follows[points.node] = 1.0
-    return Nodes(body, moves, follows, position, ptr, col, val)
+    body[points.node], follows = means.first, moves.copy()
+    follows[points.node] = means.weight
+    sizes, order = np.zeros(count, dtype=int), np.argsort(points.node)
+    sizes[points.node] = [len(own) for own in means.others]
+    others = _whole([means.others[i] for i in order]), _real([means.others_weight[i] for i in order])
+    return Nodes(body, moves, follows, ends_of(sizes), *others, position, ptr, col, val)
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:

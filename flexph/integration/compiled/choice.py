@@ -53,7 +53,7 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
-        "a joint or contact within an element of a cable is not": _joins_within(mechanism),
+        "a contact within an element of a cable is not": _touches_within(mechanism),
         "a rigid contact is not": bool(arrays.contacts.rigid.any()),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
@@ -69,13 +69,13 @@ def _is_solid(body: Any) -> bool:
     return isinstance(body, NodalBody) and body.turning < len(body.frames) and body.coordinates is None
 
 
-def _joins_within(mechanism: Mechanism) -> bool:
-    """Whether a joint, spring or contact holds a cable at a port that is not at the border of an element."""
+def _touches_within(mechanism: Mechanism) -> bool:
+    """Whether a contact is at a port of a cable that is not at the border of an element."""
     if not (AVAILABLE and mechanism.network.means):
         return False
-    from .points import joins_within
+    from .points import touches_within
 
-    return joins_within(mechanism)
+    return touches_within(mechanism)
 
 
 def may_be_short(mechanism: Mechanism, method: MechanismMethod, steps: float) -> bool:

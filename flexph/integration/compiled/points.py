@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.nodal_body import NodalBody, nodes_of
+from ...numerics.arrays import Array
 from .memory.data import Index, Points
 
 if TYPE_CHECKING:
@@ -97,30 +98,35 @@ def _no_points(frames: int) -> Points:
     return Points(own, whole, first, whole, real, whole, whole, real, whole, first, whole, real)
 
 
-def joins_within(mechanism: Model) -> bool:
-    """Whether a joint, spring or contact holds a mean of points that no position is."""
-    network, sizes = mechanism.network, joint_sizes(mechanism)
-    held = sparse.csc_array(sparse.csr_array(network.arrays.incidence)[: sizes.vectors])
-    means, frames = network.means, _positions(mechanism)
-    places, contacts = np.array([m.place for m in means], dtype=int), network.arrays.contacts
-    held_at = (np.diff(held.indptr)[places] > 0) | np.isin(places, [contacts.plus, contacts.minus])
-    return bool(np.any((frames < 0) & held_at))
+class MovedMeans(NamedTuple):
+    """By how much each mean of points moves with unknowns of frames: with that of the ``first`` most, and of others."""
+
+    first: Index  # (n,)
+    weight: Array
+    others: list[Index]
+    others_weight: list[Array]
 
 
-def followed(mechanism: Model) -> Index:
-    """The frame by whose unknown position each node moves that is a mean of points, any where no joint asks, (n,)."""
-    frames, first = _positions(mechanism), [m.frame for m in mechanism.network.means]
-    return np.where(frames >= 0, frames, np.array(first, dtype=int))
-
-
-def _positions(mechanism: Model) -> Index:
-    """The frame of the position that a mean of points is, −1 where it is none, (n,)."""
-    if not mechanism.network.means:
-        return np.zeros(0, dtype=int)
-    basis, frames = sparse.csr_array(basis_of_points(mechanism)), []
-    for m in mechanism.network.means:
+def moved_means(mechanism: Model) -> MovedMeans:
+    """The unknown positions and slopes that move the means of points: one position, or those of both borders."""
+    means, parts = mechanism.network.means, []
+    basis = sparse.csr_array(basis_of_points(mechanism)) if means else None
+    for m in means:
         weights = m.weights @ basis[m.frame : m.frame + len(m.weights)]
-        largest = int(np.argmax(np.abs(weights)))
-        weights[largest] -= 1.0
-        frames.append(largest if np.abs(weights).max() < ROUND_OFF else -1)
-    return np.array(frames, dtype=int)
+        order = np.argsort(-np.abs(weights), kind="stable")
+        kept = order[np.abs(weights[order]) > ROUND_OFF * np.abs(weights).max()]
+        parts.append((kept, weights[kept]))
+    return MovedMeans(
+        first=np.array([frames[0] for frames, _ in parts], dtype=int),
+        weight=np.array([weights[0] for _, weights in parts]),
+        others=[frames[1:] for frames, _ in parts],
+        others_weight=[weights[1:] for _, weights in parts],
+    )
+
+
+def touches_within(mechanism: Model) -> bool:
+    """Whether a contact is at a mean of points that no position is."""
+    contacts, moved = mechanism.network.arrays.contacts, moved_means(mechanism)
+    places = np.array([m.place for m in mechanism.network.means], dtype=int)
+    within = np.array([own.size > 0 for own in moved.others], dtype=bool)
+    return bool(np.any(within & np.isin(places, [contacts.plus, contacts.minus])))

@@ -91,7 +91,10 @@ class Nodes(NamedTuple):
 
     body: Unsigned
     moves: Vector  # 1 for points, 0 for directions
-    follows: Vector  # 1 for points and for means of points, whose unknowns are those of their body
+    follows: Vector  # 1 for points; of means of points how far they move with the unknowns of their body,
+    others_ptr: Unsigned  # (k + 1,)
+    others: Unsigned  # and with those of other frames
+    others_weight: Vector
     position: Matrix  # (k, d)
     ptr: Unsigned
     col: Unsigned

@@ -17,7 +17,7 @@ def cross_product(a: Array, b: Array, out: Array) -> None:
 
 @kernel
 def differentiate_node(m: Memory, axes: tuple[int, ...], h: float, n: int, sign: float, row: int) -> int:
-    """The rows of B and W of a node from a row on, by ṙ̄, ω̄, φ̄u̇̄ and its shape; the next row."""
+    """The rows of B and W of a node from a row on, by ṙ̄, ω̄, φ̄u̇̄, its shape and other ṙ̄; the next row."""
     d = len(axes)
     s = 1 if d == 2 else 3
     _by_body(m, axes, h, n, sign, row)
@@ -29,6 +29,9 @@ def differentiate_node(m: Memory, axes: tuple[int, ...], h: float, n: int, sign:
     for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
         _by_coordinate(m, axes, h, n, e, sign, row)
         row += 1
+    for e in range(m.nodes_others_ptr[n], m.nodes_others_ptr[n + 1]):
+        _by_other(m, axes, h, sign * m.nodes_others_weight[e], row)
+        row += d
     return row
 
 
@@ -44,6 +47,15 @@ def _by_body(m: Memory, axes: tuple[int, ...], h: float, n: int, sign: float, ro
             m.system_W[row + j, i] = h * sign * moves if i == j else 0.0
             m.system_B[row + d + s + j, i] = 0.0
             m.system_W[row + d + s + j, i] = -sign * moves * h * m.end_R[b, i, j]
+
+
+@kernel
+def _by_other(m: Memory, axes: tuple[int, ...], h: float, weight: float, row: int) -> None:
+    """The rows of B and W of a mean of points by ṙ̄ of another frame."""
+    for j in range(len(axes)):
+        for i in range(len(axes)):
+            m.system_B[row + j, i] = weight if i == j else 0.0
+            m.system_W[row + j, i] = h * weight if i == j else 0.0
 
 
 @kernel
