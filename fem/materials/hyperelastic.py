@@ -41,12 +41,13 @@ class Isotropic(Hyperelastic):
         psi, first, second = self.of_invariants(np.array([trace, I2, J]))
         by_J = 0.5 * J[:, None, None] * inverse
         slopes = np.stack([np.broadcast_to(ONE, C.shape), trace[:, None, None] * ONE - C, by_J], axis=1)
-        stress = 2.0 * np.einsum("ka,kaij->kij", first, slopes)
+        stress = 2.0 * (first[:, None] @ slopes.reshape(-1, 3, 9)).reshape(C.shape)
         voigt = slopes[:, :, FIRST, SECOND]
-        tangent = np.einsum("kab,kai,kbj->kij", second, voigt, voigt)
+        tangent = voigt.swapaxes(1, 2) @ (second @ voigt)
         identity, turned = np.einsum("i,j->ij", *[ONE[FIRST, SECOND]] * 2), symmetric_product(inverse)
         tangent += first[:, 1, None, None] * (identity - symmetric_product(ONE[None]))
-        pair = np.einsum("ki,kj->kij", *[inverse[:, FIRST, SECOND]] * 2)
+        own = inverse[:, FIRST, SECOND]
+        pair = own[:, :, None] * own[:, None]
         tangent += (first[:, 2] * J)[:, None, None] * (0.25 * pair - 0.5 * turned)
         return psi, stress, 4.0 * tangent
 

@@ -176,6 +176,7 @@ def _green_strain(
         stiffness_damping=_damping(damping),
         factor=(model.weights[:, None] * np.where(first == second, 0.5, 1.0)).ravel(),
         laws=laws,
+        gradients=True,
     )
     return energy.stress_free(strain_places(places, nodes.turning)[1])
 

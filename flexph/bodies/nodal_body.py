@@ -54,6 +54,7 @@ class DirectorStrain(ElasticEnergy):
     initial: Array | None = None  # (m,), stresses of the body as it is placed; None for none
     undamped: Array | None = None  # (m,), rows that are not damped; None for none
     laws: tuple[PointLaw, ...] = ()
+    gradients: bool = False  # whether the vectors are the columns of deformation gradients, point by point
 
     mass_damping: float = 0.0
     viscous: None = None

@@ -31,6 +31,7 @@ class Strains(NamedTuple):
     factor: Array  # (e,), w
     laws: tuple[LawRows, ...] = ()
     undeformed: Any = None  # (e, e), the stiffness with that of the laws without strain
+    cells: Any = None  # where all rows are of solids, their cells (kernels.jacobians.cells)
 
     @property
     def of_undeformed(self) -> Any:

@@ -30,6 +30,7 @@ from .blocks import (
     swaps,
     unflatten,
 )
+from .cells import joints_alone, solid_stiffness
 from .contacts import contact_stiffness
 
 
@@ -64,6 +65,9 @@ def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
     """Add what node forces and constraints contribute to K (in place)."""
     arm_omega, torque, inverse = node_blocks(a, at)
     B, W = node_gradients(a, at, arm_omega)
+    if a.strains.cells is not None:
+        K[:size, :size] -= solid_stiffness(a, at, B, W)
+        a, at = joints_alone(a, at)
     _add_turning(a, K, W, (torque, inverse))
     following = following_loads(a, at, B, W)
     if following is not None:

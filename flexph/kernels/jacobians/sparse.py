@@ -26,6 +26,7 @@ from .blocks import (
     unflatten,
     weighted_stack,
 )
+from .cells import joints_alone, solid_stiffness
 from .contacts import contact_stiffness
 
 FEW = 30
@@ -39,10 +40,15 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
     to :func:`_bordered` where they are few.
     """
     nodes = node_gradients(a, at, node_blocks(a, at)[0])
+    solid = None
+    if a.strains.cells is not None:
+        solid = sparse.csr_array(solid_stiffness(a, at, *nodes))
+        a, at = joints_alone(a, at)
     stiff = None if at.trial.touch is None else contact_stiffness(a, at, *nodes)
     following, (B, W) = following_loads(a, at, *nodes), (pull(a, rows) for rows in nodes)
     body = _sparse_body(a, at) if following is None else _sparse_body(a, at) - following
     body = body if stiff is None else body + sparse.csr_array(stiff)
+    body = body if solid is None else body - solid
     joined, theta = a.dim * _joined(a), product_stiffness(a, at)
     if joined < theta.shape[0]:
         body = body - at.h * (B[joined:].T @ (theta[joined:, joined:] @ W[joined:]))
