@@ -17,13 +17,16 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
+from .cones import Cones, cones
 
 SWEEPS, STEPS, PROXIMAL, MANY_SWEEPS = 15, 30, 30, 1000
 """Sweeps where Newton's method fails, its steps, how often a weight is taken, and sweeps where none helps."""
+TOGETHER, FEW = 3, 8
+"""How often more contacts than a few are solved together, before those that do not act on each other are apart."""
 FIRST, LEAST, MOST = 1e-6, 1e-11, 1e-2
 """Weights on what changes, over the largest entry of D: the first, and the range."""
-HUGE = 1e100
-"""Impulse that leads nowhere."""
+HUGE = 1e12
+"""Rate by one impulse alone over the scale of rates that leads nowhere: what is left of many of them is round-off."""
 SOLVED, EXACT = 1e-11, 1e-14
 """Defects of the complementarity, over the largest velocity in it, of a problem that is solved, and to round-off."""
 OPEN, STICK, SLIP = range(3)
@@ -56,6 +59,11 @@ class Problem(NamedTuple):
         """Contacts."""
         return int(self.friction.size)
 
+    @property
+    def cones(self) -> Cones:
+        """The laws of the contacts."""
+        return cones(self.friction, self.D.diagonal())
+
     def split(self, values: Array) -> tuple[Array, Array]:
         """Normal (c,) and tangential (t, c) parts."""
         return values[: self.contacts], values[self.contacts :].reshape(-1, self.contacts)
@@ -74,14 +82,36 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     best = judged(problem, start)
     if best.defect <= EXACT:
         return best
-    parts, x = _independent(problem), start.copy()
+    best = _together(problem, best) if problem.contacts > FEW else best
+    if best.defect <= SOLVED:
+        return best
+    parts, x = _independent(problem), best.flat
     if len(parts) == 1:
         return _solved(problem, best)
     for own in parts:
         friction = problem.friction[own[own < problem.contacts]]
         part = Problem(problem.D[np.ix_(own, own)], problem.b[own], friction, problem.size)
-        x[own] = _solved(part, judged(part, start[own])).flat
+        x[own] = solve_one(part, x[own]).flat
     return judged(problem, x)
+
+
+def _together(problem: Problem, best: Impulses) -> Impulses:
+    """The impulses of all contacts by Newton's method alone, near those of the guess where they are not unique."""
+    weight = FIRST * float(problem.D.diagonal().max())
+    held = problem._replace(D=problem.D + weight * np.eye(problem.b.size))
+    for _ in range(TOGETHER):
+        x = best.flat
+        nearest = _newton(held._replace(b=problem.b - weight * x), x)
+        found = judged(problem, nearest.flat)
+        before, best = best, min(best, found, key=lambda tried: tried.defect)
+        if best.defect <= EXACT or nearest.defect > SOLVED or best.defect > 0.1 * before.defect:
+            break
+    return best
+
+
+def solve_one(problem: Problem, guess: Array) -> Impulses:
+    """The impulses of contacts that all depend on each other."""
+    return _solved(problem, judged(problem, guess))
 
 
 def _independent(problem: Problem) -> list[Array]:
@@ -116,28 +146,16 @@ def _solved(problem: Problem, best: Impulses) -> Impulses:
 
 def judged(problem: Problem, impulses: Array) -> Impulses:
     """Impulses with their defect: that of the natural map."""
-    (normal, friction), y = problem.split(impulses), problem.at(impulses)
-    (y_n, y_t), (r_n, r_t) = problem.split(y), _steps(problem)
-    bound = problem.friction * np.maximum(normal, 0.0)
-    trial = friction - r_t * y_t
-    wanted = trial * np.minimum(1.0, bound / np.maximum(np.linalg.norm(trial, axis=0), 1e-300))
-    missed = np.concatenate([(normal - np.maximum(normal - r_n * y_n, 0.0)) / r_n, ((friction - wanted) / r_t).ravel()])
+    missed = problem.cones.missed(impulses, problem.at(impulses))
     scale = max(float(np.abs(problem.b).max(initial=0.0)), problem.size, 1e-300)
-    return Impulses(normal, friction, float(np.abs(missed).max() / scale), scale)
-
-
-def _steps(problem: Problem) -> tuple[Array, Array]:
-    """1/D of each contact, normal and along its tangents."""
-    normal, tangent = problem.split(problem.D.diagonal())
-    along = tangent.max(axis=0, initial=0.0)
-    return 1.0 / np.where(normal > 0.0, normal, 1.0), 1.0 / np.where(along > 0.0, along, 1.0)
+    return Impulses(*problem.split(impulses), float(np.abs(missed).max()) / scale, scale)
 
 
 def _swept(problem: Problem, impulses: Array, sweeps: int) -> Array:
     """Sweeps of Gauss and Seidel over the contacts, in blocks of one."""
     D, b, count, mu = problem.D, problem.b, problem.contacts, problem.friction
     x, own = impulses.copy(), [np.arange(i, b.size, count) for i in range(count)]
-    r_n, r_t = _steps(problem)
+    _, r_n, r_t = problem.cones
     for _ in range(sweeps):
         for i in range(count):
             normal = max(0.0, x[i] - r_n[i] * (b[i] + D[i] @ x))
@@ -154,13 +172,14 @@ def _swept(problem: Problem, impulses: Array, sweeps: int) -> Array:
 def _newton(problem: Problem, impulses: Array) -> Impulses:
     """Semismooth Newton steps on who is open, sticks and slips, the best of them."""
     x, best = impulses, judged(problem, impulses)
+    most = HUGE * best.scale / max(float(problem.D.diagonal().max()), 1e-300)
     for _ in range(STEPS):
         matrix, defect = _linear(problem, x)
         try:
             x = x - np.linalg.solve(matrix, defect)
         except np.linalg.LinAlgError:
             break
-        if not np.abs(x).max() < HUGE:
+        if not np.abs(x).max() < most:
             break
         found = judged(problem, x)
         better = found.defect < best.defect
@@ -172,25 +191,15 @@ def _newton(problem: Problem, impulses: Array) -> Impulses:
 
 def _linear(problem: Problem, x: Array) -> tuple[Array, Array]:
     """Jacobian and defect of the conditions that hold on the sets of an iterate."""
-    (normal, friction), y, at = problem.split(x), problem.at(x), np.arange(problem.contacts)
-    (y_n, y_t), (r_n, r_t), t = problem.split(y), _steps(problem), len(friction)
-    trial, bound = friction - r_t * y_t, problem.friction * np.maximum(normal, 0.0)
-    size, unit = np.maximum(np.linalg.norm(trial, axis=0), 1e-300), np.eye(t)[:, :, None]
-    open_ = normal - r_n * y_n <= 0.0
-    none = open_ | (problem.friction == 0.0)
-    slips, along = ~none & (size > bound), trial / size
-    # a slipping contact: Λ_T − μΛ_N d = 0 over r_t, d the direction of Λ_T − r_t y_T
-    turning = np.where(slips, bound / size, 0.0) * (unit - along[:, None] * along)
-    on_rates = np.where(none, 0.0, np.where(slips, turning, unit))
-    on_impulses = np.where(none, unit, np.where(slips, unit - turning, 0.0)) / r_t
-    D, count = problem.D.reshape(t + 1, at.size, x.size), at.size
-    matrix, defect = np.empty_like(D), np.empty((t + 1, count))
-    matrix[0], defect[0] = np.where(open_, 0.0, 1.0)[:, None] * D[0], np.where(open_, normal / r_n, y_n)
-    matrix[0, at, at] += np.where(open_, 1.0 / r_n, 0.0)
+    now, count, at = problem.cones.linear(x, problem.at(x)), problem.contacts, np.arange(problem.contacts)
+    t = len(now.on_normal)
+    D = problem.D.reshape(t + 1, count, x.size)
+    matrix = np.empty_like(D)
+    matrix[0] = np.where(now.open, 0.0, 1.0)[:, None] * D[0]
+    matrix[0, at, at] += np.where(now.open, 1.0 / problem.cones.normal_step, 0.0)
     for i in range(t):
-        matrix[1 + i] = sum(on_rates[i, j][:, None] * D[1 + j] for j in range(t))
+        matrix[1 + i] = sum(now.on_rates[i, j][:, None] * D[1 + j] for j in range(t))
     for i, j in np.ndindex(t, t):
-        matrix[1 + i, at, (1 + j) * count + at] += on_impulses[i, j]
-    matrix[1:, at, at] -= np.where(slips, problem.friction * along / r_t, 0.0)
-    defect[1:] = np.where(none, friction / r_t, np.where(slips, (friction - bound * along) / r_t, y_t))
-    return matrix.reshape(x.size, x.size), defect.ravel()
+        matrix[1 + i, at, (1 + j) * count + at] += now.on_impulses[i, j]
+    matrix[1:, at, at] -= now.on_normal
+    return matrix.reshape(x.size, x.size), now.defect

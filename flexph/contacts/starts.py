@@ -16,7 +16,7 @@ from ..kernels.state import Configuration, Derived
 from ..numerics.arguments import stack_level
 from ..numerics.arrays import Array
 from ..systems.validity import ValidityWarning
-from .velocities import gaps_at
+from .levels import gaps_at
 
 DEEP = 0.01
 """Depth over the size of the bodies, of stops for angles in [rad], from which on a start is looked at."""

@@ -5,23 +5,22 @@ Newton's method on the mean velocities, and in each iteration the complementarit
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ...contacts.complementarity import SOLVED, Impulses, Problem, judged, solve
+from ...contacts.complementarity import SOLVED, Impulses
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.contacts.gaps import Touch
-from ...kernels.gradient import velocity_count
-from ...kernels.jacobians.blocks import flatten, node_blocks, node_gradients, unflatten
-from ...kernels.jacobians.contacts import gap_rows, slip_rows, taken, vector_rows
+from ...kernels.jacobians.blocks import flatten, unflatten
+from ...kernels.jacobians.body_blocks import Sides
 from ...kernels.resolution import RESOLUTION, coordinate_size
-from ...kernels.values import Means, Solve, Step
-from ...numerics.arrays import Array, dense
+from ...kernels.values import Means, Step
+from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..exact.iterate import Iterate, evaluated, factored, gap_sizes, is_open
+from ..exact.iterate import evaluated, gap_sizes, is_open
 from ..exact.newton import Converged
+from .linearised import DenseStep, SparseStep, dense_step, rates_of, sparse_step
 
 ITERATIONS = 60
 UNRESOLVED = 1e-13
@@ -44,25 +43,30 @@ class Closed(NamedTuple):
     scale: float
 
 
-def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) -> Closed:
-    """Solve the step with some of the rigid contacts, from impulses of theirs; raises StepFailed."""
-    x, scale, size, previous = guess, _scale(a, step, guess), np.inf, np.inf
-    contacts, coarse = a.contacts.take(index), UNRESOLVED * lever(a) / (step.h * float(scale.max()))
+def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], sides: Sides | None = None) -> Closed:
+    """Solve the step with some of the rigid contacts, from impulses of theirs; raises StepFailed.
+
+    With the bodies on their sides everything stays sparse.
+    """
+    x, scale, size, previous, (index, impulses) = guess, _scale(a, step, guess), np.inf, np.inf, contacts
+    coarse = UNRESOLVED * lever(a) / (step.h * float(scale.max()))
     unresolved = (
         RESOLUTION * coordinate_size(a, step.start.r) / step.h
     )  # gaps of joints at the start, which the end has not
+    linear: DenseStep | SparseStep | None = None
     for iteration in range(1, ITERATIONS + 1):
         pushed = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
         iterate = evaluated(a, pushed, x)
-        solve_with = factored(a, iterate, iteration, size)
-        correction = solve_with(iterate.defect)
-        spread, problem, terms = _linear(a, iterate, index, (solve_with, correction, impulses))
-        found = solve(problem._replace(size=max(terms, unresolved / SOLVED)), impulses)
+        if sides is None:
+            linear = dense_step(a, iterate, index, (iteration, size, impulses))
+        else:
+            assert not isinstance(linear, DenseStep)
+            linear = sparse_step(a, iterate, index, sides, linear)
+        found, change = linear.solved(impulses, unresolved / SOLVED)
         if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
-        change = spread @ (found.flat - impulses)
         before, lam = flatten(a, x), x.lam.size
-        y = np.concatenate([before, x.lam]) - np.concatenate([flatten(a, correction), correction.lam]) + change
+        y = np.concatenate([before, x.lam]) + change
         x, impulses = unflatten(a, y[: before.size], y[before.size : before.size + lam]), found.flat
         size, previous = float(np.abs((flatten(a, x) - before) / scale).max(initial=0.0)), size
         if size <= SETTLED or (size > 0.5 * previous and size <= max(STAGNATED, coarse)):
@@ -75,9 +79,8 @@ def close(a: Arrays, step: Step, guess: Means, index: Array, impulses: Array) ->
     iterate = evaluated(a, last, x)
     if is_open(iterate.trial, gap_sizes(a, step)):
         raise StepFailed("the iteration ended away from the constraints", iteration, size)
-    y = _rates(a, iterate, index)
-    own = judged(Problem(problem.D, y - problem.D @ impulses, contacts.friction), impulses)
-    return Closed(Converged(iterate.x, iterate.trial, iteration, solve_with), last, own, max(own.scale, terms))
+    own, sized = linear.missed(impulses, rates_of(a, iterate, index))
+    return Closed(Converged(iterate.x, iterate.trial, iteration, linear.solve), last, own, sized)
 
 
 def _scale(a: Arrays, step: Step, guess: Means) -> Array:
@@ -98,46 +101,3 @@ def _push(a: Arrays, index: Array, forces: Array) -> tuple[Array, Array]:
     if len(own) > 1:
         friction[:, index] = own[1:]
     return normal, friction
-
-
-def _linear(a: Arrays, iterate: Iterate, index: Array, at: tuple[Solve, Means, Array]) -> tuple[Array, Problem, float]:
-    """How impulses change velocities and multipliers (n_v + g, m), the problem of the linearised step, and its scale.
-
-    That is the largest sum of the sizes of the terms of a rate [m/s].
-    """
-    solve_with, correction, impulses = at
-    point, h, own = iterate.point, iterate.step.h, _touch(iterate, index)
-    part = a._replace(contacts=a.contacts.take(index))
-    B, W = node_gradients(a, point, node_blocks(a, point)[0])
-    on, moved = vector_rows(part, B), vector_rows(part, W)
-    acting, rates = [dense(gap_rows(own.gaps.mean, on))], [dense(gap_rows(own.gaps.end, moved)) / h]
-    if part.contacts.friction.any():
-        frame: Any = np.swapaxes(iterate.trial.inverse, 1, 2)
-        slips = [dense(row) for row in slip_rows(part, on[0], own, frame)]
-        acting, rates = acting + slips, rates + slips
-    R, spread = np.vstack(rates), _spread(a, solve_with, np.vstack(acting), iterate.x.lam.size)
-    n = velocity_count(a)
-    D = R @ spread[:n]
-    b = _rates(a, iterate, index) - R @ flatten(a, correction) - D @ impulses
-    terms = float((np.abs(R) @ np.abs(flatten(a, iterate.x))).max())
-    return spread, Problem(D, b, part.contacts.friction), terms
-
-
-def _touch(iterate: Iterate, index: Array) -> Touch:
-    assert iterate.trial.touch is not None
-    return taken(iterate.trial.touch, index)
-
-
-def _rates(a: Arrays, iterate: Iterate, index: Array) -> Array:
-    """Gaps at the end of a step, and the slips where there is friction, over its length."""
-    own, frictional = _touch(iterate, index), a.contacts.friction[index].any()
-    return np.concatenate([own.gaps.after, *(own.slip if frictional else ())]) / iterate.step.h
-
-
-def _spread(a: Arrays, solve_with: Solve, rows: Array, multipliers: int) -> Array:
-    """What unit impulses along the rows (m, n_v) add to mean velocities and multipliers, (n_v + g, m)."""
-    columns = []
-    for row in rows:
-        y = solve_with(unflatten(a, row, np.zeros(multipliers)))
-        columns.append(np.concatenate([flatten(a, y), y.lam]))
-    return np.array(columns).T.reshape(-1, len(rows))

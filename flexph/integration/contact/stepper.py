@@ -15,16 +15,20 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...contacts.broad_phase import broad_phase, passing
-from ...contacts.velocities import Level, Strike, gap_rates, gaps_at, impact, level_at, settle
-from ...kernels.contacts.gaps import ANGLE, TOUCHING, Contacts, vectors_of
+from ...contacts.levels import AnyLevel, gap_rates, gaps_at, level_at
+from ...contacts.velocities import Strike, impact, settle
+from ...kernels.contacts.gaps import ANGLE, TOUCHING, Contacts, gaps_between, no_contacts, vectors_of
+from ...kernels.gradient import velocity_count
+from ...kernels.jacobians.body_blocks import Sides, sides_of
 from ...kernels.resolution import coordinate_size
 from ...kernels.state import derive, node_points
-from ...kernels.values import Schedule, Step
+from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import State, configuration, flat
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
+from ..exact.newton import solve_step
 from ..exact.step import ExactStepper, InitialValueProblem, StepResult, StepStart
 from .closing import close
 from .parts import Part, joined
@@ -43,6 +47,8 @@ DIVISIONS = 12
 """How often a step is divided where balls pass through each other in it."""
 AHEAD, TREES = 2.5, 12
 """How far is looked for pairs that are near, over the way of the fastest body, and how often if that was too little."""
+MANY = 30
+"""Velocities from which on matrices are sparse."""
 _NONE = np.zeros(0, dtype=int)
 
 
@@ -242,8 +248,7 @@ class RigidStepper(ExactStepper):
     def _closing_in(self, start: StepStart, time: float) -> Array:
         """Contacts with restitution that close within a step, fast enough to be no rest, without further impulses."""
         h = time - start.time
-        end = self._part(start, time, _NONE).end
-        before, after = self._gaps(start), self._gaps(end)
+        before, after = self._gaps(start), self._free_gaps(start, time)
         rate = gap_rates(self.arrays, start.state.c, start.state.d)
         bend = 2.0 * np.abs(after - before - h * rate) / h
         still = RESTING * np.abs(rate[self._rigid]).max(initial=0.0)
@@ -252,11 +257,25 @@ class RigidStepper(ExactStepper):
             return _NONE
         return np.union1d(np.flatnonzero(closing), self._touching(start))
 
+    def _free_gaps(self, start: StepStart, time: float) -> Array:
+        """Gaps at the end of a step in which nothing touches."""
+        step, guess = self._to_solve(start, time)
+        free = self.arrays._replace(contacts=no_contacts(self.arrays.dim))
+        end = solve_step(free, step, guess).trial
+        vectors = vectors_of(self._contacts, node_points(self.arrays, end.end.r, end.arm))
+        gaps: Array = gaps_between(self._contacts, vectors, vectors).before
+        return gaps
+
     # --- impacts and settling ---------------------------------------------------------------------------------------
 
-    def _level(self, at: StepStart, index: Array) -> Level:
+    def _level(self, at: StepStart, index: Array) -> AnyLevel:
         coefficient, _ = self.table.at(at.time)
-        return level_at(self.arrays, (at.state.c, at.state.d), coefficient, index)
+        return level_at(self.arrays, (at.state.c, at.state.d), coefficient, index, self._sides(index))
+
+    def _sides(self, index: Array) -> Sides | None:
+        """Both sides of some contacts where they are between many rigid bodies; None where matrices are small."""
+        small = velocity_count(self.arrays) <= MANY or self.least_norm or not self._contacts.rigid.all()
+        return None if small else sides_of(self.arrays._replace(contacts=self._contacts.take(index)))
 
     def _struck_where_closed(self, at: StepStart) -> Part | None:
         """The impact of all contacts that touch and close; None where none does."""
@@ -266,11 +285,11 @@ class RigidStepper(ExactStepper):
         v = velocities_of(self.mechanism, at.state.c)
         level = self._level(at, closed)
         rates = level.rates(v)[: closed.size]
-        if rates.min() >= -RESTING * np.abs(level.rows[: closed.size]).dot(np.abs(v)).max(initial=0.0):
+        if rates.min() >= -RESTING * level.terms(v)[: closed.size].max():
             return None
         return self._strike(at, closed, level)
 
-    def _strike(self, at: StepStart, index: Array, level: Level | None = None) -> Part:
+    def _strike(self, at: StepStart, index: Array, level: AnyLevel | None = None) -> Part:
         """The impact of some contacts, after joints and drives have their rates."""
         level = self._level(at, index) if level is None else level
         v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
@@ -291,7 +310,7 @@ class RigidStepper(ExactStepper):
         level = self._level(end, index)
         v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
         joined, mu = level.joined(v, b)
-        strike = settle(level, joined, given[:, own].ravel()[: level.D.shape[0]])
+        strike = settle(level, joined, given[:, own].ravel()[: level.rows.shape[0]])
         return [part, self._booked(end, level.struck(joined, strike.impulses), (mu, index, level), settled=strike)]
 
     def _joint_rates(self, at: StepStart) -> Array:
@@ -301,7 +320,7 @@ class RigidStepper(ExactStepper):
         self,
         at: StepStart,
         v: Array,
-        given: tuple[Array, Array, Level],
+        given: tuple[Array, Array, AnyLevel],
         *,
         impact: Strike | None = None,
         settled: Strike | None = None,
@@ -331,16 +350,19 @@ class RigidStepper(ExactStepper):
 
     # --- steps that close -------------------------------------------------------------------------------------------
 
-    def _part(self, start: StepStart, time: float, closed: Array) -> Part:
-        """The step to a time in which some contacts may close."""
+    def _to_solve(self, start: StepStart, time: float) -> tuple[Step, Means]:
         h, middle = time - start.time, 0.5 * (start.time + time)
         prescribed: Schedule = self.prescribed(start, time, self.forcing.at(middle))
-        rates, guess = self.table.rates(time, h), self._guess(start, h, prescribed)
-        step = Step(start.state.c, start.state.d, h, prescribed)
+        return Step(start.state.c, start.state.d, h, prescribed), self._guess(start, h, prescribed)
+
+    def _part(self, start: StepStart, time: float, closed: Array) -> Part:
+        """The step to a time in which some contacts may close."""
+        h, (step, guess) = time - start.time, self._to_solve(start, time)
+        rates = self.table.rates(time, h)
         impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
         missed = scale = 0.0
         if closed.size:
-            solution = close(self.arrays, step, guess, closed, impulses)
+            solution = close(self.arrays, step, guess, (closed, impulses), self._sides(closed))
             step, own, known = solution.step, solution.impulses, solution.converged
             impulses, missed, scale = own.flat, own.defect * own.scale, solution.scale
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)

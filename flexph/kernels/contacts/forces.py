@@ -26,7 +26,8 @@ def touched(
     friction (t, c).
     """
     gaps = gaps_between(c, *(vectors_of(c, place) for place in points))
-    force, elastic, slope = contact_forces(c, gaps.before, gaps.after, h)
+    none = np.zeros(c.kind.size)
+    force, elastic, slope = (none,) * 3 if c.rigid.all() else contact_forces(c, gaps.before, gaps.after, h)
     tangent, arm = tangents(c, gaps)
     rubbing = None
     slip, friction = np.zeros(tangent.shape[:2]), np.zeros(tangent.shape[:2])

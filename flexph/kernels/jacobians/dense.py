@@ -34,8 +34,8 @@ from .cells import joints_alone, solid_stiffness
 from .contacts import contact_stiffness
 
 
-def dense_factor(a: Arrays, at: Point) -> Solve:
-    """Factor K as a full matrix."""
+def dense_jacobian(a: Arrays, at: Point) -> Array:
+    """K as a full matrix."""
     (cv, cw, cu), size = a.columns, velocity_count(a)
     omega, u = velocity_slices(a)
     K = np.zeros((size + at.trial.gap.size,) * 2)
@@ -50,7 +50,13 @@ def dense_factor(a: Arrays, at: Point) -> Solve:
         K[omega.start : size, omega.start : size] += correction(a, at, at.schedule.decay)
     if a.node_body.size:
         add_nodes(a, at, K, size)
-    lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=True)  # K by columns is its transpose by rows
+    return K
+
+
+def dense_factor(a: Arrays, at: Point) -> Solve:
+    """Factor K as a full matrix."""
+    size = velocity_count(a)
+    lu, pivots, info = lapack.dgetrf(dense_jacobian(a, at).T, overwrite_a=True)  # by columns is its transpose by rows
     if info > 0:
         raise SingularStep("the Jacobian of the step is singular")
 

@@ -11,9 +11,15 @@ Small systems form K. Large ones keep the end vectors and the shift φ̄u̇̄ as
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+
+from ...numerics.arrays import Array
 from ..arrays import Arrays
 from ..gradient import is_sparse
-from ..values import Point, Solve
+from ..values import Means, Point, Solve
+from .body_blocks import are_apart, body_matrix
 from .dense import dense_factor
 from .sparse import sparse_factor
 
@@ -22,4 +28,13 @@ def factor(a: Arrays, at: Point) -> Solve:
     """Factor the Jacobian at a trial; returns the map from defects to corrections."""
     if at.schedule.block is not None:
         return at.schedule.block.factor(a, at)
+    if not a.contacts.kind.size and are_apart(a) and at.schedule.decay is None:
+        return partial(_one_by_one, a, body_matrix(a, at))
     return sparse_factor(a, at) if is_sparse(a) else dense_factor(a, at)
+
+
+def _one_by_one(a: Arrays, matrices: Array, defect: Means) -> Means:
+    """Corrections of bodies that nothing connects, from their matrices (b, n, n)."""
+    d = a.dim
+    change = np.linalg.solve(matrices, np.concatenate([defect.v, defect.omega], axis=1)[:, :, None])[:, :, 0]
+    return Means(change[:, :d], change[:, d:], defect.du, defect.lam)

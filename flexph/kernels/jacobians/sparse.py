@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import without_product
 from ..arrays import Arrays
-from ..gradient import block_diagonal, placed, product_gradient, pull, spin_block, with_spins
+from ..gradient import block_diagonal, placed, product_gradient, pull, spin_block, velocity_count, with_spins
 from ..values import Means, Point, SingularStep, Solve
 from .blocks import (
     constraint_weights,
@@ -33,11 +33,19 @@ FEW = 30
 """Rank of the product that is subtracted from a sparse matrix, up to which Woodbury's formula brings it in."""
 
 
-def sparse_factor(a: Arrays, at: Point) -> Solve:
-    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors | φ̄u̇̄ and borders): every block stays sparse.
+class Extended(NamedTuple):
+    """The matrix over (ṙ̄, ω̄, u̇̄ | hλ | end vectors), less the product ``left`` ``right``, and the number of rows hλ."""
 
-    Vectors of strains, which are many and of few neighbouring nodes each, are no unknowns. The last unknowns are left
-    to :func:`_bordered` where they are few.
+    K: Any
+    left: Any
+    right: Any
+    rows: int
+
+
+def sparse_jacobian(a: Arrays, at: Point) -> Extended:
+    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors): every block stays sparse.
+
+    Vectors of strains, which are many and of few neighbouring nodes each, are no unknowns.
     """
     nodes = node_gradients(a, at, node_blocks(a, at)[0])
     solid = None
@@ -71,6 +79,13 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
     below = sparse.csr_array((total - size, r))
     left = sparse.vstack([sparse.csr_array((size - n, r)), shift, below])
     right = sparse.hstack([sparse.csr_array((r, size - n)), a.border, below.T])
+    return Extended(K, left, right, rows)
+
+
+def sparse_factor(a: Arrays, at: Point) -> Solve:
+    """Factor the extended system with φ̄u̇̄ and borders, which are left to :func:`_bordered` where they are few."""
+    (K, left, right, rows), size = sparse_jacobian(a, at), velocity_count(a)
+    total = K.shape[0]
     try:
         backward = _bordered(K, left, right)
     except RuntimeError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...bodies.nodal_body import nodes_of
-from ...contacts.velocities import gaps_at
+from ...contacts.levels import gaps_at
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays, total
 from ...kernels.contacts.laws import stored

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...contacts.velocities import gaps_at
+from ...contacts.levels import gaps_at
 from ...joints.rows.connection import measures
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.contacts.gaps import AXIAL, DISTANCE

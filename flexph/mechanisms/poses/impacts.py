@@ -11,7 +11,7 @@ from scipy import sparse
 from ...bodies.body import Body
 from ...bodies.ports import find_port, split_port, weights_of
 from ...contacts.laws import Rigid
-from ...contacts.velocities import Level, level_of_rows
+from ...contacts.levels import Level, level_of_rows
 from ...kernels.state import Configuration
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
@@ -60,7 +60,7 @@ def impact_at(
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
     """The impulse after which the port leaves with e times the speed that it had, along a direction."""
     e, velocity = Rigid(restitution=law[0]).restitution, level.rates(v)
-    moves = HELD * level.terms(v)
+    moves = HELD * float(level.terms(v).max())
     way = -velocity if law[1] is None else check.array("direction", law[1], velocity.shape)
     length = float(np.linalg.norm(way))
     if law[1] is None and length <= moves:

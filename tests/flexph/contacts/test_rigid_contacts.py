@@ -10,7 +10,8 @@ import rigid
 from flexph import GROUND, connect, drive, hinge, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, stop
 from flexph.contacts.complementarity import Problem, judged, solve
-from flexph.contacts.velocities import Level, impact, settle
+from flexph.contacts.levels import Level
+from flexph.contacts.velocities import impact, settle
 from flexph.methods import Decaying, Exact
 
 GRAVITY = 9.81

@@ -1,0 +1,96 @@
+"""Coulomb's cones of many contacts at once: how far impulses miss their laws, and the semismooth Newton step on that.
+
+Vectors have all normal entries first, then those along each tangent. With steps r ≈ 1/D of each contact the natural map
+
+    Λ_N − max(Λ_N − r_N y_N, 0),    Λ_T − prox(Λ_T − r_T y_T),  prox onto the disc of radius μ max(Λ_N, 0)
+
+is zero where the impulses Λ and the rates y obey the laws. It is linear where who is open, sticks and slips stays so.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numerics.arrays import Array
+
+TINY = 1e-300
+
+
+class Linear(NamedTuple):
+    """The conditions S y + T Λ = 0 that hold on the sets of an iterate, linearised, and their defects ((1 + t)c,).
+
+    The normal condition is y_N = 0, of ``open`` ones Λ_N = 0, and their impulses are zero; that along the tangents
+    ``on_rates`` (t, t, c) dy_T + ``on_impulses`` (t, t, c) dΛ_T − ``on_normal`` (t, c) dΛ_N. All are rates [m/s].
+    """
+
+    open: Array
+    on_rates: Array
+    on_impulses: Array
+    on_normal: Array
+    defect: Array
+
+
+class Cones(NamedTuple):
+    """Coefficients of friction μ, and the steps r of the natural map, normal and along the tangents, all (c,)."""
+
+    friction: Array
+    normal_step: Array
+    tangent_step: Array
+
+    @property
+    def contacts(self) -> int:
+        """Contacts."""
+        return int(self.friction.size)
+
+    def split(self, values: Array) -> tuple[Array, Array]:
+        """Normal (c,) and tangential (t, c) parts."""
+        return values[: self.contacts], values[self.contacts :].reshape(-1, self.contacts)
+
+    def of(self, index: Array) -> Cones:
+        """Those of some of the contacts."""
+        return Cones(*(part[index] for part in self))
+
+    def missed(self, impulses: Array, rates: Array) -> Array:
+        """The natural map over its steps, ((1 + t)c,) [m/s]."""
+        (normal, friction), (y_n, y_t) = self.split(impulses), self.split(rates)
+        left = (normal - np.maximum(normal - self.normal_step * y_n, 0.0)) / self.normal_step
+        if not friction.size:
+            return left
+        trial, size, bound = self._trial(normal, friction, y_t)
+        wanted = trial * np.minimum(1.0, bound / size)
+        return np.concatenate([left, ((friction - wanted) / self.tangent_step).ravel()])
+
+    def linear(self, impulses: Array, rates: Array) -> Linear:
+        """The conditions on the sets of an iterate."""
+        (normal, friction), (y_n, y_t), t = self.split(impulses), self.split(rates), impulses.size // self.contacts - 1
+        open_, r = normal - self.normal_step * y_n <= 0.0, self.tangent_step
+        left = np.where(open_, normal / self.normal_step, y_n)
+        if not t:
+            nothing = np.zeros((0, 0, self.contacts))
+            return Linear(open_, nothing, nothing, np.zeros((0, self.contacts)), left)
+        trial, size, bound = self._trial(normal, friction, y_t)
+        none = open_ | (self.friction == 0.0)
+        slips, along, unit = ~none & (size > bound), trial / size, np.eye(t)[:, :, None]
+        # a slipping contact: Λ_T − μΛ_N d = 0 over r_T, d the direction of Λ_T − r_T y_T
+        turning = np.where(slips, bound / size, 0.0) * (unit - along[:, None] * along)
+        on_rates = np.where(none, 0.0, np.where(slips, turning, unit))
+        on_impulses = np.where(none, unit, np.where(slips, unit - turning, 0.0)) / r
+        on_normal = np.where(slips, self.friction * along / r, 0.0)
+        rubbed = np.where(none, friction / r, np.where(slips, (friction - bound * along) / r, y_t))
+        return Linear(open_, on_rates, on_impulses, on_normal, np.concatenate([left, rubbed.ravel()]))
+
+    def _trial(self, normal: Array, friction: Array, rates: Array) -> tuple[Array, Array, Array]:
+        """Λ_T − r_T y_T, its size, and what friction holds."""
+        trial = friction - self.tangent_step * rates
+        size = np.abs(trial[0]) if len(trial) == 1 else np.sqrt(np.einsum("tc,tc->c", trial, trial))
+        return trial, np.maximum(size, TINY), self.friction * np.maximum(normal, 0.0)
+
+
+def cones(friction: Array, diagonal: Array) -> Cones:
+    """Cones of contacts with coefficients of friction (c,), with steps from the diagonal ((1 + t)c,) of D."""
+    normal, tangent = diagonal[: friction.size], diagonal[friction.size :].reshape(-1, friction.size)
+    along = tangent.max(axis=0, initial=0.0)
+    normal_step, tangent_step = (1.0 / np.where(one > 0.0, one, 1.0) for one in (normal, along))
+    return Cones(friction, normal_step, tangent_step)

@@ -1,0 +1,106 @@
+"""The complementarity problem of many contacts with all bodies and joints in it, sparse.
+
+The velocities (and multipliers) z that impulses Λ change, and the rates y of the contacts,
+
+    K z = q + Aᵀ (Λ − Λ₀),    y = y₀ + R z,
+
+obey the laws of :mod:`.complementarity` with D = R K⁻¹ Aᵀ, which is never formed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..numerics.arrays import Array
+from .cones import Cones, Linear
+
+WEIGHT = 1e-6
+"""Weight on what changes, over the diagonal of D: with it impulses are unique, also where contacts are redundant."""
+
+
+class Pattern(NamedTuple):
+    """Entries of [[K, −Aᵀ], [S R, T]] with all contacts, by columns, and where their values come from.
+
+    ``row`` and ``column`` of each; ``source`` is its place among the values of K, −A, R, S and T behind each other.
+    """
+
+    row: Array
+    column: Array
+    source: Array
+    n: int
+
+
+class Coupled(NamedTuple):
+    """K (n, n) by columns, A and R (m, n) by rows, and q (n,), y₀ and Λ₀ (m,).
+
+    ``size`` is what rates are sums of.
+    """
+
+    K: Any
+    acting: Any
+    moved: Any
+    push: Array
+    rates: Array
+    given: Array
+    cones: Cones
+    size: float
+    pattern: Pattern
+
+    @property
+    def scale(self) -> float:
+        """What defects are relative to [m/s]."""
+        return max(float(np.abs(self.rates).max(initial=0.0)), self.size, 1e-300)
+
+    def missing(self, z: Array, impulses: Array) -> Array:
+        """What K z misses."""
+        left: Array = self.push + self.acting.T @ (impulses - self.given) - self.K @ z
+        return left
+
+    def at(self, z: Array) -> Array:
+        """y."""
+        moved: Array = self.rates + self.moved @ z
+        return moved
+
+    def factored(self, now: Linear, on_normal: Array) -> tuple[Array, Any]:
+        """Which impulses are unknown, and the factors of their conditions with z.
+
+        ``on_normal`` (c,) are weights of the normal impulses in their own conditions.
+        """
+        frictional, pattern = ~now.open & (self.cones.friction > 0.0), self.pattern
+        held = np.concatenate([~now.open, *[frictional] * len(now.on_normal)])
+        keep = np.concatenate([np.ones(pattern.n, dtype=bool), held])
+        own, place = keep[pattern.row] & keep[pattern.column], np.cumsum(keep) - 1
+        size, values = int(place[-1]) + 1, self._values(now, on_normal)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(place[pattern.column[own]], minlength=size))])
+        matrix = sparse.csc_array((values[pattern.source[own]], place[pattern.row[own]], starts), shape=(size, size))
+        return held, splu(matrix, permc_spec="COLAMD")
+
+    def _values(self, now: Linear, on_normal: Array) -> Array:
+        """Values of all entries: K, −A, those of S R, and T with the weight on what changes."""
+        count, t = now.open.size, len(now.on_normal)
+        moved, each = self.moved.data.reshape(1 + t, -1), np.diff(self.moved.indptr[: count + 1])
+        on_rates, turned = np.repeat(now.on_rates, each, axis=2), [moved[0]]
+        turned += [np.sum(on_rates[i] * moved[1:], axis=0) for i in range(t)]
+        on_impulses = now.on_impulses + WEIGHT / self.cones.tangent_step * now.on_rates
+        parts = [on_normal, *on_impulses.reshape(t * t, count), *-now.on_normal]
+        return np.concatenate([self.K.data, -self.acting.data, *turned, *parts])
+
+
+def pattern_of(K: Any, acting: Any, moved: Any, count: int) -> Pattern:
+    """Where all entries are: rows of contacts along their tangents have those of their normal ones."""
+    n, (m, at) = K.shape[0], (acting.shape[0], np.arange(count))
+    t = m // count - 1
+    rows, columns = [K.indices], [np.repeat(np.arange(n), np.diff(K.indptr))]
+    owner = np.repeat(np.arange(m), np.diff(acting.indptr))
+    rows, columns = [*rows, acting.indices, n + owner, n + at], [*columns, n + owner, moved.indices, n + at]
+    for i, j in np.ndindex(t, t):
+        rows, columns = [*rows, n + (1 + i) * count + at], [*columns, n + (1 + j) * count + at]
+    for i in range(t):
+        rows, columns = [*rows, n + (1 + i) * count + at], [*columns, n + at]
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    order = np.lexsort((row, column))
+    return Pattern(row[order], column[order], order, n)

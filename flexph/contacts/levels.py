@@ -1,0 +1,227 @@
+"""Contacts and joints at a state, for velocities: what impulses do.
+
+With M = LLᵀ, w = Lᵀv and P the projection on velocities that the joints allow, impulses Λ of the contacts change the
+velocities by v⁺ = v + L⁻ᵀPL⁻¹HᵀΛ, so that γ⁺ = γ⁻ + DΛ, D = HL⁻ᵀPL⁻¹Hᵀ, and do the work Λ·½(γ⁻ + γ⁺). Of many rigid
+bodies the matrices of M, the joints and H stay sparse, and D is never formed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse.linalg import splu
+
+from ..kernels.arrays import Arrays
+from ..kernels.contacts.gaps import Gaps, Touch, gaps_between, rates_of, tangents, vectors_of
+from ..kernels.continuous import mass_matrix
+from ..kernels.gradient import constraint_matrix, node_rows, velocity_count, world_spin_levers
+from ..kernels.jacobians.body_blocks import (
+    Sides,
+    as_matrix,
+    as_rows,
+    gap_blocks,
+    mass_blocks,
+    slip_blocks,
+    vector_blocks,
+)
+from ..kernels.jacobians.contacts import gap_rows, slip_rows, vector_rows
+from ..kernels.state import Configuration, Derived, node_points, node_velocities
+from ..numerics.arrays import Array, dense
+from .complementarity import Impulses, Problem, solve
+from .cones import cones
+from .coupled import Coupled, pattern_of
+from .many import solve_coupled
+
+RANK = 1e-9
+"""Singular value of the constraints, scaled, below which they follow from others."""
+
+
+class Level(NamedTuple):
+    """Contacts (some of the gaps) and joints at a state.
+
+    ``rows`` are H over v, ``spread`` PL⁻¹Hᵀ, ``lower`` L, ``joints`` G L⁻ᵀ and ``basis`` an orthonormal basis of its
+    rows (n, r).
+    """
+
+    rows: Array
+    spread: Array
+    D: Array
+    lower: Array
+    joints: Array
+    basis: Array
+    friction: Array
+
+    def rates(self, v: Array) -> Array:
+        """γ, normal (c,) and then along the tangents."""
+        moved: Array = self.rows @ v
+        return moved
+
+    def terms(self, v: Array) -> Array:
+        """The sums of the sizes of the terms of the rates [m/s]."""
+        sizes: Array = abs(self.rows) @ np.abs(v)
+        return sizes
+
+    def changes(self, impulses: Array) -> Array:
+        """D Λ."""
+        moved: Array = self.D @ impulses
+        return moved
+
+    def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
+        """The impulses with b + D Λ as the rates of their laws, which are sums of terms of a size."""
+        return solve(Problem(self.D, b, self.friction, size), guess)
+
+    def struck(self, v: Array, impulses: Array) -> Array:
+        """The velocities after impulses."""
+        change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
+        return v + change
+
+    def reactions(self, impulses: Array) -> Array:
+        """Impulses of the joints while contacts have impulses: with the velocities b of drives they do work."""
+        if not self.joints.size:
+            return np.zeros(self.joints.shape[0])
+        free: Array = solve_triangular(self.lower, self.rows.T @ impulses, lower=True)
+        return np.asarray(np.linalg.lstsq(self.joints.T, self.spread @ impulses - free, rcond=RANK)[0])
+
+    def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
+        """The nearest velocities with G v = b, and the impulses μ of the joints that take v there."""
+        if not rates.size:
+            return v, rates
+        w = self.lower.T @ v
+        mu = np.linalg.lstsq(
+            self.joints.T, np.linalg.lstsq(self.joints, rates - self.joints @ w, rcond=RANK)[0], rcond=RANK
+        )[0]
+        return solve_triangular(self.lower, w + self.joints.T @ mu, lower=True, trans=1), mu
+
+
+class SparseLevel:
+    """The same of many rigid bodies: K = [[M, −Gᵀ], [G, 0]] and the rows H (m, n), sparse."""
+
+    def __init__(self, masses: Any, joints: Any, rows: Any, friction: Array) -> None:
+        self._count, held = rows.shape[1], joints.shape[0]
+        self.rows, self.friction = rows, friction
+        self._masses, self._joints = masses, joints
+        blocks = [[masses, -joints.T], [joints, None]] if held else [[masses]]
+        self._K = sparse.csc_array(sparse.block_array(blocks))
+        self._padded = sparse.csr_array(sparse.hstack([rows, sparse.csr_array((rows.shape[0], held))]))
+        self._pattern = pattern_of(self._K, self._padded, self._padded, friction.size)
+        self._solve = splu(self._K, permc_spec="COLAMD").solve
+        self._cones = cones(friction, (rows * rows) @ (1.0 / masses.diagonal()))
+
+    rates, terms = Level.rates, Level.terms
+
+    def changes(self, impulses: Array) -> Array:
+        """D Λ."""
+        moved: Array = self._padded @ self._solve(self._padded.T @ impulses)
+        return moved
+
+    def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
+        """See :class:`Level`."""
+        given, none = np.zeros(b.size) if guess is None else guess, np.zeros(self._K.shape[0])
+        start = b if guess is None else b + self.changes(guess)
+        rows = self._padded
+        return solve_coupled(
+            Coupled(self._K, rows, rows, none, start, given, self._cones, size, self._pattern), none
+        ).impulses
+
+    def struck(self, v: Array, impulses: Array) -> Array:
+        """See :class:`Level`."""
+        change: Array = self._solve(self._padded.T @ impulses)[: self._count]
+        return v + change
+
+    def reactions(self, impulses: Array) -> Array:
+        """See :class:`Level`."""
+        held: Array = self._solve(self._padded.T @ impulses)[self._count :]
+        return held
+
+    def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
+        """See :class:`Level`."""
+        if not rates.size:
+            return v, rates
+        change = self._solve(np.concatenate([np.zeros(v.size), rates - self._joints @ v]))
+        return v + change[: v.size], change[v.size :]
+
+
+AnyLevel = Level | SparseLevel
+
+
+def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
+    """All gaps at a state."""
+    vectors = vectors_of(a.contacts, node_points(a, c.r, d.arm))
+    return gaps_between(a.contacts, vectors, vectors)
+
+
+def gap_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Rates of all gaps at a state."""
+    moved = rates_of(a.contacts, node_velocities(a, c, c.R, d.arm))
+    return np.asarray(np.vecdot(gaps_at(a, c, d).end, moved).sum(axis=0))
+
+
+def level_at(
+    a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, index: Array, sides: Sides | None = None
+) -> AnyLevel:
+    """Some of the contacts, and the joints, at a state; sparse with the sides of these contacts."""
+    part = a._replace(contacts=a.contacts.take(index))
+    friction = part.contacts.friction
+    if sides is None:
+        return level_of_rows(a, place, coefficient, (contact_rows(part, *place), friction))
+    (c, d), held = place, coefficient.size > 0
+    masses = as_matrix(a, mass_blocks(a), None, velocity_count(a))
+    joints = sparse.csr_array((0, masses.shape[1]))
+    if held:
+        joints = sparse.csr_array(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
+    return SparseLevel(masses, joints, sparse_contact_rows(part, c, d, sides), friction)
+
+
+def level_of_rows(
+    a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, struck: tuple[Array, Array]
+) -> Level:
+    """Rows H over v with their coefficients of friction, and the joints, at a state."""
+    (c, d), (rows, friction) = place, struck
+    lower = cholesky(mass_matrix(a, c.u).toarray(), lower=True)
+    G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
+    joints = solve_triangular(lower, G.T, lower=True).T
+    spread = solve_triangular(lower, rows.T, lower=True)
+    basis = _range(joints)
+    spread = spread - basis @ (basis.T @ spread)
+    return Level(rows, spread, spread.T @ spread, lower, joints, basis, friction)
+
+
+def contact_rows(a: Arrays, c: Configuration, d: Derived) -> Array:
+    """Rates of all gaps and of all slips with the velocities, normal rows first; no slips without friction."""
+    gaps = gaps_at(a, c, d)
+    nodes = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
+    vectors = vector_rows(a, nodes)
+    rows = [dense(gap_rows(gaps.end, vectors))]
+    if a.contacts.friction.any():
+        rows += [dense(row) for row in slip_rows(a, vectors[0], _tangents_at(a, gaps), c.R)]
+    return np.vstack(rows)
+
+
+def sparse_contact_rows(a: Arrays, c: Configuration, d: Derived, sides: Sides) -> Any:
+    """The same by the blocks of rigid bodies, sparse."""
+    gaps = gaps_at(a, c, d)
+    vectors = vector_blocks(a, sides, world_spin_levers(a, c.R, d.arm))
+    rows = [gap_blocks(gaps.end, vectors)]
+    if a.contacts.friction.any():
+        assert vectors[0] is not None
+        rows += slip_blocks(a, sides, vectors[0], _tangents_at(a, gaps), c.R)
+    return sparse.csr_array(sparse.vstack([as_rows(a, sides, row, velocity_count(a)) for row in rows]))
+
+
+def _tangents_at(a: Arrays, gaps: Gaps) -> Touch:
+    tangent, arm = tangents(a.contacts, gaps)
+    none: Any = np.zeros(0)
+    return Touch(gaps, none, none, none, tangent, arm, none, none)
+
+
+def _range(rows: Array) -> Array:
+    """An orthonormal basis of the rows, (n, r)."""
+    if not rows.shape[0]:
+        return np.zeros((rows.shape[1], 0))
+    length = np.linalg.norm(rows, axis=1)
+    _, values, right = np.linalg.svd(rows / np.where(length > 0.0, length, 1.0)[:, None], full_matrices=False)
+    basis: Array = right[values > RANK * values.max(initial=0.0)].T
+    return basis

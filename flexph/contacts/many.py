@@ -1,0 +1,100 @@
+"""Impulses of many contacts between bodies: z and Λ together, with all contacts at once.
+
+The semismooth Newton method of :mod:`.complementarity` on the sparse problem; where it cycles, from points of the
+interior point method. What acts on each other and is not solved so goes to the dense methods.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from ..numerics.arrays import Array
+from .complementarity import EXACT, SOLVED, Impulses, Problem, solve_one
+from .coupled import WEIGHT, Coupled
+from .interior import interior_points
+
+STEPS, POLISHED = 8, 4
+"""Newton steps with all contacts at once, and from each point of the interior point method."""
+
+
+class Solved(NamedTuple):
+    """Impulses, and z."""
+
+    impulses: Impulses
+    z: Array
+
+
+def solve_coupled(problem: Coupled, start: Array) -> Solved:
+    """The impulses and what they change, from a change; look at their ``defect``. RuntimeError where K is singular."""
+    best = _newton(problem, start, problem.given, STEPS)
+    if best.impulses.defect > SOLVED and problem.rates.size <= 2 * problem.cones.contacts:
+        for near in interior_points(problem):
+            best = min(best, _newton(problem, *near, POLISHED), key=lambda tried: tried.impulses.defect)
+            if best.impulses.defect <= SOLVED:
+                break
+    return best if best.impulses.defect <= SOLVED else _apart(problem, best)
+
+
+def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
+    """Semismooth Newton steps from z and impulses, the best of them."""
+    factors, best = _Factors(problem), judged_at(problem, z, x)
+    best = best._replace(impulses=best.impulses._replace(defect=np.inf))  # K z may miss
+    for _ in range(steps):
+        try:
+            z, x = factors.step(z, x)
+        except RuntimeError:  # singular
+            break
+        found = judged_at(problem, z, x)
+        better = found.impulses.defect < best.impulses.defect
+        best = found if better else best
+        defect = best.impulses.defect
+        if defect <= EXACT or (defect <= SOLVED and not better) or not np.isfinite(found.impulses.defect):
+            break
+    return best
+
+
+def judged_at(problem: Coupled, z: Array, x: Array) -> Solved:
+    """Impulses and z with their defect."""
+    missed = float(np.abs(problem.cones.missed(x, problem.at(z))).max())
+    return Solved(Impulses(*problem.cones.split(x), missed / problem.scale, problem.scale), z)
+
+
+class _Factors:
+    """Newton steps of a problem, with the last matrix as long as who is open, sticks and slips stays."""
+
+    def __init__(self, problem: Coupled) -> None:
+        self._problem, self._sets = problem, np.zeros(0)
+
+    def step(self, z: Array, x: Array) -> tuple[Array, Array]:
+        """After a step."""
+        p = self._problem
+        now = p.cones.linear(x, p.at(z))
+        sets = np.concatenate([now.open, *now.on_rates.reshape(-1, now.open.size), *now.on_normal])
+        if not np.array_equal(sets, self._sets):
+            self._sets, self._held, self._lu = sets, *p.factored(now, WEIGHT / p.cones.normal_step)
+        change = np.where(self._held, 0.0, -x)
+        left = p.missing(z, x + change)
+        found = self._lu.solve(np.concatenate([left, -now.defect[self._held]]))
+        change[self._held] = found[z.size :]
+        return z + found[: z.size], x + change
+
+
+def _apart(problem: Coupled, best: Solved) -> Solved:
+    """The impulses with those of contacts that act on each other and are not solved by the dense methods."""
+    cones, solve, x = problem.cones, splu(problem.K, permc_spec="COLAMD").solve, best.impulses.flat
+    count, m, rates = cones.contacts, x.size, problem.at(best.z)
+    missed = np.abs(cones.missed(x, rates)).reshape(-1, count).max(axis=0) / problem.scale
+    pattern = sparse.block_array([[abs(problem.K), abs(problem.acting).T], [abs(problem.moved), None]])
+    group = connected_components(pattern, directed=False)[1][-m:].reshape(-1, count)[0]
+    for own in np.unique(group[missed > SOLVED]):
+        index = np.flatnonzero(group == own)
+        rows = (np.arange(m // count)[:, None] * count + index).ravel()
+        D = problem.moved[rows] @ solve(problem.acting[rows].T.toarray())
+        part = Problem(D, rates[rows] - D @ x[rows], cones.friction[index], problem.size)
+        x[rows] = solve_one(part, x[rows]).flat
+    return judged_at(problem, solve(problem.push + problem.acting.T @ (x - problem.given)), x)

@@ -1,0 +1,164 @@
+"""A step at an iterate, linearised, with some of the rigid contacts: how impulses change it, dense or by bodies."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ...contacts.complementarity import Impulses, Problem, solve
+from ...contacts.cones import Cones, cones
+from ...contacts.coupled import Coupled, pattern_of
+from ...contacts.many import solve_coupled
+from ...kernels.arrays import Arrays
+from ...kernels.contacts.gaps import Touch
+from ...kernels.gradient import velocity_count
+from ...kernels.jacobians.blocks import flatten, node_blocks, node_gradients, unflatten
+from ...kernels.jacobians.body_blocks import Sides, motion_matrix, pair_rows
+from ...kernels.jacobians.contacts import gap_rows, slip_rows, taken, vector_rows
+from ...kernels.values import Means, Solve
+from ...numerics.arrays import Array, dense
+from ..exact.iterate import Iterate, factored
+
+
+class Change(NamedTuple):
+    """Impulses that the laws want, and the change of the mean velocities and multipliers (n_v + g,) with them."""
+
+    impulses: Impulses
+    change: Array
+
+
+class DenseStep(NamedTuple):
+    """All impulses with D as a matrix: that of few contacts, or of bodies that deform.
+
+    ``free`` is the change without other impulses, ``spread`` (n_v + g, m) that by unit impulses, ``terms`` the largest
+    sum of the sizes of the terms of a rate [m/s].
+    """
+
+    solve: Solve
+    free: Array
+    spread: Array
+    problem: Problem
+    terms: float
+
+    def solved(self, given: Array, size: float) -> Change:
+        """The impulses near those given, with rates that are sums of this size at least."""
+        found = solve(self.problem._replace(size=max(self.terms, size)), given)
+        return Change(found, self.free + self.spread @ (found.flat - given))
+
+    def missed(self, impulses: Array, rates: Array) -> tuple[Impulses, float]:
+        """Impulses judged by rates, with what their defect is relative to [m/s]."""
+        b = rates - self.problem.D @ impulses
+        scale = max(float(np.abs(b).max()), self.terms, 1e-300)
+        return _judged(self.problem.cones, (impulses, rates), scale)
+
+
+class SparseStep(NamedTuple):
+    """The same between rigid bodies, with their velocities as unknowns, too."""
+
+    solve: Solve
+    problem: Coupled
+    start: Array
+    velocities: int
+    multipliers: int
+    h: float
+    terms: float
+    free: float
+
+    def solved(self, given: Array, size: float) -> Change:
+        """See :class:`DenseStep`."""
+        problem = self.problem._replace(given=given, size=max(self.terms, self.free, size))
+        found = solve_coupled(problem, self.start)
+        change = found.z[: self.velocities + self.multipliers].copy()
+        change[self.velocities :] /= self.h
+        return Change(found.impulses, change)
+
+    def missed(self, impulses: Array, rates: Array) -> tuple[Impulses, float]:
+        """See :class:`DenseStep`."""
+        return _judged(self.problem.cones, (impulses, rates), max(self.terms, self.free, 1e-300))
+
+
+def _judged(cones: Cones, at: tuple[Array, Array], scale: float) -> tuple[Impulses, float]:
+    impulses, rates = at
+    missed = np.abs(cones.missed(impulses, rates)).max()
+    return Impulses(*cones.split(impulses), float(missed) / scale, scale), scale
+
+
+def dense_step(a: Arrays, iterate: Iterate, index: Array, at: tuple[int, float, Array]) -> DenseStep:
+    """How impulses of some of the contacts change a step, from the number of the iteration, its size, and impulses."""
+    iteration, size, given = at
+    solve_with = factored(a, iterate, iteration, size)
+    correction = solve_with(iterate.defect)
+    point, h, own = iterate.point, iterate.step.h, touch_of(iterate, index)
+    part = a._replace(contacts=a.contacts.take(index))
+    B, W = node_gradients(a, point, node_blocks(a, point)[0])
+    on, moved = vector_rows(part, B), vector_rows(part, W)
+    acting, rates = [dense(gap_rows(own.gaps.mean, on))], [dense(gap_rows(own.gaps.end, moved)) / h]
+    if part.contacts.friction.any():
+        frame: Any = np.swapaxes(iterate.trial.inverse, 1, 2)
+        slips = [dense(row) for row in slip_rows(part, on[0], own, frame)]
+        acting, rates = acting + slips, rates + slips
+    R, spread = np.vstack(rates), _spread(a, solve_with, np.vstack(acting), iterate.x.lam.size)
+    n = velocity_count(a)
+    D, free = R @ spread[:n], -np.concatenate([flatten(a, correction), correction.lam])
+    b = rates_of(a, iterate, index) + R @ free[:n] - D @ given
+    return DenseStep(solve_with, free, spread, Problem(D, b, part.contacts.friction), _terms(a, R, iterate))
+
+
+def sparse_step(a: Arrays, iterate: Iterate, index: Array, sides: Sides, known: SparseStep | None) -> SparseStep:
+    """The same between rigid bodies on both sides of the contacts; ``known`` is that of the iterate before."""
+    point, h, defect, g = iterate.point, iterate.step.h, iterate.defect, iterate.x.lam.size
+    part, n = a._replace(contacts=a.contacts.take(index)), velocity_count(a)
+    acting, rates, turning = pair_rows(part, sides, point, touch_of(iterate, index))
+    terms = _terms(a, rates, iterate)
+    K = motion_matrix(a, point, sides, turning)
+    more = sparse.csr_array((rates.shape[0], K.shape[0] - n))
+    acting, moved = (sparse.csr_array(sparse.hstack([rows, more])) for rows in (acting, rates))
+    push, start = np.zeros(K.shape[0]), np.zeros(K.shape[0])
+    push[:n], push[n : n + g] = -flatten(a, defect), -defect.lam / h
+    now, free = rates_of(a, iterate, index), 0.0 if known is None else known.free
+    if known is None:
+        start = splu(K, permc_spec="COLAMD").solve(push)
+        free = float(np.abs(now + moved @ start).max())
+    masses = (acting * acting)[:, :n] @ (1.0 / K.diagonal()[:n])
+    laws = cones(part.contacts.friction, masses)
+    problem = Coupled(
+        K, acting, moved, push, now, np.zeros(now.size), laws, 0.0, pattern_of(K, acting, moved, index.size)
+    )
+    return SparseStep(partial(_corrected, a, K, h), problem, start, n, g, h, terms, free)
+
+
+def _corrected(a: Arrays, K: Any, h: float, defect: Means) -> Means:
+    """The correction for a defect."""
+    y, n, g = np.zeros(K.shape[0]), velocity_count(a), defect.lam.size
+    y[:n], y[n : n + g] = flatten(a, defect), defect.lam / h
+    y = splu(K, permc_spec="COLAMD").solve(y)
+    return unflatten(a, y[:n], y[n : n + g] / h)
+
+
+def touch_of(iterate: Iterate, index: Array) -> Touch:
+    """Some of the contacts of an iterate."""
+    assert iterate.trial.touch is not None
+    return taken(iterate.trial.touch, index)
+
+
+def rates_of(a: Arrays, iterate: Iterate, index: Array) -> Array:
+    """Gaps at the end of a step, and the slips where there is friction, over its length."""
+    own, frictional = touch_of(iterate, index), a.contacts.friction[index].any()
+    return np.concatenate([own.gaps.after, *(own.slip if frictional else ())]) / iterate.step.h
+
+
+def _terms(a: Arrays, rates: Any, iterate: Iterate) -> float:
+    return float((abs(rates) @ np.abs(flatten(a, iterate.x))).max())
+
+
+def _spread(a: Arrays, solve_with: Solve, rows: Array, multipliers: int) -> Array:
+    """What unit impulses along the rows (m, n_v) add to mean velocities and multipliers, (n_v + g, m)."""
+    columns = []
+    for row in rows:
+        y = solve_with(unflatten(a, row, np.zeros(multipliers)))
+        columns.append(np.concatenate([flatten(a, y), y.lam]))
+    return np.array(columns).T.reshape(-1, len(rows))

@@ -1,0 +1,109 @@
+"""Many rigid contacts at once: sparse matrices are the dense ones, and both ways lead to the same motion."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+import rigid
+from flexph import GROUND, connect, hinge, integrate
+from flexph.contacts import Cylinder, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.contacts.complementarity import Problem, judged, solve
+from flexph.contacts.cones import cones
+from flexph.contacts.coupled import Coupled, pattern_of
+from flexph.contacts.interior import interior_points
+from flexph.contacts.many import solve_coupled
+from flexph.integration.contact import closing, stepper
+from flexph.integration.contact.linearised import dense_step
+from flexph.methods import Exact
+
+
+def group(dim, joined, law):
+    """Balls that fall on a plate with a pole, which falls on the ground, and where they are."""
+    flat = lambda *x: x if dim == 3 else (x[0], x[2])  # noqa: E731
+    inertia, up = (0.1 if dim == 2 else np.diag([0.1, 0.2, 0.25])), flat(0.0, 0.0, 1.0)
+    feet = {f"foot{i}": flat(x, 0.3 * (-1.0) ** i, -0.1) for i, x in enumerate((-1.0, 0.0, 1.5))}
+    plate = rigid.body(2.0, inertia=inertia, ports=feet | {"top": flat(0.0, 0.0, 0.0), "pole": flat(-0.7, 0.0, 0.4)})
+    ball = rigid.body(1.0, inertia=inertia, ports={"centre": flat(0.0, 0.0, 0.0)})
+    places = {"plate": (0.0, 0.0, 0.11), "a": (0.0, 0.0, 0.52), "b": (0.81, 0.0, 0.52), "c": (0.4, 0.1, 1.235)}
+    spheres = [Sphere(f"{name}.centre", 0.4) for name in "abc"]
+    pole = Cylinder("plate.pole", 0.2) if dim == 2 else Cylinder("plate.pole", 0.2, (0.0, 0.0, 1.0))
+    connections = [
+        contact([f"plate.{foot}" for foot in feet], Plane(GROUND.at(*flat(0.0, 0.0, 0.0)), up), law),
+        contact(spheres, [Plane("plate.top", up), pole], law),
+        mutual_contact(spheres, law),
+    ]
+    if joined:
+        connections.append(hinge("plate.foot0", GROUND.at(-1.0, 0.01)))
+    mechanism = connect({"plate": plate} | dict.fromkeys("abc", ball), connections, gravity=flat(0.0, 0.0, -9.81))
+    pose = mechanism.assemble(guess={n: p if dim == 3 else (p[0], p[2], 0.0) for n, p in places.items()})
+    motion = {n: ((0.3, -0.1, -0.4), (0.1, -0.2, 1.0)) if dim == 3 else (0.3, -0.4, 1.0) for n in "abc"}
+    return mechanism, mechanism.consistent_state(pose, velocities=motion)
+
+
+@pytest.mark.parametrize(("dim", "joined"), [(2, False), (2, True), (3, False)])
+def test_sparse_and_dense_matrices_and_motions_are_the_same(monkeypatch, dim, joined):
+    law, times, compared = Rigid(friction=0.3), np.linspace(0.0, 0.05, 6), []
+    mechanism, start = group(dim, joined, law)
+    dense = integrate(mechanism, start, times, method=Exact(contact="steps"))
+    sparse_step = closing.sparse_step
+
+    def both(a, iterate, index, sides, known):
+        own = sparse_step(a, iterate, index, sides, known)
+        other = dense_step(a, iterate, index, (1, 0.0, np.zeros(own.problem.given.size)))
+        spread = splu(own.problem.K).solve(own.problem.acting.T.toarray())[: own.velocities]
+        for ours, theirs in ((own.problem.moved[:, : own.velocities] @ spread, other.problem.D),
+                             (spread, other.spread[: own.velocities])):  # fmt: skip
+            compared.append(np.abs(ours - theirs).max() / np.abs(theirs).max())
+        return own
+
+    monkeypatch.setattr(closing, "sparse_step", both)
+    monkeypatch.setattr(stepper, "MANY", 0)
+    solution = integrate(mechanism, start, times, method=Exact(contact="steps"))
+    assert len(compared) > 8 and max(compared) < 1e-13
+    assert np.abs(solution.ledger.residual).max() < 1e-13 * solution.ledger.scale
+    assert solution.ledger.complementarity_residual.max() < 1e-11
+    for name in "abc":
+        assert solution[f"{name}.centre"] == pytest.approx(dense[f"{name}.centre"], abs=1e-11)
+
+
+def stack(wide):
+    """Rows of contacts between unit discs in a hexagonal heap: H (m, n), more of them than needed, and their number."""
+    places = [(x + 0.5 * (y % 2), y * np.sqrt(0.75)) for y in range(wide) for x in range(wide)]
+    pairs = [
+        (i, j)
+        for j in range(len(places))
+        for i in range(j)
+        if abs(np.hypot(*np.subtract(places[j], places[i])) - 1) < 1e-9
+    ]
+    contacts = [(None, i, (0.0, 1.0)) for i in range(wide)]
+    contacts += [(i, j, tuple(np.subtract(places[j], places[i]))) for i, j in pairs]
+    rows, columns, values = [], [], []
+    for k, (first, second, (x, y)) in enumerate(contacts):
+        for row, own in ((k, (x, y, 0.0)), (k + len(contacts), (y, -x, 1.0))):
+            for body, sign in ((first, -1.0), (second, 1.0)):
+                if body is not None:
+                    rows += 3 * [row]
+                    columns += range(3 * body, 3 * body + 3)
+                    values += [sign * own[0], sign * own[1], own[2]]
+    return sparse.csr_array((values, (rows, columns)), shape=(2 * len(contacts), 3 * len(places))), len(contacts)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_heap_with_more_contacts_than_needed_is_solved_by_all_ways(friction):
+    rng = np.random.default_rng(4)
+    H, count = stack(4)
+    H = H if friction else H[:count]
+    M = sparse.csc_array(sparse.diags_array(np.tile([1.0, 1.0, 0.5], H.shape[1] // 3)))
+    D, mu = (H @ splu(M).solve(H.T.toarray())), np.full(count, friction)
+    for _ in range(3):
+        b = H @ (np.tile([0.0, -1.0, 0.0], H.shape[1] // 3) + 0.3 * rng.standard_normal(H.shape[1]))
+        none, laws = np.zeros(H.shape[1]), cones(mu, D.diagonal())
+        problem = Coupled(M, H, H, none, b, np.zeros(b.size), laws, 0.0, pattern_of(M, H, H, count))
+        by_bodies, by_matrix = solve_coupled(problem, none).impulses, solve(Problem(D, b, mu))
+        assert max(by_bodies.defect, by_matrix.defect) < 1e-11
+        assert judged(Problem(D, b, mu), by_bodies.flat).defect < 1e-10
+        for _, near in interior_points(problem):
+            assert judged(Problem(D, b, mu), near).defect < 1e-4
+        if not friction:  # then the rates are unique
+            assert D @ by_bodies.flat == pytest.approx(D @ by_matrix.flat, abs=1e-9)
