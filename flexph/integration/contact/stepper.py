@@ -7,30 +7,20 @@ velocities that it left against the contacts settle (:mod:`flexph.contacts.veloc
 
 from __future__ import annotations
 
-from copy import copy
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 
-from ...contacts.broad_phase import broad_phase, passing
-from ...contacts.levels import AnyLevel, gap_rates, gaps_at, level_at
-from ...contacts.velocities import Strike, impact, settle
-from ...kernels.contacts.gaps import ANGLE, TOUCHING, Contacts, gaps_between, no_contacts, vectors_of
-from ...kernels.gradient import velocity_count
-from ...kernels.jacobians.body_blocks import Sides, sides_of
-from ...kernels.resolution import coordinate_size
-from ...kernels.state import derive, node_points
-from ...kernels.values import Means, Schedule, Step
-from ...mechanisms.model.constraints import velocities_of, with_velocities
-from ...mechanisms.model.state import State, configuration, flat
+from ...contacts.broad_phase import passing
+from ...contacts.levels import gap_rates
+from ...kernels.contacts.gaps import ANGLE, TOUCHING, vectors_of
+from ...mechanisms.model.constraints import velocities_of
+from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
-from ..exact.newton import solve_step
-from ..exact.step import ExactStepper, InitialValueProblem, StepResult, StepStart
-from .closing import close
+from ..exact.step import StepResult, StepStart
+from .part_stepper import NONE, PartStepper
 from .parts import Part, joined
 
 INSIDE = 1e-9
@@ -47,43 +37,17 @@ DIVISIONS = 12
 """How often a step is divided where balls pass through each other in it."""
 AHEAD, TREES = 2.5, 12
 """How far is looked for pairs that are near, over the way of the fastest body, and how often if that was too little."""
-MANY = 30
-"""Velocities from which on matrices are sparse."""
-_NONE = np.zeros(0, dtype=int)
+CLOSINGS = 20
+"""How often a step is taken with more contacts, as bodies are in each other at its end."""
 
 
-class RigidStepper(ExactStepper):
+class RigidStepper(PartStepper):
     """The step of the exact scheme with rigid contacts."""
-
-    def __init__(
-        self,
-        problem: InitialValueProblem,
-        *,
-        contact: Literal["events", "steps"],
-        least_norm: bool = False,
-        depth: int = 2,
-    ) -> None:
-        super().__init__(problem, least_norm=least_norm, depth=depth)
-        self.by_events, self._names = contact == "events", self.accounts.gap_names
-        self._see(self.arrays.contacts)
-        self._broad = broad_phase(self._contacts, self.arrays.node_body.size)
-
-    def _see(self, contacts: Contacts) -> None:
-        self._contacts, self._rigid = contacts, np.flatnonzero(contacts.rigid)
-        self._bouncing = contacts.restitution > 0.0
-
-    def _of(self, index: Array) -> RigidStepper:
-        """The step with some of the gaps."""
-        one = copy(self)
-        one.arrays = self.arrays._replace(contacts=self._contacts.take(index))
-        one.accounts = self.accounts.of(one.arrays)
-        one._see(one.arrays.contacts)
-        return one
 
     def start(self, start: State) -> StepStart:
         """Where a run starts; raises ValueError where bodies are in each other."""
         begun = super().start(start)
-        gaps = gaps_at(self.arrays, begun.state.c, begun.state.d).before[self._rigid]
+        gaps = self._gaps(begun)[self._rigid]
         worst = int(np.argmin(gaps))
         if gaps[worst] < -INSIDE * self._size(begun):
             unit = "rad" if self.arrays.contacts.kind[self._rigid[worst]] == ANGLE else "m"
@@ -140,9 +104,6 @@ class RigidStepper(ExactStepper):
     def _given(self, start: StepStart, time: float) -> list[Part]:
         return self._by_events(start, time) if self.by_events else self._in_one(start, time)
 
-    def _points(self, at: StepStart) -> Array:
-        return node_points(self.arrays, at.state.c.r, at.state.d.arm)
-
     def _passing(self, start: StepStart, part: Part) -> float | None:
         """Share of a part of a step to divide it at, as balls pass through each other in it; None where none do.
 
@@ -194,26 +155,15 @@ class RigidStepper(ExactStepper):
 
     def _whole(self, start: StepStart, time: float, closed: Array) -> list[Part]:
         """The rest of a step, in which all gaps within reach may close."""
-        for _ in range(20):
+        for _ in range(CLOSINGS):
             part = self._part(start, time, closed)
             more = self._first_inside(part.end, closed)
             if not more.size:
                 return self._settled(part, closed)
             closed = np.union1d(closed, more)
-        raise StepFailed("more and more contacts close", 20, 0.0)
+        raise StepFailed("more and more contacts close", CLOSINGS, 0.0)
 
     # --- which contacts -------------------------------------------------------------------------------------------
-
-    def _size(self, at: StepStart) -> float:
-        return max(coordinate_size(self.arrays, at.state.c.r), 1e-300)
-
-    def _gaps(self, at: StepStart) -> Array:
-        gaps: Array = gaps_at(self.arrays, at.state.c, at.state.d).before
-        return gaps
-
-    def _touching(self, at: StepStart) -> Array:
-        """Rigid contacts that touch."""
-        return self._rigid[self._gaps(at)[self._rigid] <= TOUCHING * self._size(at)]
 
     def _held(self, at: StepStart) -> Array:
         """Rigid contacts that touch, without those that bounce off: they may come back with another impact."""
@@ -254,28 +204,10 @@ class RigidStepper(ExactStepper):
         still = RESTING * np.abs(rate[self._rigid]).max(initial=0.0)
         closing = self._contacts.rigid & (after <= 0.0) & (rate < -np.maximum(bend, still))
         if not (closing & self._bouncing).any():
-            return _NONE
+            return NONE
         return np.union1d(np.flatnonzero(closing), self._touching(start))
 
-    def _free_gaps(self, start: StepStart, time: float) -> Array:
-        """Gaps at the end of a step in which nothing touches."""
-        step, guess = self._to_solve(start, time)
-        free = self.arrays._replace(contacts=no_contacts(self.arrays.dim))
-        end = solve_step(free, step, guess).trial
-        vectors = vectors_of(self._contacts, node_points(self.arrays, end.end.r, end.arm))
-        gaps: Array = gaps_between(self._contacts, vectors, vectors).before
-        return gaps
-
     # --- impacts and settling ---------------------------------------------------------------------------------------
-
-    def _level(self, at: StepStart, index: Array) -> AnyLevel:
-        coefficient, _ = self.table.at(at.time)
-        return level_at(self.arrays, (at.state.c, at.state.d), coefficient, index, self._sides(index))
-
-    def _sides(self, index: Array) -> Sides | None:
-        """Both sides of some contacts where they are between many rigid bodies; None where matrices are small."""
-        small = velocity_count(self.arrays) <= MANY or self.least_norm or not self._contacts.rigid.all()
-        return None if small else sides_of(self.arrays._replace(contacts=self._contacts.take(index)))
 
     def _struck_where_closed(self, at: StepStart) -> Part | None:
         """The impact of all contacts that touch and close; None where none does."""
@@ -288,87 +220,3 @@ class RigidStepper(ExactStepper):
         if rates.min() >= -RESTING * level.terms(v)[: closed.size].max():
             return None
         return self._strike(at, closed, level)
-
-    def _strike(self, at: StepStart, index: Array, level: AnyLevel | None = None) -> Part:
-        """The impact of some contacts, after joints and drives have their rates."""
-        level = self._level(at, index) if level is None else level
-        v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
-        joined, mu = level.joined(v, b)
-        strike = impact(level, joined, self._contacts.restitution[index])
-        after = level.struck(joined, strike.impulses)
-        return self._booked(at, after, (mu, index, level), impact=strike)
-
-    def _settled(self, part: Part, closed: Array) -> list[Part]:
-        """A part of a step, and what settles at its end."""
-        if not closed.size:
-            return [part]
-        end, given = part.end, part.impulses.reshape(-1, closed.size)
-        own = (given[0] > 0.0) | np.isin(closed, self._touching(end))
-        if not own.any():
-            return [part]
-        index = closed[own]
-        level = self._level(end, index)
-        v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
-        joined, mu = level.joined(v, b)
-        strike = settle(level, joined, given[:, own].ravel()[: level.rows.shape[0]])
-        return [part, self._booked(end, level.struck(joined, strike.impulses), (mu, index, level), settled=strike)]
-
-    def _joint_rates(self, at: StepStart) -> Array:
-        return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
-
-    def _booked(
-        self,
-        at: StepStart,
-        v: Array,
-        given: tuple[Array, Array, AnyLevel],
-        *,
-        impact: Strike | None = None,
-        settled: Strike | None = None,
-    ) -> Part:
-        """The state with other velocities, and what that took."""
-        mu, index, level = given
-        a, mechanism, rates = self.arrays, self.mechanism, self.table.rates(at.time)
-        x = flat(mechanism, with_velocities(mechanism, at.state.c, v))
-        c = configuration(mechanism, x)
-        d = derive(a, c)
-        defect = velocity_defect(a, (c, d), self.table.at(at.time)[0], rates)
-        energy = self.accounts.energies(c, d)
-        b = self._joint_rates(at)
-        lost = -0.5 * float(mu @ (at.state.defect)) if mu.size else 0.0
-        strike = impact or settled
-        assert strike is not None
-        acting = mu + level.reactions(strike.impulses) if b.any() else mu
-        flows = self.accounts.struck(
-            acting * b, index, strike.impulses, impact=None if impact is None else impact.lost,
-            settled=None if settled is None else settled.lost, projected=lost,
-        )  # fmt: skip
-        balance = abs(self.accounts.balance(at.energy, energy, flows))
-        residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
-        end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
-        none = np.zeros(self.rows_of_g)
-        return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), _NONE, strike.missed, strike.scale)
-
-    # --- steps that close -------------------------------------------------------------------------------------------
-
-    def _to_solve(self, start: StepStart, time: float) -> tuple[Step, Means]:
-        h, middle = time - start.time, 0.5 * (start.time + time)
-        prescribed: Schedule = self.prescribed(start, time, self.forcing.at(middle))
-        return Step(start.state.c, start.state.d, h, prescribed), self._guess(start, h, prescribed)
-
-    def _part(self, start: StepStart, time: float, closed: Array) -> Part:
-        """The step to a time in which some contacts may close."""
-        h, (step, guess) = time - start.time, self._to_solve(start, time)
-        rates = self.table.rates(time, h)
-        impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
-        missed = scale = 0.0
-        if closed.size:
-            solution = close(self.arrays, step, guess, (closed, impulses), self._sides(closed))
-            step, own, known = solution.step, solution.impulses, solution.converged
-            impulses, missed, scale = own.flat, own.defect * own.scale, solution.scale
-            solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)
-        else:
-            solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
-        row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
-        end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
-        residuals, stage = self._residuals(start, h, solved), solved.means.lam
-        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, closed, missed, scale)

@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 import rigid
+from cases.disc_pile import RADIUS, pile
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Cylinder, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.contacts.complementarity import Problem, judged, solve
@@ -13,7 +14,7 @@ from flexph.contacts.cones import cones
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
 from flexph.contacts.many import solve_coupled
-from flexph.integration.contact import closing, stepper
+from flexph.integration.contact import closing, part_stepper
 from flexph.integration.contact.linearised import dense_step
 from flexph.methods import Exact
 
@@ -58,7 +59,7 @@ def test_sparse_and_dense_matrices_and_motions_are_the_same(monkeypatch, dim, jo
         return own
 
     monkeypatch.setattr(closing, "sparse_step", both)
-    monkeypatch.setattr(stepper, "MANY", 0)
+    monkeypatch.setattr(part_stepper, "MANY", 0)
     solution = integrate(mechanism, start, times, method=Exact(contact="steps"))
     assert len(compared) > 8 and max(compared) < 1e-13
     assert np.abs(solution.ledger.residual).max() < 1e-13 * solution.ledger.scale
@@ -107,3 +108,20 @@ def test_a_heap_with_more_contacts_than_needed_is_solved_by_all_ways(friction):
             assert judged(Problem(D, b, mu), near).defect < 1e-4
         if not friction:  # then the rates are unique
             assert D @ by_bodies.flat == pytest.approx(D @ by_matrix.flat, abs=1e-9)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_hexagonal_stack_of_equal_discs_that_all_touch_stays(friction):
+    """More contacts than the discs need, all closed to round-off, in a box that just holds them."""
+    wide, places = 4, {}
+    for y in range(wide):
+        for x in range(wide - y % 2):
+            column = 2.0 * x - wide + 1.0 + y % 2
+            places[f"disc{len(places)}"] = (RADIUS * column, RADIUS * (1.0 + 2.0 * y * np.sqrt(0.75)), 0.0)
+    mechanism = pile(np.full(len(places), RADIUS), RADIUS * wide, Rigid(friction=friction))
+    start = mechanism.consistent_state(mechanism.assemble(guess=places))
+    solution = integrate(mechanism, start, 5e-3 * np.arange(4), method=Exact(contact="steps"))
+    for name in places:
+        assert np.abs(solution[f"{name}.centre"] - places[name][:2]).max() < 1e-15
+    assert np.abs(solution.ledger.residual).max() < 1e-15 * solution.ledger.scale
+    assert solution.ledger.complementarity_residual.max() < 1e-11

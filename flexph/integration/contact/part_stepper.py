@@ -1,0 +1,174 @@
+"""Parts of steps with rigid contacts, each booked: ways on which some of them may close, impacts, and what settles."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Literal, Self
+
+import numpy as np
+
+from ...contacts.broad_phase import broad_phase
+from ...contacts.levels import AnyLevel, gaps_at, level_at
+from ...contacts.velocities import Strike, impact, settle
+from ...kernels.contacts.gaps import TOUCHING, Contacts, gaps_between, no_contacts, vectors_of
+from ...kernels.gradient import velocity_count
+from ...kernels.jacobians.body_blocks import Sides, sides_of
+from ...kernels.resolution import coordinate_size
+from ...kernels.state import derive, node_points
+from ...kernels.values import Means, Schedule, Step
+from ...mechanisms.model.constraints import velocities_of, with_velocities
+from ...mechanisms.model.state import configuration, flat
+from ...numerics.arrays import Array
+from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
+from ..exact.newton import solve_step
+from ..exact.step import ExactStepper, InitialValueProblem, StepStart
+from .closing import close
+from .parts import Part
+
+MANY = 30
+"""Velocities from which on matrices are sparse."""
+NONE = np.zeros(0, dtype=int)
+"""No contacts."""
+
+
+class PartStepper(ExactStepper):
+    """The step of the exact scheme with some of its rigid contacts."""
+
+    def __init__(
+        self,
+        problem: InitialValueProblem,
+        *,
+        contact: Literal["events", "steps"],
+        least_norm: bool = False,
+        depth: int = 2,
+    ) -> None:
+        super().__init__(problem, least_norm=least_norm, depth=depth)
+        self.by_events, self._names = contact == "events", self.accounts.gap_names
+        self._see(self.arrays.contacts)
+        self._broad = broad_phase(self._contacts, self.arrays.node_body.size)
+
+    def _see(self, contacts: Contacts) -> None:
+        self._contacts, self._rigid = contacts, np.flatnonzero(contacts.rigid)
+        self._bouncing = contacts.restitution > 0.0
+
+    def _of(self, index: Array) -> Self:
+        """The step with some of the gaps."""
+        one = copy(self)
+        one.arrays = self.arrays._replace(contacts=self._contacts.take(index))
+        one.accounts = self.accounts.of(one.arrays)
+        one._see(one.arrays.contacts)
+        return one
+
+    def _size(self, at: StepStart) -> float:
+        return max(coordinate_size(self.arrays, at.state.c.r), 1e-300)
+
+    def _gaps(self, at: StepStart) -> Array:
+        gaps: Array = gaps_at(self.arrays, at.state.c, at.state.d).before
+        return gaps
+
+    def _touching(self, at: StepStart) -> Array:
+        """Rigid contacts that touch."""
+        return self._rigid[self._gaps(at)[self._rigid] <= TOUCHING * self._size(at)]
+
+    def _level(self, at: StepStart, index: Array) -> AnyLevel:
+        coefficient, _ = self.table.at(at.time)
+        return level_at(self.arrays, (at.state.c, at.state.d), coefficient, index, self._sides(index))
+
+    def _sides(self, index: Array) -> Sides | None:
+        """Both sides of some contacts where they are between many rigid bodies; None where matrices are small."""
+        small = velocity_count(self.arrays) <= MANY or self.least_norm or not self._contacts.rigid.all()
+        return None if small else sides_of(self.arrays._replace(contacts=self._contacts.take(index)))
+
+    def _strike(self, at: StepStart, index: Array, level: AnyLevel | None = None) -> Part:
+        """The impact of some contacts, after joints and drives have their rates."""
+        level = self._level(at, index) if level is None else level
+        v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
+        held, mu = level.joined(v, b)
+        strike = impact(level, held, self._contacts.restitution[index])
+        after = level.struck(held, strike.impulses)
+        return self._booked(at, after, (mu, index, level), impact=strike)
+
+    def _settled(self, part: Part, closed: Array) -> list[Part]:
+        """A part of a step, and what settles at its end."""
+        if not closed.size:
+            return [part]
+        end, given = part.end, part.impulses.reshape(-1, closed.size)
+        own = (given[0] > 0.0) | np.isin(closed, self._touching(end))
+        if not own.any():
+            return [part]
+        index = closed[own]
+        level = self._level(end, index)
+        v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
+        held, mu = level.joined(v, b)
+        strike = settle(level, held, given[:, own].ravel()[: level.rows.shape[0]])
+        return [part, self._booked(end, level.struck(held, strike.impulses), (mu, index, level), settled=strike)]
+
+    def _joint_rates(self, at: StepStart) -> Array:
+        return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
+
+    def _booked(
+        self,
+        at: StepStart,
+        v: Array,
+        given: tuple[Array, Array, AnyLevel],
+        *,
+        impact: Strike | None = None,
+        settled: Strike | None = None,
+    ) -> Part:
+        """The state with other velocities, and what that took."""
+        mu, index, level = given
+        a, mechanism, rates = self.arrays, self.mechanism, self.table.rates(at.time)
+        x = flat(mechanism, with_velocities(mechanism, at.state.c, v))
+        c = configuration(mechanism, x)
+        d = derive(a, c)
+        defect = velocity_defect(a, (c, d), self.table.at(at.time)[0], rates)
+        energy = self.accounts.energies(c, d)
+        b = self._joint_rates(at)
+        lost = -0.5 * float(mu @ (at.state.defect)) if mu.size else 0.0
+        strike = impact or settled
+        assert strike is not None
+        acting = mu + level.reactions(strike.impulses) if b.any() else mu
+        flows = self.accounts.struck(
+            acting * b, index, strike.impulses, impact=None if impact is None else impact.lost,
+            settled=None if settled is None else settled.lost, projected=lost,
+        )  # fmt: skip
+        balance = abs(self.accounts.balance(at.energy, energy, flows))
+        residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
+        end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
+        none = np.zeros(self.rows_of_g)
+        return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), NONE, strike.missed, strike.scale)
+
+    def _points(self, at: StepStart) -> Array:
+        return node_points(self.arrays, at.state.c.r, at.state.d.arm)
+
+    def _free_gaps(self, start: StepStart, time: float) -> Array:
+        """Gaps at the end of a step in which nothing touches."""
+        step, guess = self._to_solve(start, time)
+        free = self.arrays._replace(contacts=no_contacts(self.arrays.dim))
+        end = solve_step(free, step, guess).trial
+        vectors = vectors_of(self._contacts, node_points(self.arrays, end.end.r, end.arm))
+        gaps: Array = gaps_between(self._contacts, vectors, vectors).before
+        return gaps
+
+    def _to_solve(self, start: StepStart, time: float) -> tuple[Step, Means]:
+        h, middle = time - start.time, 0.5 * (start.time + time)
+        prescribed: Schedule = self.prescribed(start, time, self.forcing.at(middle))
+        return Step(start.state.c, start.state.d, h, prescribed), self._guess(start, h, prescribed)
+
+    def _part(self, start: StepStart, time: float, closed: Array) -> Part:
+        """The step to a time in which some contacts may close."""
+        h, (step, guess) = time - start.time, self._to_solve(start, time)
+        rates = self.table.rates(time, h)
+        impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
+        missed = scale = 0.0
+        if closed.size:
+            solution = close(self.arrays, step, guess, (closed, impulses), self._sides(closed))
+            step, own, known = solution.step, solution.impulses, solution.converged
+            impulses, missed, scale = own.flat, own.defect * own.scale, solution.scale
+            solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)
+        else:
+            solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
+        row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
+        end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
+        residuals, stage = self._residuals(start, h, solved), solved.means.lam
+        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, closed, missed, scale)
