@@ -82,9 +82,10 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     best = judged(problem, start)
     if best.defect <= EXACT:
         return best
-    best = _together(problem, best) if problem.contacts > FEW else best
-    if best.defect <= SOLVED:
-        return best
+    if problem.contacts > FEW:
+        best = _together(problem, best)
+        if best.defect <= SOLVED:
+            return best
     parts, x = _independent(problem), best.flat
     if len(parts) == 1:
         return _solved(problem, best)
