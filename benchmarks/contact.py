@@ -170,12 +170,12 @@ def quickest(judged: dict[tuple[str, str], tuple[float, float]], code: str, targ
 def main() -> None:
     """Print all tables and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--long", action="store_true", help="piles of 400 discs and all compliant ones, too")
+    parser.add_argument("--long", action="store_true", help="piles of 400 discs, too")
     parser.add_argument("--only", choices=("ball", "discs"), help="one of both")
     given = parser.parse_args()
     if find_spec("exudyn") is None:
         parser.error("the peer is missing: pip install 'flexph[bench]'")
-    console = Console()
+    console = Console(width=110)
     if given.only != "discs":
         balls(console)
     if given.only != "ball":
