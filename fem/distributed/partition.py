@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,21 @@ class Part:
     shapes: Any
     coordinates: Array
     cells: Array
+
+
+class Share(NamedTuple):
+    """What a rank is sent: its part, the first coordinate of each rank, and its own rows.
+
+    ``held`` (own,): coordinates that are held; ``linear`` (own,): those that move corners of cells; ``rigid`` (own, r):
+    rigid motions of the solid that nothing holds; ``loads`` (own, k): those of the static responses.
+    """
+
+    part: Part
+    starts: Array
+    held: Array
+    linear: Array
+    rigid: Array
+    loads: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +87,18 @@ def cut(model: SolidModel, basis: Any, count: int) -> Partition:
         for r, ((picks, nodes, own), columns) in enumerate(zip(pieces, touched, strict=True))
     ]
     return Partition(tuple(parts), order, np.searchsorted(owner[order], np.arange(count + 1)))
+
+
+def linear_coordinates(model: SolidModel, basis: Any) -> Array:
+    """Which coordinates (n,) are more than the displacement of a node between corners."""
+    corner = np.zeros(len(model.mesh.points), dtype=bool)
+    for block in model.mesh.blocks:
+        corner[block.corners()] = True
+    columns = sparse.csc_array(basis)
+    linear = np.ones(basis.shape[1], dtype=bool)
+    single = np.flatnonzero(np.diff(columns.indptr) == 1)
+    linear[single] = corner[columns.indices[columns.indptr[single]] // model.dim]
+    return linear
 
 
 def bisected(centres: Array, count: int) -> Array:

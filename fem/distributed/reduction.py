@@ -30,7 +30,7 @@ from ..solids.references import pins, rigid_coordinates
 from ..solids.solid import read_model, watched_turns
 from ..solids.ties import Tied, tied
 from ..solids.view import shape_view, solid_view
-from .partition import Part, Partition, cut
+from .partition import Partition, Share, cut, linear_coordinates
 from .ranks import return_free_memory, total
 from .solvers import CROSSOVER, Solver, lowest_modes, prepared, responses
 from .system import System, assembled
@@ -57,16 +57,6 @@ class Solid(NamedTuple):
     basis: Any
     ports: Mapping[str, Tied]
     partition: Partition
-
-
-class Share(NamedTuple):
-    """What a rank is sent: its part, the first coordinate of each rank, and its own rows."""
-
-    part: Part
-    starts: Array
-    held: Array
-    rigid: Array
-    loads: Array
 
 
 class Reduction(NamedTuple):
@@ -96,7 +86,7 @@ def reduce_distributed(
             share: Share = comm.scatter(shares)
         with timed("matrices"):
             mean = reference == MEAN_AXIS
-            system = assembled(comm, share.part, share.starts, held=share.held, rigid=share.rigid, mean=mean)
+            system = assembled(comm, share, mean=mean)
             return_free_memory()
         vectors = _vectors(system, share, choices, timed)
         with timed("integrals and fields"):
@@ -132,10 +122,11 @@ def _shares(
     loads = loads[:, np.any((loads != 0.0) & ~free_of_motion, axis=0)]
     partition = cut(model, basis, count)
     model = replace(model, mesh=replace(model.mesh))  # without what was kept while it was judged
-    split = [partition.split(each) for each in (held, rigid, loads)]
+    linear = linear_coordinates(model, basis)[:, None]
+    split = [partition.split(each) for each in (held, linear, rigid, loads)]
     shares = [
-        Share(part, partition.starts, held[:, 0], rigid, loads)
-        for part, held, rigid, loads in zip(partition.parts, *split, strict=True)
+        Share(part, partition.starts, held[:, 0], linear[:, 0], rigid, loads)
+        for part, held, linear, rigid, loads in zip(partition.parts, *split, strict=True)
     ]
     return Solid(model, basis, ports, replace(partition, parts=())), shares
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +12,8 @@ from slepc4py import SLEPc
 
 from flexph.numerics.arrays import Array
 
+from .lobpcg import lobpcg
+from .multigrid import multigrid
 from .ranks import total
 from .system import System
 
@@ -19,11 +22,11 @@ CROSSOVER = 1_000_000
 """Coordinates from which on multigrid takes less memory and time than a factor on few ranks."""
 SPARE = 6
 """Modes carried along beyond those asked for."""
-EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-6, 1e-4
-"""Residual of a static response over its load, of 1/ω² by a factor over itself, of ω² by multigrid over itself, and of
-a mode that is only looked for."""
-TRIES, STEPS = 5, 5000
-"""Searches for modes that were missed, and steps of an iteration."""
+EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-9, 1e-4
+"""Residual of a static response over its load, of 1/ω² by a factor over itself, error of a mode by multigrid in energy,
+and that of one which is only looked for."""
+TRIES, STEPS, SEARCHED = 5, 5000, 300
+"""Searches for modes that were missed, steps of an iteration, and of LOBPCG."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,33 +43,34 @@ class Factored:
         eps.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
         eps.setDimensions(count)
         eps.setTolerances(tolerance or SETTLED, STEPS)
-        eps.getST().setKSP(self.ksp)
+        _precondition(eps.getST(), self.ksp.solve)
         values, vectors = _solved(eps, self.system, count)
         return 1.0 / values, vectors
 
 
 @dataclass(frozen=True, eq=False)
 class Multigrid:
-    """Conjugate gradients and LOBPCG with smoothed aggregation (GAMG) on the near-null space of rigid motions."""
+    """Conjugate gradients and LOBPCG with multigrid."""
 
     system: System
     ksp: Any
 
-    def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
+    def pairs(self, count: int, known: Array, tolerance: float = FREE_OF_FACTOR) -> tuple[Array, Array]:
         """By the smallest ω² of K x = ω² M x."""
-        eps = _problem(self.system, self.system.stiffness, _mass_operator(self.system), known)
-        eps.setType(SLEPc.EPS.Type.LOBPCG)
-        eps.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
-        eps.setDimensions(count)
-        eps.setLOBPCGBlockSize(count + SPARE)
-        eps.setLOBPCGLocking(False)
-        eps.setTolerances(tolerance or FREE_OF_FACTOR, STEPS)
-        transform = eps.getST()
-        transform.setType(SLEPc.ST.Type.PRECOND)
-        transform.getKSP().setType(PETSc.KSP.Type.PREONLY)
-        transform.getKSP().setPC(self.ksp.getPC())
-        values, vectors = _solved(eps, self.system, count)
-        return values, vectors if tolerance else _solutions(self.ksp, self.system.heavy(vectors))  # K⁻¹M settles them
+        width = max(count, min(count + SPARE, self.system.stiffness.getSize()[0] // 4))
+        start = _random(self.system, width, known)
+        return lobpcg(
+            self.system, self._corrections, start, known=known, wanted=count, tolerance=tolerance, steps=SEARCHED
+        )
+
+    def _corrections(self, residuals: Array) -> Array:
+        right, left = self.system.stiffness.createVecs()
+        result = np.empty_like(residuals)
+        for k, residual in enumerate(residuals.T):
+            left.array[:] = residual
+            self.ksp.getPC().apply(left, right)
+            result[:, k] = right.array
+        return result
 
 
 def prepared(system: System, solver: Solver) -> Factored | Multigrid:
@@ -77,11 +81,13 @@ def prepared(system: System, solver: Solver) -> Factored | Multigrid:
     factored = solver == "factor"
     ksp.setType(PETSc.KSP.Type.PREONLY if factored else PETSc.KSP.Type.CG)
     pc = ksp.getPC()
-    pc.setType(PETSc.PC.Type.CHOLESKY if factored else PETSc.PC.Type.GAMG)
-    if factored:
-        pc.setFactorSolverType(PETSc.Mat.SolverType.MUMPS)
-    ksp.setFromOptions()
     try:
+        if factored:
+            pc.setType(PETSc.PC.Type.CHOLESKY)
+            pc.setFactorSolverType(PETSc.Mat.SolverType.MUMPS)
+        else:
+            multigrid(system, pc)
+        ksp.setFromOptions()
         ksp.setUp()
     except PETSc.Error as error:
         raise ArithmeticError(f"the stiffness could not be prepared for solutions ({solver}): {error}") from error
@@ -132,11 +138,38 @@ def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
     eps.setProblemType(SLEPc.EPS.ProblemType.GHEP)
     if known.shape[1]:
         eps.setDeflationSpace([_vector(system, values) for values in known.T])
-    random = np.random.default_rng([system.comm.rank, known.shape[1]])
-    start = random.standard_normal((len(system.held), 1))
-    start[system.held] = 0.0
-    eps.setInitialSpace([_vector(system, start[:, 0])])
+    eps.setInitialSpace([_vector(system, _random(system, 1, known)[:, 0])])
     return eps
+
+
+def _random(system: System, count: int, known: Array) -> Array:
+    """Vectors (own, count) that are free of held coordinates."""
+    start = np.random.default_rng([system.comm.rank, known.shape[1]]).standard_normal((len(system.held), count))
+    start[system.held] = 0.0
+    return start
+
+
+def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
+    """Let a spectral transformation solve by a function of (right side, solution).
+
+    A solver that it is handed itself it gives matrices of its own, and sets it up again: another factor beside the
+    first.
+    """
+    own = transform.getKSP()
+    own.setType(PETSc.KSP.Type.PREONLY)
+    own.getPC().setType(PETSc.PC.Type.PYTHON)
+    own.getPC().setPythonContext(_Applied(apply))
+
+
+class _Applied:
+    """A function of (right side, solution) as PETSc takes preconditioners."""
+
+    def __init__(self, apply: Callable[[Any, Any], None]) -> None:
+        self._apply = apply
+
+    def apply(self, _: Any, right: Any, solution: Any) -> None:
+        """The solution of a right side."""
+        self._apply(right, solution)
 
 
 def _solved(eps: Any, system: System, count: int) -> tuple[Array, Array]:

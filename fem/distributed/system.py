@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 from flexph.numerics.arrays import Array
 
 from ..solids.elasticity import SolidElasticity, nodal_stiffness
-from .partition import Part
+from .partition import Part, Share
 from .ranks import total
 
 
@@ -22,7 +22,8 @@ from .ranks import total
 class System:
     """K and M over the coordinates of all ranks, of which each has its own rows.
 
-    On ``held`` coordinates (own,) K is diagonal and M zero. M is scaled by ``unit`` to a mean diagonal of one, and K
+    On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are those that move corners of cells, for
+    multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K
     with it. About mean axes rigid ``motions`` Q (own, r), QᵀMQ = 1, and their ``momenta`` W = MQ take M to M − WWᵀ, the
     mass of u − Q Wᵀu; with a port held r = 0.
     """
@@ -32,6 +33,7 @@ class System:
     stiffness: Any
     mass: Any
     held: Array
+    linear: Array
     motions: Array
     momenta: Array
     unit: float
@@ -50,15 +52,19 @@ class System:
         rest[self.held] = 0.0
         return rest
 
-    def displacements(self, vectors: Array) -> Array:
-        """Displacements (N·d, k) of the nodes of this rank by vectors (own, k)."""
+    def here(self, vectors: Array) -> Array:
+        """Vectors (own, k) over all coordinates of the cells of this rank."""
         scatter, whole, here = self._scatter()
         local = np.empty((len(self.part.coordinates), vectors.shape[1]))
         for k, given in enumerate(vectors.T):
             whole.array[:] = given
             scatter.scatter(whole, here)
             local[:, k] = here.array
-        return np.asarray(self.part.shapes @ local)
+        return local
+
+    def displacements(self, vectors: Array) -> Array:
+        """Displacements (N·d, k) of the nodes of this rank by vectors (own, k)."""
+        return np.asarray(self.part.shapes @ self.here(vectors))
 
     def loads(self, nodal: Array) -> Array:
         """Loads (own, k) by forces on the nodes of all ranks, (N·d, k) on this one."""
@@ -96,12 +102,9 @@ def products(matrix: Any, vectors: Array) -> Array:
     return images
 
 
-def assembled(comm: Any, part: Part, starts: Array, *, held: Array, rigid: Array, mean: bool) -> System:
-    """K and M, each rank's part from its own cells.
-
-    ``held`` (own,) is true where coordinates are held, ``rigid`` (own, r) are rigid motions of the solid that nothing
-    holds; with ``mean`` axes they are taken out of the mass.
-    """
+def assembled(comm: Any, share: Share, *, mean: bool) -> System:
+    """K and M, each rank's part from its own cells; with ``mean`` axes rigid motions are taken out of the mass."""
+    part, starts, held, rigid = share.part, share.starts, share.held, share.rigid
     d = part.model.dim
     block = 1 if np.any(starts % d) else d
     mass = _matrix(comm, part, starts, lambda: sparse.kron(part.model.mass, sparse.eye_array(d), "csr"), block)
@@ -119,12 +122,12 @@ def assembled(comm: Any, part: Part, starts: Array, *, held: Array, rigid: Array
     stiffness.zeroRowsColumns(numbers, float(stiffness.getDiagonal().sum()) / float(starts[-1]))
     mass.zeroRowsColumns(numbers, 0.0)
     stiffness.setOption(PETSc.Mat.Option.SPD, True)
-    stiffness.setNearNullSpace(_near_null(comm, stiffness, rigid))
-    return System(comm, part, stiffness, mass, held, motions, momenta, unit)
+    stiffness.setNearNullSpace(near_null(comm, stiffness, rigid))
+    return System(comm, part, stiffness, mass, held, share.linear, motions, momenta, unit)
 
 
-def _near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
-    """The rigid motions, orthonormal, as multigrid takes them."""
+def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
+    """Rigid motions (own, r), orthonormal, as multigrid takes them."""
     even = solve_triangular(np.linalg.cholesky(total(comm, rigid.T @ rigid)), rigid.T, lower=True)
     vectors = [stiffness.createVecRight() for _ in even]
     for vector, values in zip(vectors, even, strict=True):

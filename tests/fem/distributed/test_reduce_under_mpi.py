@@ -41,7 +41,7 @@ ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "O
 
 def start(*words, ranks=2):
     launch = [MPIEXEC, "-n", str(ranks)] if ranks else []
-    return subprocess.run([*launch, sys.executable, *map(str, words)], capture_output=True, text=True, timeout=120,
+    return subprocess.run([*launch, sys.executable, *map(str, words)], capture_output=True, text=True, timeout=900,
                           check=False, env={**os.environ, **ROOT, "OMP_NUM_THREADS": "1"})  # fmt: skip
 
 
@@ -91,6 +91,14 @@ def test_mass_integrals_are_those_of_one_process_for_the_same_vectors(tmp_path):
     """In a script on two ranks: it reduces the solid again by the vectors that the ranks found."""
     done = start(Path(__file__).with_name("same_vectors.py"), MESH)
     assert done.returncode == 0 and "same integrals" in done.stdout, done.stdout + done.stderr
+
+
+@under_mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("reference", ["root", "mean_axis"])
+def test_linear_cells_correct_quadratic_ones(reference):
+    done = start(Path(__file__).with_name("levels_of_multigrid.py"), reference)
+    assert done.returncode == 0 and "few steps" in done.stdout, done.stdout + done.stderr
 
 
 @under_mpi

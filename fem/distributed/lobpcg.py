@@ -1,0 +1,94 @@
+"""Lowest modes without a factor: the locally optimal block preconditioned conjugate gradient method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from flexph.numerics.arrays import Array
+
+from .system import System, products
+
+DEPENDENT = 1e-10
+"""Eigenvalue of a Gram matrix of unit vectors up to which a combination of them is left out."""
+
+
+class Images(NamedTuple):
+    """Vectors X (own, k), KX and MX."""
+
+    x: Array
+    k: Array
+    m: Array
+
+    def combined(self, weights: Array) -> Images:
+        """The same of XC."""
+        return Images(*(each @ weights for each in self))
+
+    def beside(self, other: Images) -> Images:
+        """The same of [X, Y]."""
+        return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
+
+    def out_of(self, system: System, vectors: Array) -> Array:
+        """V − X(XᵀKV) of vectors V (own, k), with XᵀKX = 1; twice, against round-off."""
+        for _ in range(2):
+            vectors = vectors - self.x @ system.inner(self.k, vectors)
+        return vectors
+
+
+def images(system: System, vectors: Array) -> Images:
+    """KX and MX of vectors (own, k)."""
+    return Images(vectors, products(system.stiffness, vectors), system.heavy(vectors))
+
+
+def lobpcg(
+    system: System,
+    precondition: Callable[[Array], Array],
+    start: Array,
+    *,
+    known: Array,
+    wanted: int,
+    tolerance: float,
+    steps: int,
+) -> tuple[Array, Array]:
+    """The lowest ω² of K x = ω² M x and vectors (own, wanted), beside known vectors; from more that start (own, k).
+
+    By the largest μ = 1/ω² of M x = μ K x: about mean axes M has no inverse, K has. With xᵀKx = 1, the residual
+    r = Mx − μKx and a preconditioner B near K⁻¹ the error of a vector is √(rᵀBr)/μ in energy; each is sought until that
+    is the tolerance. Combinations that depend on others leave the space [X, BR, P] instead of breaking its Gram matrix
+    (A. Knyazev, SIAM J. Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002) 2165).
+    """
+    count = start.shape[1]
+    found = images(system, known)
+    if known.shape[1]:
+        found = found.combined(_best(system, found, known.shape[1])[1])
+    space = images(system, found.out_of(system, precondition(system.heavy(start))))
+    active = np.ones(count, dtype=bool)
+    for _ in range(steps):
+        values, weights = _best(system, space, count)
+        if len(values) < count:
+            break
+        best = images(system, space.x @ weights)  # anew: errors of combined images would grow from step to step
+        residual = (best.m - best.k * values)[:, active]
+        ahead = precondition(residual)
+        going = np.sqrt(np.maximum(np.diag(system.inner(residual, ahead)), 0.0)) > tolerance * values[active]
+        active[active] = going
+        if not np.any(active[:wanted]):
+            return 1.0 / values[:wanted], best.x[:, :wanted]
+        before = space.x[:, count:] @ weights[count:, active] if len(weights) > count else start[:, :0]
+        fresh = found.out_of(system, np.hstack([ahead[:, going], before]))
+        space = best.beside(images(system, best.out_of(system, fresh)))
+    raise ArithmeticError(f"{wanted} modes of {count} did not settle in {steps} steps: take --solver factor")
+
+
+def _best(system: System, space: Images, count: int) -> tuple[Array, Array]:
+    """The largest μ in a space, and the weights (k, count) of their vectors, CᵀXᵀKXC = 1."""
+    gram, mass = system.inner(space.x, space.k), system.inner(space.x, space.m)
+    size = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
+    sizes, turned = np.linalg.eigh(0.5 * (gram + gram.T) / np.outer(size, size))
+    kept = sizes > DEPENDENT * sizes[-1]
+    unit = turned[:, kept] / np.sqrt(sizes[kept]) / size[:, None]
+    inside = unit.T @ mass @ unit
+    values, vectors = np.linalg.eigh(0.5 * (inside + inside.T))
+    return values[::-1][:count].copy(), unit @ vectors[:, ::-1][:, :count]
