@@ -113,6 +113,19 @@ def test_joints_that_slide_are_damped(tmp_path):
     )
 
 
+def test_dry_friction_is_told_or_taken(tmp_path):
+    """Of 5 N on 2 kg: 4 N of pull is held but for creeping, at tanh(s/v) = 4/5."""
+    link, dry = LINK.format(name="upper", mass=2.0), '<dynamics damping="0" friction="5"/>'
+    path = lift_file(tmp_path / "lift.urdf", link, more=dry)
+    with pytest.warns(UserWarning, match=r"dry friction .* left out, give friction_speed=.*: joints lift \(5 N\)"):
+        assert connect(read_urdf(path).bodies, read_urdf(path).connections, gravity=(0, 0, -2.0)).bodies
+    robot = read_urdf(path, friction_speed=1e-3)
+    mechanism = connect(robot.bodies, robot.connections, gravity=(0, 0, -2.0))
+    start = mechanism.consistent_state(mechanism.assemble(robot.placed()))
+    run = integrate(mechanism, start, 1e-3 * np.arange(21), method=Exact(compiled=False))
+    assert run.velocity("upper.origin")[-1, 2] == pytest.approx(-1e-3 * np.arctanh(0.8), abs=1e-7)
+
+
 def test_files_that_are_none_are_named(tmp_path):
     with pytest.raises(ValueError, match="must be a URDF file"):
         read_urdf(tmp_path / "no.urdf")
