@@ -121,11 +121,10 @@ def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], cre
 
 
 def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
-    """The robot in the middle, all its parts with a velocity."""
+    """The robot in the middle with a velocity; joints and drives give its wheels theirs."""
     guess = {name: ((front * LENGTH, side * WIDTH, 0.0), np.eye(3)) for name, (front, side) in CORNERS.items()}
     pose = mechanism.assemble({"chassis": ((0.0, 0.0, 0.0), np.eye(3))}, guess=guess)
-    moved = (velocity, (0.0, 0.0, 0.0))
-    return mechanism.consistent_state(pose, velocities=dict.fromkeys(mechanism.bodies, moved))
+    return mechanism.consistent_state(pose, velocities={"chassis": (velocity, (0.0, 0.0, 0.0))})
 
 
 def run(

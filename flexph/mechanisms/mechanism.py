@@ -167,7 +167,7 @@ class Mechanism(Model):
 
         Velocities are kept where the joints and drives allow all of them; the others follow with the least kinetic
         energy, without deformation rates where that is possible. Where they contradict the joints, each other or the
-        drives, the state has the admissible velocities nearest to all of them in kinetic energy.
+        drives, the state has the admissible velocities nearest to all of them in kinetic energy, and a warning says so.
 
         Parameters
         ----------

@@ -44,10 +44,12 @@ def coupled(name: str, *terms: tuple[Weighed, ...], unit: str = "N") -> Row:
 
 
 def refuse_equal(kind: str, *ports: PortName) -> None:
-    """Raise ValueError where two of the ports are the same."""
-    for i, port in enumerate(ports):
-        if port in ports[:i]:
-            raise ValueError(f"a {kind} joins different ports, got {port!r} twice")
+    """Raise ValueError where two of the ports are on the same body."""
+    bodies = [port.partition(".")[0] if isinstance(port, str) else port for port in ports]
+    for i, body in enumerate(bodies):
+        if body in bodies[:i]:
+            first, same = ports[bodies.index(body)], ports[i]
+            raise ValueError(f"a {kind} joins different bodies, got {first!r} and {same!r} of {body!r}")
 
 
 def shaft_directions(axes: tuple[Axes | None, Axes | None]) -> tuple[Direction | None, Direction | None]:

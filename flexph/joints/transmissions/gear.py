@@ -51,7 +51,7 @@ def gear(
     Raises
     ------
     ValueError
-        For a ratio of zero, one port given twice, and axes of the wrong dimension.
+        For a ratio of zero, two ports of one body, and axes of the wrong dimension.
 
     Examples
     --------

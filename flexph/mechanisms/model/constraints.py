@@ -64,11 +64,11 @@ def move_with(
     mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> Configuration:
     """The configuration with the admissible velocities nearest to those given by body."""
-    wanted, given = _wanted(mechanism, c, velocities)
+    wanted, given = wanted_velocities(mechanism, c, velocities)
     return with_velocities(mechanism, c, project(mechanism, c, wanted, given, table=table, time=time))
 
 
-def _wanted(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
+def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
     """Velocities before projection, those given at P carried to the centre of mass, and the numbers of those given."""
     cv, cw, _ = mechanism.network.arrays.columns
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []

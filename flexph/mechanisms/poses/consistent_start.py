@@ -15,6 +15,7 @@ from ..model.constraints import move_with, spring_forces
 from ..model.placement import Motion
 from ..model.state import Pose, State, at_rest, flat
 from ..model.time_table import TimeTable
+from .given_velocities import warn_of_changed
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -41,6 +42,7 @@ def consistent_state(
             )
         c = deform(mechanism, c, velocities, table=table, time=time)
     c = move_with(mechanism, c, velocities, table=table, time=time)
+    warn_of_changed(mechanism, c, velocities, table=table, time=time)
     forces = spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0]
     c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction hold nothing yet
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)

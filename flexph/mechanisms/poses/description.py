@@ -101,6 +101,8 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
             return [f"{count}, freedoms at least {max(velocities - rows, 0)}; redundancies: give describe(pose) a pose"]
     rank = rank_at(mechanism, pose)
     lines = [f"{count}, redundant {len(rank.redundant)}, freedoms {rank.freedoms} {where}"]
+    if not rank.freedoms:
+        lines.append("  nothing moves but by drives: constraints that contradict each other lock a mechanism, too")
     lines += _some("  ", [explain_redundant(names) for names in rank.redundant])
     if not rank.redundant:
         value = regularity(mechanism, pose)

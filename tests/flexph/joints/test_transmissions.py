@@ -1,6 +1,7 @@
 """Gears, belts, racks and screws: ratios over many turns, what the step keeps, and all that walks over rows."""
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -235,8 +236,10 @@ def test_the_name_of_what_is_wrong_is_told():
         gear("a.centre", "b.centre", ratio=0.0)
     with pytest.raises(ValueError, match="ratio"):
         gear("a.centre", "b.centre", ratio=math.nan)
-    with pytest.raises(ValueError, match=r"gear joins different ports, got 'a.centre' twice"):
+    with pytest.raises(ValueError, match=r"gear joins different bodies, got 'a.centre' and 'a.centre' of 'a'"):
         gear("a.centre", "a.centre", ratio=2.0)
+    with pytest.raises(ValueError, match="gear joins different bodies"):
+        gear("a.centre", "b.centre", "a.rim", ratio=2.0)
     with pytest.raises(ValueError, match="lead must not be zero"):
         screw("a.centre", GROUND, lead=0.0, axis=Z)
     with pytest.raises(ValueError, match=r"radii\[1\] must be positive"):
@@ -256,3 +259,20 @@ def test_the_name_of_what_is_wrong_is_told():
         mechanism = train()
         mechanism.equilibrium(mechanism.assemble(), spin=1.0)
     assert isinstance(train().connections[2].rows[0].law, Transmission)
+
+
+def test_gears_in_a_ring_that_contradict_each_other_are_told():
+    """Products of ratios other than 1 lock all wheels: the freedoms say so, and what is left of a velocity."""
+    wheel = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
+    held = [hinge(f"{name}.centre", GROUND.at(float(k), 0.0)) for k, name in enumerate("abc")]
+    ring = [gear("a.centre", "b.centre", ratio=-2.0), gear("b.centre", "c.centre", ratio=-2.0)]
+    for last, is_locked in ((0.25, False), (0.5, True)):
+        train = connect(dict.fromkeys("abc", wheel), [*held, *ring, gear("c.centre", "a.centre", ratio=last)])
+        assert ("nothing moves but by drives" in train.describe()) == is_locked
+        with (
+            pytest.warns(UserWarning, match=r"the nearest .* changed are 'a' by 3 rad/s$")
+            if is_locked
+            else nullcontext()
+        ):
+            start = train.consistent_state(train.assemble(), velocities={"a": 3.0})
+        assert start.x[train.layout.parts["a.spin"]] == (0.0 if is_locked else pytest.approx(3.0, abs=1e-14))

@@ -342,6 +342,16 @@ def test_steps_that_positions_do_not_resolve():
     assert run(falling, [0.0, 1e-13]).times[-1] == run(pendulum(), [0.0, 1e-13]).times[-1] == 1e-13
 
 
+def test_velocities_that_contradict_a_joint_are_told():
+    """A bar given (0, v) at its root and the spin ω turns about the hinge with ω + 3 v/2L."""
+    bar = pendulum()
+    with pytest.warns(UserWarning, match=r"changed are 'bar' by .* and 3 rad/s; they break hinge bar.root–.*: y by 2$"):
+        start = bar.consistent_state(bar.assemble(), velocities={"bar": (0.0, 2.0, 3.0)})
+    turned = bar.consistent_state(bar.assemble(), velocities={"bar": (0.0, 0.0, 3.0)})
+    assert start.x[-1] == pytest.approx(6.0, abs=1e-14)
+    assert turned.x[-1] == pytest.approx(3.0, abs=1e-14)
+
+
 def test_times_that_begin_a_round_off_beside_the_start():
     """0.1 + 0.2 s is not 0.3 s: the run begins at the start, and takes the same steps."""
     mechanism = pendulum()
