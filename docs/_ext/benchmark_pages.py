@@ -19,12 +19,17 @@ def stored_runs(folder: Path) -> list[dict[str, Any]]:
 
 def measured(runs: list[dict[str, Any]]) -> str:
     """Ratios of all commands, and what each printed, with date and machine."""
+    names = [run["command"].split()[1].rpartition("/")[2] for run in runs]
+    titles = [
+        name if names.count(name) == 1 else run["command"].rpartition("benchmarks/")[2]
+        for name, run in zip(names, runs, strict=True)
+    ]
     rows = [
-        (f"`{name}`", value, f"[](#{_anchor(run)})", run["date"])
-        for run in runs
+        (f"`{name}`", value, f"[](#{_anchor(title)})", run["date"])
+        for title, run in zip(titles, runs, strict=True)
         for name, value in RATIO.findall(run["output"])
     ]
-    sections = "\n\n".join(_section(run) for run in runs)
+    sections = "\n\n".join(map(_section, titles, runs))
     return (
         "# Benchmarks as they were run\n\nWhat the commands of `benchmarks/` printed, word for word; process time, one "
         "thread. A `ratio` line compares two times of one run, which the lines above it name. Where other work kept "
@@ -33,13 +38,12 @@ def measured(runs: list[dict[str, Any]]) -> str:
     )
 
 
-def _anchor(run: dict[str, Any]) -> str:
-    return run["command"].split()[1].rpartition("/")[2].replace(".py", "py").replace(".", "")
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def _section(run: dict[str, Any]) -> str:
-    name = run["command"].split()[1].rpartition("/")[2]
+def _section(title: str, run: dict[str, Any]) -> str:
     return (
-        f"## {name}\n\n```sh\n{run['command']}\n```\n\n{run['date']}, flexph {run['version']}, {run['machine']}; load "
+        f"## {title}\n\n```sh\n{run['command']}\n```\n\n{run['date']}, flexph {run['version']}, {run['machine']}; load "
         f"{run['load']}, {run['seconds']} s.\n\n```text\n{run['output']}\n```"
     )

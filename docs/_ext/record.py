@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -49,7 +50,7 @@ def record(command: str) -> Path:
         "output": printed.rstrip(),
     }
     RUNS.mkdir(exist_ok=True)
-    path = RUNS / f"{name}.json"
+    path = RUNS / f"{re.sub(r'[^A-Za-z0-9_]+', '-', command)}.json"
     path.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
