@@ -41,7 +41,9 @@ def solve(law: str, step: float, cells: int, end: float) -> Solution:
     parts += [torque(f"block.{port}", name=port) for port in bending]
     mechanism = connect({"block": body, "hub": hub}, parts)
     pose = mechanism.assemble({"block": ((0.0, 0.0, 0.0), np.eye(3))})
-    start = mechanism.consistent_state(pose, velocities=MOTION)
+    with warnings.catch_warnings():  # the motion nearest to this one is meant
+        warnings.filterwarnings("ignore", "the velocities given contradict")
+        start = mechanism.consistent_state(pose, velocities=MOTION)
     inputs = {port: lambda t, sign=sign: (0.0, sign * _bending(t), 0.0) for port, sign in bending.items()}
     return integrate(mechanism, start, np.linspace(0.0, end, max(1, round(end / step)) + 1), inputs=inputs)
 
