@@ -14,6 +14,7 @@ import click
 from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
+from flexph.console.folder import Folder
 from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
 from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
 from flexph.console.sources import epilog, explained
@@ -219,9 +220,8 @@ def _run_and_list(
 
 def _run_options() -> list[click.Parameter]:
     """Options of all runs."""
-    folder = click.Path(file_okay=False, path_type=Path)
     return [
-        click.Option(["--out"], type=folder, required=True, help="folder for the results"),
+        click.Option(["--out"], type=Folder(), required=True, help="folder for the results"),
         click.Option(["--force"], is_flag=True, help="replace files in a folder that is not empty"),
         click.Option(
             ["--checkpoint"],

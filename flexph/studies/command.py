@@ -12,6 +12,7 @@ import click
 
 from ..case import Case, Parameter, find_cases
 from ..case_run import status_of
+from ..console.folder import Folder
 from ..console.output import REPORT, repeating_command
 from ..console.verbosity import log, tell
 from ..files.results_folder import FolderRefused
@@ -30,7 +31,7 @@ NAMED = 10
 @click.command("study")
 @click.argument("case", metavar="CASE|MODEL.yaml")
 @click.option("--set", "given", multiple=True, metavar="NAME=A,B,…", help="values of a parameter; may be repeated")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="folder for the results")
+@click.option("--out", type=Folder(), required=True, help="folder for the results")
 @click.option("--jobs", type=click.IntRange(min=1), help="processes, by default one for each processor")
 @click.option("--executor", metavar="dask://HOST:PORT|mpi", help="workers elsewhere (extras dask and mpi)")
 @click.option("--resume", is_flag=True, help="go on with the study in the folder, or begin it")

@@ -56,6 +56,13 @@ def test_run_writes_results_and_summary(tmp_path):
     }
 
 
+def test_a_folder_without_name_is_not_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused = flexph("run", "swing", "--out", "")
+    assert (refused.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert "the folder has no name" in refused.stderr
+
+
 def test_defaults_are_those_of_the_function(tmp_path):
     assert flexph("run", "swing", "--out", tmp_path).exit_code == 0
     expected = {"length": 1.0, "swings": 3, "start": "rest", "label": "", "air_drag": True}
