@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from cases import robot_arm as case
+from cases.robot_arm import profile, profile_rate
 from flexph import integrate
 from flexph.control import Continuous, Sampled, StateFeedback, port_spring
 from flexph.numerics.arrays import Array
@@ -59,7 +60,7 @@ def within() -> dict[str, StateFeedback]:
     gains = np.array([[joint.stiffness, joint.damping, joint.target] for joint in case.JOINTS])
 
     def law(t: float, y: Array) -> Array:
-        part, rate = case.profile(t), case.profile_rate(t)
+        part, rate = profile(t), profile_rate(t)
         return gains[:, 0] * (gains[:, 2] * part - y[::2]) + gains[:, 1] * (gains[:, 2] * rate - y[1::2])
 
     return {"law": StateFeedback(function=law, sensors=case.SENSORS, ports=[joint.name for joint in case.JOINTS])}

@@ -6,7 +6,9 @@ Needs numba.
 from __future__ import annotations
 
 import itertools
+import logging
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from .continuous_loop import ContinuousLoop
     from .joined import Joined
     from .state_feedback import FeedbackLoop
+
+
+log = logging.getLogger("flexph")
 
 
 class CompiledAgreement:
@@ -126,12 +131,20 @@ class _Places:
 
 def is_compiled(joined: Joined) -> bool:
     """Whether compiled loops have all controllers: they are linear, and the functions such that numba compiles them."""
-    if not all(isinstance(c.steps, LinearSteps) for c in joined.controllers):
+    others = [c.name for c in joined.controllers if not isinstance(c.steps, LinearSteps)]
+    others += [c.name for c in joined.feedback if c.panel.seen is None]
+    if others:
         return False
     try:
-        return all(c.panel.seen is not None and _address(c) for c in joined.feedback)
-    except ValueError:
+        return all([_address(c) for c in joined.feedback])
+    except ValueError as error:
+        _say_slow(str(error))
         return False
+
+
+@cache
+def _say_slow(reason: str) -> None:
+    log.warning("flexph: Python is asked in each try of a step, since %s", reason)
 
 
 def _address(c: FeedbackLoop) -> int:

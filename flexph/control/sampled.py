@@ -85,7 +85,7 @@ class _Loop:
     """A controller in a run: its sensors, when it is called next, what it remembers and what it holds."""
 
     def __init__(self, name: str, controller: Sampled, model: Model, start: State) -> None:
-        self.name, self.given = name, controller
+        self.name, self.given, self._told = name, controller, f"controller {name!r}"
         of_step = {sensor: getattr(own, "of_step", None) for sensor, own in controller.sensors.items()}
         try:
             self.panel = Panel(model, {k: own for k, own in controller.sensors.items() if of_step[k] is None})
@@ -122,7 +122,7 @@ class _Loop:
         return True
 
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
-        told, known = f"controller {self.name!r}", () if self.memory is None else (self.memory,)
+        told, known = self._told, () if self.memory is None else (self.memory,)
         try:
             answer = self.given.function(time, readings, *known)
         except Exception as error:

@@ -46,11 +46,11 @@ class Panel:
         parts, size = mechanism.layout.parts, mechanism.layout.size
         self.entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
         order = {name: i for i, (name, _) in enumerate(measures(elements))}
-        self._readings: list[tuple[str, bool, int | list[int]]] = []
+        springs, count = self._arrays.springs, len(order)
+        self._readings: dict[str, int | list[int]] = {}  # among measures and, behind them, their rates
         for element, (name, quantity) in zip(elements, measured.items(), strict=True):
-            own = [order[f"{name}: {i}"] for i in range(len(element.form.measures))]
-            self._readings.append((name, quantity.is_rate, own[0] if quantity.scalar else own))
-        springs = self._arrays.springs
+            own = [order[f"{name}: {i}"] + count * quantity.is_rate for i in range(len(element.form.measures))]
+            self._readings[name] = own[0] if quantity.scalar else own
         self.angles = springs.length_product.size + springs.component_product.size
         self.size = springs.stiffness.size
         """Numbers that are measured."""
@@ -64,8 +64,7 @@ class Panel:
     @property
     def places(self) -> dict[str, list[int]]:
         """Where the numbers of each sensor are among all measures and, behind them, their rates."""
-        whole = [(name, own if isinstance(own, list) else [own], is_rate) for name, is_rate, own in self._readings]
-        return {name: [i + self.size * is_rate for i in own] for name, own, is_rate in whole}
+        return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
         """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
@@ -75,10 +74,11 @@ class Panel:
             for i in range(self.angles, len(values)):
                 if abs(near[i] - values[i]) > math.pi:
                     values[i] += FULL * round((near[i] - values[i]) / FULL)
-        readings = {}
-        for name, is_rate, own in self._readings:
-            numbers = rates if is_rate else values
-            readings[name] = numbers[own] if isinstance(own, int) else np.array([numbers[i] for i in own])
+        whole = values + rates
+        readings: dict[str, Any] = {
+            name: whole[own] if type(own) is int else np.array([whole[i] for i in own])
+            for name, own in self._readings.items()
+        }
         for name, of_state in self._states.items():
             readings[name] = of_state(x)
         return readings, values
