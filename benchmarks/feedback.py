@@ -9,7 +9,8 @@ feedback within the step. Ours books the balance, works and multipliers of every
 rounds in which all take their turn, from the assembled models to the end of the runs. One thread: OMP_NUM_THREADS=1.
 
 ``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), ``within`` as a ``StateFeedback``: both
-are solved within each step by compiled loops, the function compiled by numba.
+are solved within each step by compiled loops, the function compiled by numba. ``sampled, compiled`` is that function
+called once before each step, as ``sampled`` is, which asks Python as Exudyn does.
 The last line is what a call of a sampled controller costs beside a function that does nothing.
 """
 
@@ -55,15 +56,19 @@ def joined() -> dict[str, Continuous]:
     }
 
 
-def within() -> dict[str, StateFeedback]:
-    """The law as a function of readings within the steps."""
+def law_of(period: float | None = None) -> dict[str, StateFeedback]:
+    """The law as a function of readings that numba compiles, within the steps or called before them."""
     gains = np.array([[joint.stiffness, joint.damping, joint.target] for joint in case.JOINTS])
 
     def law(t: float, y: Array) -> Array:
         part, rate = profile(t), profile_rate(t)
         return gains[:, 0] * (gains[:, 2] * part - y[::2]) + gains[:, 1] * (gains[:, 2] * rate - y[1::2])
 
-    return {"law": StateFeedback(function=law, sensors=case.SENSORS, ports=[joint.name for joint in case.JOINTS])}
+    return {
+        "law": StateFeedback(
+            function=law, sensors=case.SENSORS, ports=[joint.name for joint in case.JOINTS], period=period
+        )
+    }
 
 
 def idle(period: float) -> dict[str, Sampled]:
@@ -205,7 +210,8 @@ def main() -> None:
         "port": lambda: ours("port"),
         "sampled": lambda: ours("sampled"),
         "joined": lambda: ours("sampled", joined()),
-        "within": lambda: ours("sampled", within()),
+        "within": lambda: ours("sampled", law_of()),
+        "sampled, compiled": lambda: ours("sampled", law_of(STEP)),
         "idle, called each step": lambda: ours("sampled", idle(STEP)),
         "idle, called once": lambda: ours("sampled", idle(END)),
         "exudyn, functions of loads": lambda: theirs(once=False),
@@ -220,6 +226,8 @@ def main() -> None:
         print(f"{name:28s} {1e3 * seconds:8.1f} ms, tip at the end {np.round(tips[name], 4)} m")
     print(f"ratio exudyn_functions_of_loads_over_port {least['exudyn, functions of loads'] / least['port']:.2f}")
     print(f"ratio exudyn_once_a_step_over_sampled {least['exudyn, once a step'] / least['sampled']:.2f}")
+    compiled = least["sampled, compiled"]
+    print(f"ratio exudyn_once_a_step_over_sampled_compiled {least['exudyn, once a step'] / compiled:.2f}")
     print(f"ratio sampled_over_port {least['sampled'] / least['port']:.2f}")
     print(f"ratio joined_over_port {least['joined'] / least['port']:.2f}")
     print(f"ratio within_over_port {least['within'] / least['port']:.2f}")

@@ -18,8 +18,8 @@ from ..numerics.arrays import Array
 from ..numerics.compiled.announcing import announced
 from ..numerics.compiled.by_address import Laid, address_of
 from ..numerics.compiled.functions import function_at
-from .compiled.data import KNOWN, NEW, SCALE, SLOPE_LENGTH, Agreement, Feedback, Linear, no_linear
-from .compiled.loops import agree
+from .compiled.data import KNOWN, NEW, SCALE, SLOPE_LENGTH, Agreement, Asked, Feedback, Linear, no_linear
+from .compiled.loops import CALLED, agree, ask
 from .continuous import LinearSteps
 
 if TYPE_CHECKING:
@@ -42,14 +42,13 @@ class CompiledAgreement:
         self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
         q = joined.entries.size
         self._linear = _linear(joined.controllers, joined.states, times)
-        self._calls = [Laid((np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size))) for c in joined.feedback]
-        self._feedback = [Laid(_feedback(c, x, call)) for c, call in zip(joined.feedback, self._calls, strict=True)]
+        self._feedback = [_Laid(c, x) for c in joined.feedback]
         widths = [c.entries.size for c in joined.feedback]
         first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
         linear, z = self._linear, np.zeros
         past, slope, scale, length = joined.memory
         rows = np.vstack([z((3 - len(past), q)), past])
-        self._arrays = Agreement(
+        given: Any = (
             *(np.ascontiguousarray(times), self.state, self.output, self.inputs, joined.entries.astype(np.int64)),
             *(z(q), z(q), z(q), z((2, q)), rows, slope.copy(), z((q, q + 1)), z((q, q))),
             *(np.array([scale, length, 0.0, math.inf, 0.0]), np.array([0, NEW, len(past)], dtype=np.int64)),
@@ -57,6 +56,7 @@ class CompiledAgreement:
             *(z((steps, linear.mean.size)), z((steps, linear.u.size)), z((steps, linear.own.size))),
             *(z((steps, q)), z((steps, linear.x.size))),
         )
+        self._arrays = Agreement(*given)
         self._arrays.tried[:] = joined.guess()
         np.add.at(self.inputs, joined.entries, self._arrays.tried)
         self._laid = Laid(self._arrays)
@@ -73,7 +73,7 @@ class CompiledAgreement:
             self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), scale, length
             self.joined.states = _split(a.states[done - 1].copy(), self.joined.controllers)
             for c, own in zip(self.joined.feedback, self._feedback, strict=True):
-                c.near = own.value[Feedback._fields.index("near")].tolist()
+                c.near = own.near
 
     def held(self, done: int) -> Array:
         """What they gave at all ports in so many steps."""
@@ -117,6 +117,38 @@ class CompiledAgreement:
         return rows, error
 
 
+class CompiledCalls:
+    """Feedback that compiled loops call before steps between some times, and hold: ``address`` and ``data`` of it."""
+
+    def __init__(self, feedback: list[FeedbackLoop], times: Array, states: tuple[Array, Array], held: Array) -> None:
+        self.feedback, (x, rows) = feedback, states
+        self._laid = [_Laid(c, x) for c in feedback]
+        addresses = np.array([own.address for own in self._laid], dtype=np.int64)
+        self.due = np.zeros((len(times) - 1, len(feedback)), dtype=np.int64)
+        self._asked = Laid(Asked(np.ascontiguousarray(times), x.copy(), rows, held, self.due, addresses))
+        self.data = self._asked.address
+        with announced():
+            self.address = address_of(ask, (0, 0))
+
+    def calls(self) -> list[tuple[int, list[float]]]:
+        """How often each was called, and what its angles are next to."""
+        return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._laid, strict=True)]
+
+
+class _Laid(Laid):
+    """A feedback in compiled code, with the tuple that its function is called with."""
+
+    def __init__(self, c: FeedbackLoop, x: Array) -> None:
+        self._call = Laid((np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size)))
+        super().__init__(_feedback(c, x, self._call))
+
+    @property
+    def near(self) -> list[float]:
+        """What angles are next to."""
+        near: list[float] = self.value[Feedback._fields.index("near")].tolist()
+        return near
+
+
 class _Places:
     """Where a controller begins among the unknowns, inputs, states and joined inputs of all."""
 
@@ -131,12 +163,15 @@ class _Places:
 
 def is_compiled(joined: Joined) -> bool:
     """Whether compiled loops have all controllers: they are linear, and the functions such that numba compiles them."""
-    others = [c.name for c in joined.controllers if not isinstance(c.steps, LinearSteps)]
-    others += [c.name for c in joined.feedback if c.panel.seen is None]
-    if others:
+    return all(isinstance(c.steps, LinearSteps) for c in joined.controllers) and are_compiled(joined.feedback)
+
+
+def are_compiled(feedback: list[FeedbackLoop]) -> bool:
+    """Whether compiled loops have the sensors and functions of all feedback; else a sentence says why not."""
+    if any(c.panel.seen is None for c in feedback):
         return False
     try:
-        return all([_address(c) for c in joined.feedback])
+        return all([_address(c) for c in feedback])
     except ValueError as error:
         _say_slow(str(error))
         return False
@@ -144,7 +179,7 @@ def is_compiled(joined: Joined) -> bool:
 
 @cache
 def _say_slow(reason: str) -> None:
-    log.warning("flexph: Python is asked in each try of a step, since %s", reason)
+    log.warning("flexph: compiled loops ask Python, since %s", reason)
 
 
 def _address(c: FeedbackLoop) -> int:
@@ -170,7 +205,9 @@ def _linear(controllers: list[ContinuousLoop], states: list[Array], times: Array
     own = [first + i for c, _, (_, first) in whole for _, part, _, _ in c.joined for i in range(part.start, part.stop)]
     (N, M), n = sizes.sum(axis=0).tolist(), state.size
     return Linear(
-        *(block_diag(*(getattr(s, name) for s in steps)) for name in ("E", "flow", "B")),
+        E=block_diag(*(s.E for s in steps)),
+        flow=block_diag(*(s.flow for s in steps)),
+        B=block_diag(*(s.B for s in steps)),
         state=state.astype(np.int64),
         stored=stored.astype(np.int64),
         x=np.concatenate(states),
@@ -200,4 +237,5 @@ def _feedback(c: FeedbackLoop, x: Array, call: Laid) -> Feedback:
         end=start.copy(),
         call=call.value,
         addresses=np.array([_address(c), call.address]),
+        ports=c.entries.astype(np.int64),
     )

@@ -19,7 +19,7 @@ from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
 from .continuous import Continuous
 from .joined import Joined
-from .state_feedback import StateFeedback
+from .state_feedback import FeedbackLoop, StateFeedback, Unusable
 
 FITS = 1e-9
 """Distance of a sample and a time of the run, over the period, up to which they are one."""
@@ -96,7 +96,7 @@ class _Loop:
         self.calls, self.memory = 0, controller.memory
         self.near: list[float] | None = None
         self.outputs: tuple[str, ...] = ()
-        self._keys: set[str] = set()
+        self.keys: set[str] = set()
         self._numbers = {port: part.start for port, part in self.ports.items() if part.stop - part.start == 1}
 
     def due(self) -> float:
@@ -116,15 +116,17 @@ class _Loop:
             else:
                 self._set(held, port, value, time)
         self.calls += 1
-        if answer.keys() == self._keys:
+        if answer.keys() == self.keys:
             return False
-        self.outputs, self._keys = tuple(answer), set(answer)
+        self.outputs, self.keys = tuple(answer), set(answer)
         return True
 
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
         told, known = self._told, () if self.memory is None else (self.memory,)
         try:
             answer = self.given.function(time, readings, *known)
+        except Unusable:
+            raise
         except Exception as error:
             raise ValueError(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
         if known:
@@ -146,6 +148,17 @@ class _Loop:
         held[part] = given.ravel()
 
 
+def _is_called(controller: Any) -> bool:
+    """Whether a controller is called between steps."""
+    return isinstance(controller, Sampled) or (isinstance(controller, StateFeedback) and controller.period is not None)
+
+
+def _held(c: FeedbackLoop) -> Sampled:
+    """A feedback that is called and held, as functions of Python are."""
+    assert c.given.period is not None
+    return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
+
+
 Controller = Sampled | Continuous | StateFeedback
 
 
@@ -162,12 +175,32 @@ class ControlLoops:
             if not isinstance(controller, Controller):
                 kinds = "a Sampled, Continuous or StateFeedback"
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
-        within = {name: c for name, c in controllers.items() if not isinstance(c, Sampled)}
+        within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
         self.joined = Joined(model, within, start.controllers) if within else None
         self.multipliers = start.multipliers
-        self._loops = [_Loop(name, c, model, start) for name, c in controllers.items() if isinstance(c, Sampled)]
+        called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
+        self.feedback = [FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)]
+        held = {c.name: _held(c) for c in self.feedback}
+        self._loops = [_Loop(name, held.get(name, c), model, start) for name, c in called.items()]
         self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
         self._check()
+
+    @cached_property
+    def are_called_compiled(self) -> bool:
+        """Whether compiled loops have all that are called between steps; needs numba."""
+        from .agreement import are_compiled
+
+        return len(self.feedback) == len(self._loops) > 0 and are_compiled(self.feedback)
+
+    def begin_calls(self) -> None:
+        """Let feedback in compiled loops go on from where the last calls were."""
+        for c, loop in zip(self.feedback, self._loops, strict=True):
+            c.near, loop.outputs, loop.keys = loop.near, tuple(c.given.ports), set(c.given.ports)
+
+    def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
+        """Book how often compiled loops have called feedback, and what its angles are next to."""
+        for loop, (count, near) in zip(self._loops, calls, strict=True):
+            loop.calls, loop.near = loop.calls + count, near if count else loop.near
 
     @cached_property
     def is_compiled(self) -> bool:
@@ -183,12 +216,12 @@ class ControlLoops:
         return {loop.name: loop.outputs for loop in self._loops} | {c.name: tuple(c.given.ports) for c in within}
 
     def due(self, times: Array) -> np.ndarray:
-        """Which of the next times [s] of steps are those of calls, 1 or 0."""
-        due = np.zeros(times.size, dtype=np.int64)
-        for loop in self._loops:
+        """Which of the next times [s] of steps are those of calls, 1 or 0, of each that is called."""
+        due = np.zeros((times.size, len(self._loops)), dtype=np.int64)
+        for k, loop in enumerate(self._loops):
             period = loop.given.period
             calls = np.arange(loop.calls, int((times[-1] - loop.start) / period + FITS) + 1)
-            due[np.searchsorted(times, loop.start + period * (calls - FITS)).clip(max=times.size - 1)] = 1
+            due[np.searchsorted(times, loop.start + period * (calls - FITS)).clip(max=times.size - 1), k] = 1
         return due
 
     def call(self, time: float, x: Array, multipliers: Array) -> None:

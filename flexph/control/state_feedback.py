@@ -38,6 +38,9 @@ class StateFeedback:
         Quantities of :mod:`flexph.sensors` by name.
     ports : sequence of str
         External ports of the mechanism that it sets.
+    period : float, optional
+        Time between two calls [s] of a feedback that is held between them, as :class:`Sampled`: compiled loops that
+        call no other ones then do not leave compiled code. Within the steps by default.
 
     Raises
     ------
@@ -66,6 +69,7 @@ class StateFeedback:
     function: Callable[[float, Array], Any]
     sensors: Mapping[str, Quantity]
     ports: Sequence[str]
+    period: float | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function) or isinstance(self.function, type):
@@ -76,8 +80,14 @@ class StateFeedback:
             raise ValueError(f"ports must be a list of one external port at least, got {check.shown(self.ports)}")
         if len(set(self.ports)) < len(self.ports):
             raise ValueError(f"ports must be different from each other, got {check.shown(self.ports)}")
+        if self.period is not None:
+            check.positive("period", self.period, "s")
         object.__setattr__(self, "sensors", read_only(self.sensors))
         object.__setattr__(self, "ports", tuple(self.ports))
+
+
+class Unusable(ValueError):
+    """What a feedback answers is no input."""
 
 
 class FeedbackLoop:
@@ -94,6 +104,7 @@ class FeedbackLoop:
             raise ValueError(f"controller {name!r}: {error}") from None
         parts = [model.network.input_slices[port] for port in given.ports]
         self.entries = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        self._ends = np.cumsum([part.stop - part.start for part in parts])[:-1]
         self.near: list[float] | None = None
 
     @property
@@ -106,14 +117,23 @@ class FeedbackLoop:
         readings, near = self.panel.read(x, near)
         return np.concatenate([np.zeros(0), *(np.ravel(readings[name]) for name in self.given.sensors)]), near
 
+    def by_port(self, time: float, see: Mapping[str, Any]) -> dict[str, Array]:
+        """The inputs of its ports by name, from readings by name."""
+        every = [np.ravel(see[name]) for name in self.given.sensors]
+        answer = self.answer(time, np.concatenate([np.zeros(0), *every]))
+        return dict(zip(self.given.ports, np.split(answer, self._ends), strict=True))
+
     def answer(self, time: float, readings: Array) -> Array:
-        """The inputs of its ports; raises ValueError for what is none."""
+        """The inputs of its ports; raises Unusable for what is none."""
         told = f"controller {self.name!r}"
         try:
             answer = self.given.function(time, readings)
         except Exception as error:
-            raise ValueError(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
-        numbers = check.numbers(f"{told} at t = {time:.6g} s: the inputs of its ports", answer).ravel()
+            raise Unusable(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
+        try:
+            numbers = check.numbers(f"{told} at t = {time:.6g} s: the inputs of its ports", answer).ravel()
+        except ValueError as error:
+            raise Unusable(str(error)) from None
         if numbers.size != self.entries.size:
-            raise ValueError(f"{told} must return {self.entries.size} inputs, got {numbers.size}")
+            raise Unusable(f"{told} must return {self.entries.size} inputs, got {numbers.size}")
         return numbers

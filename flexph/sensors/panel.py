@@ -76,7 +76,7 @@ class Panel:
                     values[i] += FULL * round((near[i] - values[i]) / FULL)
         whole = values + rates
         readings: dict[str, Any] = {
-            name: whole[own] if type(own) is int else np.array([whole[i] for i in own])
+            name: whole[own] if isinstance(own, int) else np.array([whole[i] for i in own])
             for name, own in self._readings.items()
         }
         for name, of_state in self._states.items():

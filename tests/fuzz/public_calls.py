@@ -516,7 +516,7 @@ def _linear() -> dict[str, Call]:
                                                         "start": [0.0]}),
         "control.StateFeedback": Call(control.StateFeedback, {
             "function": lambda time, y: 0.0, "sensors": {"angle": flexph.sensors.joint_angle("arm.root")},
-            "ports": ["push"]}),
+            "ports": ["push"], "period": 0.1}),
         "control.beside": Call(control.beside, {}, (control.pid(1.0), control.pid(2.0))),
         "control.notch": Call(control.notch, {"frequency": 1.0, "damping": 1.0, "depth": 0.0}),
         "control.passive": Call(control.passive, {"system": system}),

@@ -78,6 +78,18 @@ class Feedback(NamedTuple):
     end: Array  # (p,)
     call: tuple[Array, Array, Array]  # time (1,), readings (p,), and the inputs that are answered
     addresses: np.ndarray  # (2,), of the function and of ``call``
+    ports: np.ndarray  # entries of the inputs of the mechanism that it sets
+
+
+class Asked(NamedTuple):
+    """Feedback that is called before some of k steps and held."""
+
+    times: Array  # (k + 1,)
+    first: Array  # (s,), the flat state at the start
+    states: Array  # (k, s), at the ends of steps
+    held: Array  # (i,)
+    due: np.ndarray  # (k, f), 1 where each is called
+    feedback: np.ndarray  # (f,), addresses
 
 
 def no_linear(steps: int) -> Linear:
@@ -94,7 +106,13 @@ def _example() -> Agreement:
 
 def _example_of_feedback() -> Feedback:
     one, two, index = np.zeros(0), np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
-    return Feedback(nothing_seen(), index, one, two, index, index, one, one, one, (one, one, one), index)
+    return Feedback(nothing_seen(), index, one, two, index, index, one, one, one, (one, one, one), index, index)
+
+
+def _example_of_asked() -> Asked:
+    one, two = np.zeros(0), np.zeros((0, 0))
+    return Asked(one, one, two, one, np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 take, take_feedback = taken_from(_example()), taken_from(_example_of_feedback())
+take_asked = taken_from(_example_of_asked())

@@ -29,6 +29,7 @@ from .data import (
     Feedback,
     Linear,
     take,
+    take_asked,
     take_feedback,
 )
 from .elimination import OPTIONS, eliminate, small
@@ -36,6 +37,8 @@ from .tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
 
 AGREED, AGAIN, FAILED = 0, 1, 2
 """What the loop is told after each try of a step."""
+CALLED = 2
+"""In place of 1 where a feedback was due."""
 PACKAGE = Path(__file__).parents[2]
 SOURCES = (
     *(PACKAGE / "control" / "compiled" / name for name in ("data.py", "elimination.py", "loops.py", "tolerances.py")),
@@ -264,6 +267,31 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
     for j in range(q):
         a.tried[j] -= a.space[j, q]
     return AGAIN
+
+
+def _ask(step: int, address: int) -> int:
+    """Let feedback whose time has come set what it holds, at the start of a step; 1 where an answer is no number."""
+    a = take_asked(address)
+    for k in range(a.feedback.size):
+        if a.due[step, k]:
+            f = take_feedback(a.feedback[k])
+            _read(f, a.states[step - 1] if step > 0 else a.first)
+            time, readings, inputs = f.call
+            time[0] = a.times[step]
+            copy(f.end, readings)
+            if call_at(f.addresses[0], (f.addresses[1],)) != 1:
+                return 1
+            for j in range(inputs.size):
+                if not math.isfinite(inputs[j]):
+                    return 1
+                a.held[f.ports[j]] = inputs[j]
+            copy(f.out[0], f.near)
+            a.due[step, k] = CALLED
+    return 0
+
+
+ask: Any = entry(_ask, plain=True, **OPTIONS)
+keep_on_disk(ask, named_by(SOURCES))
 
 
 def _agree(address: int, step: int) -> int:

@@ -387,12 +387,24 @@ class _Chunk:
         def call(k: int) -> None:
             self.loops.call(times[k], *((states[k - 1], multipliers[k - 1]) if k else start))
 
-        answering, solved = Answering(call), np.zeros(1, dtype=np.int64)
-        calls = Calls(answering.address, self.loops.due(self.times[:-1]), self.loops.held, self.held, within)
+        answering, solved, due = Answering(call), np.zeros(1, dtype=np.int64), self.loops.due(self.times[:-1])
+        asked: Any = None
+        if self.loops.are_called_compiled:
+            from ...control.agreement import CompiledCalls
+
+            self.loops.begin_calls()
+            asked = CompiledCalls(self.loops.feedback, self.times, (start[0], states), self.loops.held)
+            asked.due[:] = due
+        address, data = (answering.address, 0) if asked is None else (asked.address, asked.data)
+        calls = Calls(address, data, due.max(axis=1, initial=0), self.loops.held, self.held, within)
         try:
             self.blocks.compiled.take(self._own_inputs(), 1, 0, rows=self.rows, solved=solved, calls=calls)
         finally:
             self.done = int(solved[0])
+        if asked is not None:
+            self.loops.end_calls(asked.calls())
+            if self.done < len(due) and (asked.due[self.done] == 1).any():
+                call(self.done)  # which says what is wrong with an answer
         if answering.error is not None:
             raise answering.error
         self.failed = self.done < len(self.times) - 1

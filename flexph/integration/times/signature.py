@@ -62,7 +62,8 @@ def _controller(given: Controller) -> str:
     if isinstance(given, Sampled):
         return f"every {given.period} s, {fingerprint(given.function)}"
     if isinstance(given, StateFeedback):
-        return f"in the step, {given.ports}, {fingerprint(given.function)}"
+        when = "in the step" if given.period is None else f"every {given.period} s"
+        return f"{when}, {given.ports}, {fingerprint(given.function)}"
     system, outside = given.system, (*given.references.items(), *given.inputs.items())
     matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
     told = _mark(digits([given.start, *map(dense, matrices)]))

@@ -176,3 +176,19 @@ def test_states_are_read_too():
     run = integrate(MOTOR, start_of(MOTOR), TIMES, method=NUMPY, controllers={"law": loop})
     whole = run.measured(energy("total"))
     np.testing.assert_allclose(run.controls["motor"][:, 0], -0.05 * (whole[1:] + whole[:-1]), atol=1e-11)
+
+
+@pytest.mark.parametrize("method", [NUMPY, pytest.param(LOOPS, marks=pytest.mark.slow)])
+def test_held_feedback_is_that_of_a_sampled_controller(method):
+    times, period = np.linspace(0.0, 0.3, 31), 0.015  # steps end between the times, too
+    told = {"period": period, "sensors": SENSORS}
+    loop = Sampled(function=lambda t, see: {"motor": float(law(t, (see["angle"], see["rate"])))}, **told)
+    by_hand = integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"law": loop})
+    held = StateFeedback(function=law, ports=["motor"], **told)
+    run = integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"law": held})
+    np.testing.assert_allclose(run.states, by_hand.states, rtol=0.0, atol=1e-12)
+    np.testing.assert_array_equal(run.ledger.controllers["law"], run.ledger.work["motor"])
+    ends = StateFeedback(function=lambda t, y: np.nan if t > 0.1 else law(t, y), ports=["motor"], **told)
+    with pytest.raises(InputError, match=r"'law' at t = 0.105 s: the inputs of its ports must be finite") as caught:
+        integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"law": ends})
+    assert caught.value.solution.times[-1] == pytest.approx(0.105)

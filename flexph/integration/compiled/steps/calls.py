@@ -35,6 +35,8 @@ class Calls(NamedTuple):
 
     address: int
     """Of a function of the number of a step, which returns zero where all is well and has set ``held``."""
+    data: int
+    """What a compiled function is given behind that; zero where it is one of Python."""
     due: Index  # (n,), 1 before steps at whose start it is called
     held: Array  # (i,), inputs that go on until the next call
     booked: Array  # (n, i), what was held in each step
@@ -48,7 +50,7 @@ def nothing_within() -> Within:
 
 def no_calls() -> Calls:
     """Of steps under inputs that are known before."""
-    return Calls(0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
+    return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
 
 
 @kernel
@@ -57,8 +59,10 @@ def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
 
     Inputs have so many rows for each step.
     """
-    if calls.due[step] and call_at(calls.address, (step,)) != 0:
-        return False
+    if calls.due[step]:
+        failed = call_at(calls.address, (step,)) if calls.data == 0 else call_at(calls.address, (step, calls.data))
+        if failed != 0:
+            return False
     for p in range(step * points, (step + 1) * points):
         for i in range(calls.held.size):
             inputs[p, i] += calls.held[i]
