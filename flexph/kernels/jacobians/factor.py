@@ -28,7 +28,8 @@ def factor(a: Arrays, at: Point) -> Solve:
     """Factor the Jacobian at a trial; returns the map from defects to corrections."""
     if at.schedule.block is not None:
         return at.schedule.block.factor(a, at)
-    if not a.contacts.kind.size and are_apart(a) and at.schedule.decay is None:
+    all_turn = a.turning.size == len(a.mass)
+    if not a.contacts.kind.size and all_turn and are_apart(a) and at.schedule.decay is None:
         return partial(_one_by_one, a, body_matrix(a, at))
     return sparse_factor(a, at) if is_sparse(a) else dense_factor(a, at)
 
