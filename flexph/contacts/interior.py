@@ -88,7 +88,7 @@ def interior_points(problem: Coupled) -> Iterator[tuple[Array, Array]]:
             wanted: Array,
             pairs: _Pairs = pairs,
             missed: tuple[Array, Array] = missed,
-            at: tuple = (held, lu, left, weight),  # type: ignore[type-arg]
+            at: tuple = (held, lu, left, weight),
         ) -> tuple[_Pairs, Array, Array]:
             """To products that differ by those wanted (3, c): the pairs, z and Λ."""
             held, lu, left, weight = at

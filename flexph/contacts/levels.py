@@ -110,7 +110,15 @@ class SparseLevel:
         self._solve = splu(self._K, permc_spec="COLAMD").solve
         self._cones = cones(friction, (rows * rows) @ (1.0 / masses.diagonal()))
 
-    rates, terms = Level.rates, Level.terms
+    def rates(self, v: Array) -> Array:
+        """See :class:`Level`."""
+        moved: Array = self.rows @ v
+        return moved
+
+    def terms(self, v: Array) -> Array:
+        """See :class:`Level`."""
+        sizes: Array = abs(self.rows) @ np.abs(v)
+        return sizes
 
     def changes(self, impulses: Array) -> Array:
         """D Λ."""

@@ -110,7 +110,7 @@ class MovedMeans(NamedTuple):
 def moved_means(mechanism: Model) -> MovedMeans:
     """The unknown positions and slopes that move the means of points: one position, or those of both borders."""
     means, parts = mechanism.network.means, []
-    basis = sparse.csr_array(basis_of_points(mechanism)) if means else None
+    basis: Any = sparse.csr_array(basis_of_points(mechanism)) if means else None
     for m in means:
         weights = m.weights @ basis[m.frame : m.frame + len(m.weights)]
         order = np.argsort(-np.abs(weights), kind="stable")

@@ -49,13 +49,13 @@ def cells_of(vectors: Any, d: int) -> Cells:
     for own in cells:
         by_size.setdefault((len(own), places[own[0]].size), []).append(own)
     batches, row, column = [], [], []
-    for (count, width), own in by_size.items():
-        columns = np.array([places[points[0]] for points in own])
-        at = (d * np.array(own)[:, :, None] + np.arange(d)).reshape(len(own), count * d)
+    for (count, width), alike in by_size.items():
+        columns = np.array([places[points[0]] for points in alike])
+        at = (d * np.array(alike)[:, :, None] + np.arange(d)).reshape(len(alike), count * d)
         slopes = np.array([rows[i][:, j].toarray() for i, j in zip(at, columns, strict=True)])
-        batches.append(Batch(np.array(own), slopes.reshape(len(own), count, d, width)))
-        scalar = (d * columns[:, :, None] + np.arange(d)).reshape(len(own), width * d)
-        shape = (len(own), width * d, width * d)
+        batches.append(Batch(np.array(alike), slopes.reshape(len(alike), count, d, width)))
+        scalar = (d * columns[:, :, None] + np.arange(d)).reshape(len(alike), width * d)
+        shape = (len(alike), width * d, width * d)
         row.append(np.broadcast_to(scalar[:, :, None], shape).ravel())
         column.append(np.broadcast_to(scalar[:, None, :], shape).ravel())
     size = d * rows.shape[1]
