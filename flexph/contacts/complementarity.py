@@ -84,7 +84,7 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
         return best
     if problem.contacts > FEW:
         best = _together(problem, best)
-        if best.defect <= SOLVED:
+        if best.defect <= EXACT:
             return best
     parts, x = _independent(problem), best.flat
     if len(parts) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from typing import Literal, Self
 
@@ -19,10 +20,11 @@ from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import configuration, flat
 from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
 from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
 from ..exact.newton import solve_step
 from ..exact.step import ExactStepper, InitialValueProblem, StepStart
-from .closing import close
+from .closing import Closed, close
 from .parts import Part
 
 MANY = 30
@@ -155,6 +157,14 @@ class PartStepper(ExactStepper):
         prescribed: Schedule = self.prescribed(start, time, self.forcing.at(middle))
         return Step(start.state.c, start.state.d, h, prescribed), self._guess(start, h, prescribed)
 
+    def _closed(self, step: Step, guess: Means, closed: Array, impulses: Array) -> Closed:
+        """The solved step; by dense matrices where nearly redundant impulses do not settle with sparse ones."""
+        sides = self._sides(closed)
+        if sides is not None:
+            with suppress(StepFailed):
+                return close(self.arrays, step, guess, (closed, impulses), sides)
+        return close(self.arrays, step, guess, (closed, impulses))
+
     def _part(self, start: StepStart, time: float, closed: Array) -> Part:
         """The step to a time in which some contacts may close."""
         h, (step, guess) = time - start.time, self._to_solve(start, time)
@@ -162,7 +172,7 @@ class PartStepper(ExactStepper):
         impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
         missed = scale = 0.0
         if closed.size:
-            solution = close(self.arrays, step, guess, (closed, impulses), self._sides(closed))
+            solution = self._closed(step, guess, closed, impulses)
             step, own, known = solution.step, solution.impulses, solution.converged
             impulses, missed, scale = own.flat, own.defect * own.scale, solution.scale
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)
