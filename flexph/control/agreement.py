@@ -42,7 +42,7 @@ class CompiledAgreement:
         self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
         q = joined.entries.size
         self._linear = _linear(joined.controllers, joined.states, times)
-        self._feedback = [_Laid(c, x) for c in joined.feedback]
+        self._feedback = [_Laid(c, x, float(times[0])) for c in joined.feedback]
         widths = [c.entries.size for c in joined.feedback]
         first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
         linear, z = self._linear, np.zeros
@@ -111,8 +111,8 @@ class CompiledAgreement:
         rows = {
             "controller_energy": energies,
             "controller_state": states[1:],
-            "controller_flows": np.array(flows).reshape(-1, done).T,
-            "controller_work": np.array(given).reshape(-1, done).T,
+            "controller_flows": np.array(flows).reshape(len(flows), done).T,
+            "controller_work": np.array(given).reshape(len(given), done).T,
         }
         return rows, error
 
@@ -122,7 +122,7 @@ class CompiledCalls:
 
     def __init__(self, feedback: list[FeedbackLoop], times: Array, states: tuple[Array, Array], held: Array) -> None:
         self.feedback, (x, rows) = feedback, states
-        self._laid = [_Laid(c, x) for c in feedback]
+        self._laid = [_Laid(c, x, float(times[0])) for c in feedback]
         addresses = np.array([own.address for own in self._laid], dtype=np.int64)
         self.due = np.zeros((len(times) - 1, len(feedback)), dtype=np.int64)
         self._asked = Laid(Asked(np.ascontiguousarray(times), x.copy(), rows, held, self.due, addresses))
@@ -138,7 +138,8 @@ class CompiledCalls:
 class _Laid(Laid):
     """A feedback in compiled code, with the tuple that its function is called with."""
 
-    def __init__(self, c: FeedbackLoop, x: Array) -> None:
+    def __init__(self, c: FeedbackLoop, x: Array, time: float) -> None:
+        c.answer(time, c.read(x, c.near)[0])  # compiled code does not look where it reads: Python says what is wrong
         self._call = Laid((np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size)))
         super().__init__(_feedback(c, x, self._call))
 

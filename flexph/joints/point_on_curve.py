@@ -44,7 +44,8 @@ def point_on_curve(
     -------
     Connection
         The joint, for :func:`flexph.connect`, of d − 1 constraints; its multipliers are forces across the curve [N].
-        Runs are by ``Exact`` and its kin, without compiled loops, and end where the port leaves the curve.
+        Runs are by ``Exact`` and its kin, without compiled loops, and end where the port leaves the curve, or passes a
+        kink of more than 0.1 rad between two pieces.
 
     Raises
     ------
@@ -79,6 +80,8 @@ def point_on_curve(
         )
     if len(set(curve)) < count or port in curve:
         raise ValueError("curve must have different ports, and not the one that slides")
+    if not isinstance(curve[0], Ground) and port.partition(".")[0] == curve[0].partition(".")[0]:
+        raise ValueError(f"port must be one of another body than the curve, got {port!r} and {curve[0]!r}")
     if len({"" if isinstance(p, Ground) else p.partition(".")[0] for p in curve}) > 1:
         raise ValueError("curve must have ports of one body, or places of the ground")
     if any(p == GROUND for p in curve):

@@ -100,6 +100,8 @@ class ModelFile:
         check_outputs(entry.outputs, self.mechanism, here.at("outputs"))
         if isinstance(entry, TimedRun):
             here.of(entry.method, "method")
+        if isinstance(entry, Integrate):
+            here.of(entry.controllers, "controllers")
 
     def _poses(self, entry: Frequencies, here: Builder) -> list[Pose]:
         check_motions(self.document, self.builder, 0.0)

@@ -125,17 +125,17 @@ def test_interrupted_command_keeps_finished_steps(tmp_path, monkeypatch):
 
     def angle(t: float) -> float:
         calls["n"] += 1
-        if calls["n"] > 200:
+        if calls["n"] > 20000:  # a drive is asked for a whole block of steps, four times each
             raise KeyboardInterrupt
         return 150.0 * float(t)  # of one time, not of many at once
 
     original = crank_slider.drive
     monkeypatch.setattr(crank_slider, "drive", lambda port, reference, **_: original(port, reference, angle=angle))
     out = tmp_path / "out"
-    result = run("crank-slider", "--out", str(out), "--elements", "2", "--steps", "500", code=130)
+    result = run("crank-slider", "--out", str(out), "--elements", "2", "--steps", "20000", code=130)
     assert "interrupted at t = " in result.output
     monkeypatch.undo()
     kept = Solution.load(out / "unfinished.h5", crank_slider.crank_slider(2, "linear"))
     assert len(kept.times) > 5
-    whole, _ = crank_slider.solve(2, "linear", 500, 2.0)
+    whole, _ = crank_slider.solve(2, "linear", 20000, 2.0)
     np.testing.assert_array_equal(kept.states, whole.states[: len(kept.times)])

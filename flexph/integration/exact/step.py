@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
+OFF = 1e-9
+"""Distance of a point from its curve, over the largest from the points of the curve, from which on it is off."""
+KINK = 0.1
+"""Angle [rad] of a curve from which on passing it is no motion along the curve: a velocity across it remains."""
+
+
 class StepStart(NamedTuple):
     """The end of a step: what the next one starts from.
 
@@ -149,6 +155,7 @@ class ExactStepper:
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
             self._check_followers(solved, prescribed)
             check_contacts(self.mechanism, solved.end.d.product, solved.iterations)
+            check_curves(self.mechanism, start.state.d.product, solved.end.d.product, solved.iterations)
         except StepFailed as error:
             error.span = (start.time, time)
             raise
@@ -226,13 +233,25 @@ class ExactStepper:
 
 
 def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
-    """Discs that roll must stand at the end of a step, as flat ones have no point of contact; points be on curves."""
+    """Discs that roll must stand at the end of a step: where they lie flat, they have no point of contact."""
     t = mechanism.network.arrays.rolling
     fallen = np.flatnonzero(product[t.positive] <= t.least)
     if fallen.size:
         name = mechanism.constraint_names[t.positive_row[fallen[0]]]
         raise StepFailed(f"the disc of {name!r} comes to lie flat on the ground", iterations, 0.0)
+
+
+def check_curves(mechanism: Model, before: Array, after: Array, iterations: int) -> None:
+    """Points must be on their curves, and pass no kinks, where their velocities would jump, from products to others."""
     for curve in mechanism.network.arrays.curves:
-        if curve.is_beyond(curve.foot(product[curve.products])):
-            name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
-            raise StepFailed(f"{name!r} leaves its curve at an end", iterations, 0.0)
+        own = after[curve.products]
+        s0, s1 = curve.foot(before[curve.products]), curve.foot(own)
+        angle = curve.kink(own, s0, s1)
+        if angle > KINK:
+            reason = f"passes a kink of {angle:.2g} rad, where its velocity would jump: take a curve that is smooth"
+        elif curve.is_beyond(s1) or np.linalg.norm(own @ curve.shapes(s1)) > OFF * np.abs(own).max():
+            reason = "leaves its curve at an end"
+        else:
+            continue
+        name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
+        raise StepFailed(f"{name!r} {reason}", iterations, 0.0)

@@ -83,6 +83,18 @@ class Curve(NamedTuple):
         margin = END * float(self.knots[-1] - self.knots[0])
         return not self.knots[0] - margin <= s <= self.knots[-1] + margin
 
+    def kink(self, products: Array, s0: float, s1: float) -> float:
+        """The largest angle by which the curve turns at once at a knot between two places, or at the second [rad]."""
+        inner = self.knots[1:-1]
+        angles = [0.0]
+        passed = (inner > min(s0, s1)) & (inner < max(s0, s1)) | (inner == s1)
+        for e in np.flatnonzero(passed).tolist():
+            into = products @ self._of_piece(e, float(self.knots[e + 1] - self.knots[e]), 1)
+            out = products @ self._of_piece(e + 1, 0.0, 1)
+            cosine = into @ out / (np.linalg.norm(into) * np.linalg.norm(out))
+            angles.append(float(np.arccos(np.clip(cosine, -1.0, 1.0))))
+        return max(angles)
+
     def _local(self, s: float) -> tuple[int, float]:
         e = int(np.clip(np.searchsorted(self.knots, s, side="right") - 1, 0, len(self.first) - 1))
         return e, float(s - self.knots[e])

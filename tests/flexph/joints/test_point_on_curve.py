@@ -20,6 +20,7 @@ from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Exact, Exact4, ExactGauss
 
+pytestmark = pytest.mark.filterwarnings("ignore:the velocities given contradict")  # the nearest that fit are meant
 SOFT = fem.Material(young=1e8, density=1000.0, poisson=0.3)
 STRIP = fem.Section(width=0.02, height=0.03)
 ROUND_OFF = 1e-13  # of sums over tens of steps
@@ -220,6 +221,7 @@ def test_a_run_ends_where_the_point_leaves_the_curve():
         ({"curve": ["b.root", "c.tip"]}, "ports of one body"),
         ({"curve": ["b.root", "b.root"]}, "different ports"),
         ({"curve": ["b.root", "a.tip"]}, "not the one that slides"),
+        ({"curve": ["a.root", "a.middle"]}, "one of another body than the curve"),
         ({"curve": [GROUND, GROUND.at(1.0, 0.0)]}, "GROUND without a place"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),
@@ -228,6 +230,17 @@ def test_a_run_ends_where_the_point_leaves_the_curve():
 def test_bad_curves_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         point_on_curve("a.tip", **arguments)
+
+
+def test_a_kink_ends_the_run():
+    """Beyond it, the velocity across the next piece would have energy."""
+    bent = [GROUND.at(0.0, 1.0), GROUND.at(1.0, 0.0), GROUND.at(2.0, 1.0)]
+    mechanism = connect({"bead": rigid.point(1.0)}, [point_on_curve("bead.point", bent)], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess={"bead": (0.8, 0.2, 0.0)}))
+    with pytest.raises(IntegrationError, match=r"passes a kink of 1.6 rad") as caught:
+        integrate(mechanism, start, np.linspace(0.0, 1.0, 51))
+    assert caught.value.solution.ledger.largest_residual < ROUND_OFF
+    assert caught.value.solution.position("bead.point")[-1] == pytest.approx([1.0, 0.0], abs=0.1)
 
 
 def test_what_does_not_hold_is_refused_by_name():
