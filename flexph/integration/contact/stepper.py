@@ -19,7 +19,7 @@ from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..exact.step import StepResult, StepStart
+from ..exact.step import StepResult, StepStart, check_end
 from .part_stepper import NONE, PartStepper
 from .parts import Part, joined
 
@@ -62,7 +62,11 @@ class RigidStepper(PartStepper):
         if time <= start.time:
             raise StepFailed("steps with rigid contacts go forward in time", 0, 0.0)
         try:
-            return joined(start, self._parts(start, time))
+            parts, before = self._parts(start, time), start
+            for part in parts:  # not those that were tried: contacts may end them before a curve does
+                check_end(self.mechanism, before.state, part.end.state, part.iterations)
+                before = part.end
+            return joined(start, parts)
         except StepFailed as error:
             error.span = (start.time, time)
             raise

@@ -154,8 +154,7 @@ class ExactStepper:
             step = Step(start.state.c, start.state.d, h, prescribed)
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
             self._check_followers(solved, prescribed)
-            check_contacts(self.mechanism, solved.end.d.product, solved.iterations)
-            check_curves(self.mechanism, start.state.d.product, solved.end.d.product, solved.iterations)
+            check_end(self.mechanism, start.state, solved.end, solved.iterations)
         except StepFailed as error:
             error.span = (start.time, time)
             raise
@@ -232,6 +231,12 @@ class ExactStepper:
         return row[:i].reshape(a.weight.shape), row[i:j].reshape(a.columns.omega.shape), row[j:k]
 
 
+def check_end(mechanism: Model, before: EvaluatedState, after: EvaluatedState, iterations: int) -> None:
+    """What no equation of a step sees: discs stand at its end, and points are on their curves."""
+    check_contacts(mechanism, after.d.product, iterations)
+    _check_curves(mechanism, before.d.product, after.d.product, iterations)
+
+
 def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
     """Discs that roll must stand at the end of a step: where they lie flat, they have no point of contact."""
     t = mechanism.network.arrays.rolling
@@ -241,7 +246,7 @@ def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
         raise StepFailed(f"the disc of {name!r} comes to lie flat on the ground", iterations, 0.0)
 
 
-def check_curves(mechanism: Model, before: Array, after: Array, iterations: int) -> None:
+def _check_curves(mechanism: Model, before: Array, after: Array, iterations: int) -> None:
     """Points must be on their curves, and pass no kinks, where their velocities would jump, from products to others."""
     for curve in mechanism.network.arrays.curves:
         own = after[curve.products]

@@ -9,6 +9,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, IntegrationError, connect, drive, force, hinge, integrate, point_on_curve, slider, weld
+from flexph.contacts import Plane, Rigid, contact
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.rates.curves import Curve, pieces
@@ -230,6 +231,18 @@ def test_a_run_ends_where_the_point_leaves_the_curve():
 def test_bad_curves_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         point_on_curve("a.tip", **arguments)
+
+
+def test_a_run_with_rigid_contacts_ends_there_too():
+    rail = [GROUND.at(0.0, 0.0), GROUND.at(1.0, 0.0)]
+    bodies = {"bead": rigid.point(1.0), "ball": rigid.point(1.0)}
+    floor = contact("ball.point", Plane(GROUND.at(0.0, -1.0), (0.0, 1.0)), Rigid())
+    mechanism = connect(bodies, [point_on_curve("bead.point", rail), floor])
+    pose = mechanism.assemble(guess={"bead": (0.9, 0.0, 0.0), "ball": (0.0, 0.0, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"bead": (1.0, 0.0)})
+    with pytest.raises(IntegrationError, match="leaves its curve") as caught:
+        integrate(mechanism, start, np.linspace(0.0, 0.2, 11), method=Exact(contact="steps"))
+    assert caught.value.solution.times[-1] == pytest.approx(0.1)
 
 
 def test_a_kink_ends_the_run():
