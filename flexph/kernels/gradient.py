@@ -10,7 +10,7 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
-from .rates.on_curves import all_on_curves, curve_weights
+from .rates.on_curves import all_at_state, curve_weights
 from .rolling import gains, spin_rows, weights
 from .state import products
 
@@ -127,7 +127,7 @@ def constraint_matrix(
         return matrix @ moved
     by = products(a, vector) if by is None else by
     if a.curves:
-        own, _ = curve_weights(a.curves, all_on_curves(a.curves, by, by), matrix.shape)
+        own, _ = curve_weights(a.curves, all_at_state(a.curves, by), matrix.shape)
         matrix = matrix + kept(a, own)
     if not t.row.size:
         return matrix @ moved

@@ -16,9 +16,9 @@ from scipy import sparse
 from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
-from .rates.on_curves import all_on_curves, curve_sums
+from .rates.on_curves import curve_sums
 from .rates.terms import term_gains, term_slopes
-from .state import Configuration
+from .state import Configuration, Derived
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
@@ -92,10 +92,10 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
     return sparse.csr_array((values.ravel(), (at.ravel(), columns.ravel())), shape=(rows, width))
 
 
-def state_rates(a: Arrays, c: Configuration, product: Array, rate: Array) -> Array:
-    """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the products and their rates."""
-    t = a.rolling
-    own = curve_sums(a.curves, all_on_curves(a.curves, product, product), rate, t.free.size)
+def state_rates(a: Arrays, c: Configuration, d: Derived, rate: Array) -> Array:
+    """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the rates of the products."""
+    t, product = a.rolling, d.product
+    own = curve_sums(a.curves, d.on_curves, rate, t.free.size)
     if not t.row.size:
         return own
     return own + rates(t, gains(a, product, product), rate, turned_spins(c.R, c.omega))

@@ -10,6 +10,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import sweep, turned, turned_spins
 from .arrays import Arrays, total
+from .rates.on_curves import OnCurve, all_at_state
 from .strains import law_energies
 
 
@@ -27,7 +28,10 @@ class Configuration(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What the step needs of a configuration: inertia products, momenta, slopes, node arms, vectors, their products."""
+    """What the step needs of a configuration: inertia products, momenta, slopes, node arms, vectors, their products.
+
+    ``on_curves`` are the points on curves.
+    """
 
     Pu: Array
     Pdu: Array
@@ -37,6 +41,7 @@ class Derived(NamedTuple):
     arm: Array
     vector: Array
     product: Array
+    on_curves: tuple[OnCurve, ...]
 
 
 def body_sum(a: Arrays, x: Array) -> Array:
@@ -196,7 +201,7 @@ def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -
     """All that follows from a configuration whose node arms, vectors and products of these are known."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     p_r, p_u = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
-    return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints)
+    return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints, all_at_state(a.curves, joints[-1]))
 
 
 def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:

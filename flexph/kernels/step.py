@@ -24,7 +24,7 @@ from .contacts.gaps import Touch
 from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
 from .loads.faces import face_forces
-from .rates.on_curves import add_curve_forces, all_on_curves, curve_gaps
+from .rates.on_curves import add_curve_forces, all_over_step, curve_gaps
 from .rates.slips import add_slip_forces, slid
 from .rolling import add_forces as add_rolling
 from .rolling import add_torques, gains, slip, squares
@@ -102,7 +102,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
-    on_curves = all_on_curves(a.curves, known.product, product)
+    on_curves = all_over_step(a.curves, known.on_curves, known.product, product)
     add_curve_forces(a.curves, on_curves, lam, on_product)
     slips = None
     if a.slips.slip.size:

@@ -13,3 +13,14 @@ class StepFailed(ArithmeticError):
         super().__init__(reason)
         self.iterations, self.defect = iterations, defect
         self.span: tuple[float, float] | None = None
+
+
+class MotionEnded(StepFailed):
+    """A step in which the motion comes to where its model ends, after a ``share`` of the step; no fault of the solver.
+
+    ``advice`` says what to do.
+    """
+
+    def __init__(self, reason: str, iterations: int, *, share: float = 1.0, advice: str) -> None:
+        super().__init__(reason, iterations, 0.0)
+        self.share, self.advice = share, advice

@@ -84,7 +84,7 @@ def velocity_defect(a: Arrays, at: tuple[Configuration, Derived], coefficient: A
     speed = a.incidence @ node_velocities(a, c, c.R, d.arm)
     rate = product_changes(a, speed, d.vector)
     defect = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
-    return defect + state_rates(a, c, d.product, rate)
+    return defect + state_rates(a, c, d, rate)
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:

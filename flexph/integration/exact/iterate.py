@@ -11,7 +11,7 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.jacobians.factor import factor
 from ...kernels.jacobians.mixed import corrected_stresses, with_stresses
-from ...kernels.rates.on_curves import all_on_curves, curve_gaps, curve_sums
+from ...kernels.rates.on_curves import curve_gaps, curve_sums
 from ...kernels.resolution import RESOLUTION
 from ...kernels.rolling import rates, squares
 from ...kernels.state import constraint_sums, node_velocities, product_changes
@@ -101,7 +101,7 @@ def increment_of_gap(a: Arrays, at: Point, x: Means) -> Array:
     change += rates(a.rolling, t.gain, by_motion, h * turned_spins(at.start.R, x.omega))
     change += curve_sums(a.curves, t.on_curves, by_motion, rows)
     left = constraint_sums(a, known.product, s.coefficient_0, s.offset_0) + squares(a, known.product)
-    left += curve_gaps(a.curves, all_on_curves(a.curves, known.product, known.product), rows)
+    left += curve_gaps(a.curves, known.on_curves, rows)
     increment: Array = s.combined(change + NEWTON.forgotten * left)
     return increment
 

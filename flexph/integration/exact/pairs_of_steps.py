@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.state import Configuration, momenta
 from ...kernels.values import Means
 from ...numerics.arrays import Array
-from ...numerics.step_failed import StepFailed
+from ...numerics.step_failed import MotionEnded, StepFailed
 from ..times.loop import Run
 from ..times.step_control import Tried
 from ..times.step_size import LEFT, Tolerance
@@ -59,7 +59,7 @@ class PairStepper(ComposedStepper):
             second = self.inner.details(first.result.end, end)
             pair, left = self._joined(start, first, second)
         except StepFailed as failed:
-            return Tried([], math.inf, str(failed), known)
+            return Tried([], math.inf, str(failed), known, ended=failed if isinstance(failed, MotionEnded) else None)
         ends = (start, first.result.end, second.result.end)
         energy = max(known, *(float(s.energy[self._kinetic].sum()) for s in ends))
         estimate = self._energy(start, middle - start.time, second), left

@@ -21,7 +21,7 @@ from ...mechanisms.model.time_table import TimeTable
 from ...mechanisms.poses.resolution import shortest_step
 from ...numerics.arrays import Array
 from ...numerics.compiling import timed
-from ...numerics.step_failed import StepFailed
+from ...numerics.step_failed import MotionEnded, StepFailed
 from ...results.signature import mechanism_signature
 from ...results.solution import Solution
 from ...results.state_view import MechanismView
@@ -260,8 +260,10 @@ def _grid(times: Sequence[float] | Array, start: State) -> Array:
 
 
 def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
-    """Which step could not be solved, why, and what to do."""
+    """Which step could not be solved or to what the motion came, why, and what to do."""
     t0, t1 = span
+    if isinstance(error, MotionEnded):
+        return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
         f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "

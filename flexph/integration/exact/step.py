@@ -14,12 +14,12 @@ from ...kernels.state import Configuration, Derived, derive
 from ...kernels.tolerances import HISTORY, NEWTON
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.consistency import Checked
+from ...mechanisms.model.consistency import Checked, port_on
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import State, configuration
 from ...mechanisms.model.time_table import TimeTable, schedule
 from ...numerics.arrays import Array
-from ...numerics.step_failed import StepFailed
+from ...numerics.step_failed import MotionEnded, StepFailed
 from ...systems.inputs import Forcing
 from .advance import EvaluatedState, Rates, SolvedStep, solve_and_account, velocity_defect
 
@@ -232,9 +232,9 @@ class ExactStepper:
 
 
 def check_end(mechanism: Model, before: EvaluatedState, after: EvaluatedState, iterations: int) -> None:
-    """What no equation of a step sees: discs stand at its end, and points are on their curves."""
+    """What no equation of a step sees: discs stand at its end, and points are on their curves; raises MotionEnded."""
     check_contacts(mechanism, after.d.product, iterations)
-    _check_curves(mechanism, before.d.product, after.d.product, iterations)
+    _check_curves(mechanism, before.d, after.d, iterations)
 
 
 def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
@@ -243,20 +243,23 @@ def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:
     fallen = np.flatnonzero(product[t.positive] <= t.least)
     if fallen.size:
         name = mechanism.constraint_names[t.positive_row[fallen[0]]]
-        raise StepFailed(f"the disc of {name!r} comes to lie flat on the ground", iterations, 0.0)
+        reason = f"the disc of {name!r} comes to lie flat on the ground"
+        raise MotionEnded(reason, iterations, advice="end the run before by an event")
 
 
-def _check_curves(mechanism: Model, before: Array, after: Array, iterations: int) -> None:
+def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
     """Points must be on their curves, and pass no kinks, where their velocities would jump, from products to others."""
-    for curve in mechanism.network.arrays.curves:
-        own = after[curve.products]
-        s0, s1 = curve.foot(before[curve.products]), curve.foot(own)
-        angle = curve.kink(own, s0, s1)
+    curves = mechanism.network.arrays.curves
+    for curve, at_start, at_end in zip(curves, before.on_curves, after.on_curves, strict=True):
+        own, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
+        angle, off = curve.kink(own, s0, s1), np.linalg.norm(at_end.apart) > OFF * np.abs(own).max()
         if angle > KINK:
-            reason = f"passes a kink of {angle:.2g} rad, where its velocity would jump: take a curve that is smooth"
-        elif curve.is_beyond(s1) or np.linalg.norm(own @ curve.shapes(s1)) > OFF * np.abs(own).max():
-            reason = "leaves its curve at an end"
-        else:
-            continue
-        name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
-        raise StepFailed(f"{name!r} {reason}", iterations, 0.0)
+            reason = f"{port_on(mechanism, curve)} passes a kink of {angle:.2g} rad, where its velocity would jump"
+            raise MotionEnded(reason, iterations, advice="take a curve that is smooth")
+        if curve.is_beyond(s1):
+            last = curve.knots[-1] if s1 > s0 else curve.knots[0]
+            reason = f"{port_on(mechanism, curve)} comes to the end of its curve"
+            advice = "take a longer curve, or end the run before by an event"
+            raise MotionEnded(reason, iterations, share=float((last - s0) / (s1 - s0)), advice=advice)
+        if off:
+            raise StepFailed(f"{port_on(mechanism, curve)} is off its curve", iterations, 0.0)

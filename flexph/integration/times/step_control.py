@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from ...numerics.arrays import Array
+from ...numerics.step_failed import MotionEnded
 from .loop import Accepted, Run
 from .protocols import Memory
 from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
@@ -20,13 +21,15 @@ from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmal
 class Tried(NamedTuple):
     """Steps (start, result, how to take it up to an earlier time) that are tried, and their error over the tolerance.
 
-    ``cause`` says what to blame if that is too large; ``known`` is what the next estimate takes over.
+    ``cause`` says what to blame if that is too large; ``known`` is what the next estimate takes over. ``ended`` is
+    where the motion comes to the end of its model in them, as it may in steps that are too long.
     """
 
     steps: Sequence[tuple[Any, Any, Callable[[float], Any]]]
     error: float
     cause: str
     known: Any
+    ended: MotionEnded | None = None
 
 
 class ErrorEstimate(Protocol):
@@ -73,6 +76,8 @@ def controlled(
                 try:
                     size = control.rejected(size, h, tried.error)
                 except StepTooSmall as small:
+                    if tried.ended is not None:
+                        raise tried.ended from None
                     raise StepControlFailed(f"{small}: {tried.cause}", start) from None
                 rejected += count
                 continue

@@ -47,10 +47,13 @@ class OnCurve(NamedTuple):
         return own
 
 
-def on_curve(curve: Curve, before: Array, after: Array) -> OnCurve:
-    """A point on a curve, from all products (p,) at both ends of a step; at a state both are the same."""
+def on_curve(curve: Curve, before: Array, after: Array, *, known: float | None = None) -> OnCurve:
+    """A point on a curve, from all products (p,) at both ends of a step; at a state both are the same.
+
+    ``known`` is its place at the start, where that has been found.
+    """
     start, end = before[curve.products], after[curve.products]
-    s0 = curve.foot(start)
+    s0 = curve.foot(start) if known is None else known
     s1 = s0 if after is before else curve.foot(end)
     c0, c1, slope = curve.shapes(s0), curve.shapes(s1), curve.shapes(s1, 1)
     chord = curve.mean_slope(s0, s1)
@@ -74,9 +77,17 @@ def _normals(tangent: Array) -> Array:
     return np.array([first, np.cross(t, first)])
 
 
-def all_on_curves(curves: tuple[Curve, ...], before: Array, after: Array) -> tuple[OnCurve, ...]:
-    """All points on curves, see :func:`on_curve`."""
-    return tuple(on_curve(curve, before, after) for curve in curves)
+def all_at_state(curves: tuple[Curve, ...], product: Array) -> tuple[OnCurve, ...]:
+    """All points on curves at a state, see :func:`on_curve`."""
+    return tuple(on_curve(curve, product, product) for curve in curves)
+
+
+def all_over_step(
+    curves: tuple[Curve, ...], known: tuple[OnCurve, ...], before: Array, after: Array
+) -> tuple[OnCurve, ...]:
+    """All points on curves over a step that starts where they are ``known``, see :func:`on_curve`."""
+    starts = (at.places[1] for at in known)
+    return tuple(on_curve(curve, before, after, known=s) for curve, s in zip(curves, starts, strict=True))
 
 
 def add_curve_forces(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], lam: Array, on_product: Array) -> None:

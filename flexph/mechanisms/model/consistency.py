@@ -11,6 +11,7 @@ from ...contacts.levels import gaps_at
 from ...joints.rows.connection import measures
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.contacts.gaps import AXIAL, DISTANCE
+from ...kernels.rates.curves import Curve
 from ...kernels.state import Configuration, Derived, derive
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
@@ -53,6 +54,7 @@ def check_consistent(
     d = derive(a, c)
     _check_lengths(mechanism, d.product)
     _check_contacts(mechanism, d.product)
+    _check_curves(mechanism, d)
     _check_gaps(mechanism, c, d)
     if not rows:
         return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
@@ -93,6 +95,22 @@ def _check_contacts(mechanism: Model, product: Array) -> None:
                 f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
                 "mechanism.assemble(...)"
             )
+
+
+def _check_curves(mechanism: Model, d: Derived) -> None:
+    for curve, at in zip(mechanism.network.arrays.curves, d.on_curves, strict=True):
+        if curve.is_beyond(at.places[1]):
+            raise ValueError(
+                f"{port_on(mechanism, curve)} must be on its curve, s = {curve.knots[0]:g} to {curve.knots[-1]:g}, got "
+                f"s = {at.places[1]:.3g}: guess a place on it in mechanism.assemble(...)"
+            )
+
+
+def port_on(mechanism: Model, curve: Curve) -> str:
+    """The port that slides on a curve and its joint, in words."""
+    name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
+    joint = next(c for c in mechanism.connections if c.name == name)
+    return f"the port {joint.ports[0]!r} of {name!r}"
 
 
 def _check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:

@@ -16,7 +16,7 @@ from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, le
 from ...kernels.continuous import mass_of, rigid_mass
 from ...kernels.gradient import constraint_matrix, velocity_count
 from ...kernels.jacobians.blocks import flatten, unflatten
-from ...kernels.rates.on_curves import all_on_curves, curve_gaps
+from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
 from ...kernels.values import Means
@@ -139,7 +139,7 @@ def constraint_gap(mechanism: Model, c: Configuration, table: TimeTable, time: f
 def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
     """g(q, t) of all constraints from the products, (g,)."""
     gap = constraint_sums(a, product, coefficient, offset) + squares(a, product)
-    return gap + curve_gaps(a.curves, all_on_curves(a.curves, product, product), gap.size)
+    return gap + curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
 
 
 def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, table: TimeTable, time: float) -> Array:

@@ -13,7 +13,7 @@ from ...bodies.body import Body
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix
-from ...kernels.rates.on_curves import all_on_curves, curve_gaps
+from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.state import constraint_sums, node_arms, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -204,7 +204,7 @@ def _gap(
     rows, heights, by = _contact_heights(a, product, offset)
     if rows.size:
         gap[rows] = product[a.rolling.positive] - heights
-    gap += curve_gaps(a.curves, all_on_curves(a.curves, product, product), gap.size)
+    gap += curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
     if not matrix:
         return gap, np.zeros((0, 0))
     G = constraint_matrix(a, rotations, coefficient, arm=arms, vector=vectors(a, centres, arms), by=by)
