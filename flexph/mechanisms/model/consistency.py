@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ...contacts.levels import gaps_at
 from ...joints.rows.connection import measures
+from ...joints.rows.laws import Angle
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.contacts.gaps import AXIAL, DISTANCE
 from ...kernels.rates.curves import Curve
@@ -16,7 +17,7 @@ from ...kernels.state import Configuration, Derived, derive
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
 from .state import State, configuration
-from .time_table import TimeTable
+from .time_table import TimeTable, law_products, law_terms, laws
 
 if TYPE_CHECKING:
     from .model import Model
@@ -60,6 +61,8 @@ def check_consistent(
         return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
     coefficient, offset = table.at(state.time)
     gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
+    angles = mechanism.once(_angle_rows)
+    gap[angles.rows] = angles.apart(d.product, coefficient)
     _report(mechanism, gap, sizes, what="position", time=state.time, unit="m")
     G, b = rates_at(mechanism, (c, d), table, state.time)
     v = velocities_of(mechanism, c)
@@ -67,6 +70,29 @@ def check_consistent(
         size = rate_scale(a, (G, b), v, sizes) * sizes
         _report(mechanism, G @ v - b, size, what="velocity", time=state.time, unit="m/s")
     return Checked(G, c, d)
+
+
+class _AngleRows(NamedTuple):
+    """Rows of driven angles: which of all, their products s and c, and the first of their terms."""
+
+    rows: Array
+    sine: Array
+    cosine: Array
+    term: Array
+
+    def apart(self, product: Array, coefficient: Array) -> Array:
+        """How far the angles are from what they must be, whose sine the rows measure, (k,) [rad]."""
+        s, c = product[self.sine], product[self.cosine]
+        cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of what they must be
+        return np.arctan2(s * cosine - c * sine, c * cosine + s * sine)
+
+
+def _angle_rows(mechanism: Model) -> _AngleRows:
+    rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and callable(law.value)]
+    own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
+    terms = mechanism.once(law_terms)
+    first = np.array([terms[i].start for i in rows], dtype=int)
+    return _AngleRows(np.array(rows, dtype=int), own[:, 0], own[:, 1], first)
 
 
 def start_table(mechanism: Model, state: State) -> TimeTable:

@@ -61,7 +61,7 @@ def _law_values(mechanism: Model) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
-def _law_terms(mechanism: Model) -> list[slice]:
+def law_terms(mechanism: Model) -> list[slice]:
     """Where the terms of each law are among all."""
     edges = np.cumsum([0, *(len(law.products) for law in laws(mechanism))])
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
@@ -108,7 +108,7 @@ class TimeTable:
     def __init__(self, mechanism: Model, anchors: Anchors) -> None:
         self.anchors, self.references = anchors, References(mechanism, anchors.springs)
         self._laws, self._names = laws(mechanism), mechanism.constraint_names
-        self._own, self._terms = law_values(mechanism), mechanism.once(_law_terms)
+        self._own, self._terms = law_values(mechanism), mechanism.once(law_terms)
         self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
         self._still = np.zeros(self._terms[-1].stop if self._terms else 0), np.zeros(len(self._laws))
         self._fixed = self._fill(self._still, anchors.rows, range(len(self._laws)))

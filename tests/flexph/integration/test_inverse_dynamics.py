@@ -144,7 +144,8 @@ WRONG = [
     ({"shoulder": 1.0}, r"motion\['shoulder'\] must be a function .*, got 1.0"),
     ({"sholder": MOTION["shoulder"]}, "no external port 'sholder': there are 'shoulder', 'elbow', 'hand'"),
     (ELBOW, "motion of 'elbow' must be a drive of lower.root against upper.tip, got drive lower.root–GROUND"),
-    ({"shoulder": lambda t: 1.0}, "inconsistent initial position at t = 0.0 s: shoulder: angle is violated by 0.644"),
+    ({"shoulder": lambda t: 1.0}, "inconsistent initial position at t = 0.0 s: shoulder: angle is violated by 0.7 rad"),
+    ({"shoulder": lambda t: 0.3 + np.pi}, "shoulder: angle is violated by 3.14 rad"),  # of which the sine is none
     ({**MOTION, "hand": lambda t: (1.0 + t, 1.0)}, "the drives contradict the joints"),
 ]
 
