@@ -13,7 +13,7 @@ from cases import crank_slider as case
 from flexph import integrate
 from flexph.integration.compiled.loops import arrow, ledger_rows, residual
 from flexph.integration.compiled.memory.kernel import entry
-from flexph.integration.compiled.steps import run
+from flexph.integration.compiled.steps import step
 from flexph.integration.exact.compiled_run import BlockStepper
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.methods import Exact
@@ -46,7 +46,7 @@ def solutions(m, axes, h, before, after, offset, inputs, count):
 def ends(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
         residual.trial(m, axes, (), (), h, before, after, offset, inputs)
-        run._finish(m, axes)
+        step._finish(m, axes)
 
 
 @entry

@@ -108,7 +108,9 @@ def candidates(ball: Ball) -> dict[str, dict[str, Try]]:
         ours: dict[str, Try] = {"by events": partial(own_ball, ball, Exact(), SAMPLES)}
         stiffnesses: Iterable[float] = (1e7, 1e8, 1e9)
     else:
-        ours = {f"tolerance {t:g}": partial(own_ball, ball, Exact(tolerance=t), SAMPLES) for t in (3e-4, 1e-4)}
+        ours = {
+            f"tolerance {t:g}": partial(own_ball, ball, Exact(tolerance=t), SAMPLES) for t in (3e-3, 1e-3, 3e-4, 1e-4)
+        }
         given = {f"{ball.end / n:g} s": partial(own_ball, ball, Exact(), n) for n in (5000, 10000, 40000)}
         ours |= given
         stiffnesses = (STIFFNESS,)

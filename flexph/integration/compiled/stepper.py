@@ -19,8 +19,9 @@ from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
 from .steps.books import Rows
 from .steps.calls import Calls, Within, no_calls
-from .steps.pairs import no_pair
-from .steps.run import Parts, Table, run, settle, settle_contacts
+from .steps.pairs import Pair, no_pair
+from .steps.run import run, settle, settle_contacts
+from .steps.step import Parts, Table
 from .workspace import memory, memory_of_decaying, memory_of_redundant, memory_of_redundant_decaying
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ class Stepper:
         """Know the state in the memory by its name, so that it need not be put there again."""
         self.stands = None if self._is_astray else start
 
+    @property
+    def motion(self) -> int:
+        """Numbers that the motion between steps has in the memory."""
+        return self._parts[0].stop - self._parts[0].start
+
     def history(self) -> Array:
         """The rows of history that are filled."""
         rows = self._kept["history"]
@@ -111,6 +117,17 @@ class Stepper:
                 self._back()
             self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
 
+    def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
+        """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
+        self.stands = None
+        own, self.parts = self.parts, self.parts._replace(pair=pair)
+        try:
+            with announced():
+                self.entry(*self._arguments(table, save, self._none, rows, solved))
+        finally:
+            self.parts = own
+            self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
+
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, table, self.parts, *save, self.known, *rest
 
@@ -131,7 +148,7 @@ class Stepper:
 
     def within(self, given: CompiledAgreement) -> Within:
         """What loops ask after each try of a step."""
-        start = np.zeros(self._parts[0].stop - self._parts[0].start)
+        start = np.zeros(self.motion)
         return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, start)
 
     def kept(self) -> tuple[list[Array], int]:
@@ -163,6 +180,17 @@ class GaussSteps(Stepper):
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""
         return has_code(self.entry, {1: self.axes})
+
+    def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
+        """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
+        self.stands = None
+        own, self.parts = self.parts, self.parts._replace(pair=pair)
+        try:
+            with announced():
+                self.entry(*self._arguments(table, save, self._none, rows, solved))
+        finally:
+            self.parts = own
+            self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, self.stages.scheme, table, *save, self.known, *rest

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,10 +14,28 @@ from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import GaussSteps
+from ..compiled.steps.books import Rows
+from ..compiled.steps.controlled import (
+    CONTROLS,
+    ENERGY,
+    ERROR,
+    LAST,
+    LONGEST,
+    MOST,
+    REACHED,
+    REJECTED,
+    STATUS,
+    TOO_SMALL,
+    UNSOLVED,
+    H,
+)
 from ..compiled.steps.pairs import Pair
-from ..times.loop import Run
-from ..times.step_control import Tried
-from .compiled_run import EACH, BlockStepper
+from ..compiled.steps.step import Table
+from ..times.loop import Block, Run
+from ..times.protocols import Entry
+from ..times.step_control import Tried, controlled
+from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
+from .compiled_run import EACH, BlockStepper, Save, next_size
 from .composition import ComposedStepper
 from .gauss import GaussStepper
 from .pairs_of_steps import PairStepper
@@ -35,14 +55,83 @@ def blocks_of(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     return BlockStepper(mechanism, stepper)
 
 
+class Standing(NamedTuple):
+    """What the next pair is chosen from: the step size, the largest kinetic energy [J], steps rejected before it."""
+
+    size: StepSize
+    known: float
+    rejected: float
+
+
+class Chosen(NamedTuple):
+    """A block of pairs of steps that loops chose, None of none, what the next pair is chosen from, why it ended."""
+
+    block: Block | None
+    then: Standing
+    status: float
+    error: float
+
+
 class PairBlocks(BlockStepper):
-    """Pairs of steps, one at a time, with an estimate of their error (see :class:`PairStepper`)."""
+    """Pairs of steps with an estimate of their error (see :class:`PairStepper`), which loops or Python choose."""
 
     stepper: PairStepper
 
     def _pair(self) -> Pair:
-        sizes = 3, self.exact.motions, self.exact.rows_of_g
-        return Pair(*map(np.zeros, sizes))
+        a = self.exact.arrays
+        sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.kind.size, 0, 0, 0
+        return Pair(*map(np.zeros, sizes), np.zeros((0, 2)))
+
+    def table_of(self, times: Array) -> Table | None:
+        """What time prescribes through times that loops may choose steps between: nothing that varies, else None."""
+        table = self.table(times[:2])
+        if any(len(part) > 1 for part in table[1:]):
+            return None
+        return table._replace(times=np.ascontiguousarray(times))
+
+    def controlled(
+        self, run: Run, control: StepSizeControl, at: Standing, times: Array, save: Save, tries: int
+    ) -> Chosen:
+        """Pairs that loops choose, as many as they may try, from where a run stands through the times."""
+        table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
+        assert table is not None
+        run.trying(start.time, float(times[-1]))
+        if start is not self.compiled.stands:
+            self.put(start)
+        count, solved = (save.before % save.every + len(times) - 1) // save.every + 1, np.zeros(1, dtype=np.int64)
+        rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
+        rows.flow[0] = run.recorder.under_way("flows")
+        spaces = np.zeros(self.compiled.motion), np.zeros(3), np.zeros((count, 2))
+        pair = Pair(*self.parts.pair[:4], values, *spaces)
+        self.compiled.take_controlled(table, pair, (save.every, save.before), rows=rows, solved=solved)
+        run.longest = max(run.longest, float(values[LONGEST]))
+        size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
+        block = self._chosen(rows, pair, save)._replace(then=(size, known, None)) if solved[0] else None
+        return Chosen(
+            block, Standing(size, known, float(values[REJECTED])), float(values[STATUS]), float(values[ERROR])
+        )
+
+    def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
+        """What loops choose pairs by."""
+        own, values = control.controller, np.zeros(CONTROLS)
+        relative, size = self.stepper.tolerance.relative, at.size
+        values[: MOST + 1] = (
+            *(tries, size.h, size.error, at.known, relative, own.smallest),
+            *(own.order, own.safety, own.least, own.most),
+        )
+        values[REJECTED] = at.rejected
+        return values
+
+    def _chosen(self, rows: Rows, pair: Pair, save: Save) -> Block:
+        """The rows of the pairs that loops took, the last one open where its time is not saved."""
+        reached = int(pair.control[REACHED])
+        closed = (save.before + reached) // save.every - save.before // save.every
+        k = closed + int(pair.spans[closed, 1] > pair.spans[closed, 0])
+        values = self.booked(np.zeros(2), rows, np.ones(k, dtype=int))
+        spans = pair.spans[:k]
+        values |= {"time": spans[:, 1:].copy(), "middle": spans.mean(axis=1, keepdims=True)}
+        end = self.end(float(spans[k - 1, 1]), rows.state[k - 1].copy())
+        return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
     def known(self, start: StepStart) -> float:
         """See :meth:`PairStepper.known`."""
@@ -62,6 +151,38 @@ class PairBlocks(BlockStepper):
         motion, left, energy = self.parts.pair.found.tolist()
         step = start, self._result(start, ends, rows), partial(self.step, start)
         return self.stepper.judged(step, (motion, left), known, max(known, energy))
+
+
+def controlled_in_blocks(
+    run: Run, blocks: PairBlocks, control: StepSizeControl, grid: Array, save_every: int
+) -> Iterator[Entry]:
+    """Pairs of steps that their error allows, from each time to the next: chosen by loops, in blocks of a tenth of a
+    second; where they do not solve one, by Python (see step_control.controlled)."""
+    size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0
+    if run.then:
+        size, known = StepSize(*run.then[0]), run.then[1]
+    while done < len(grid) - 1:
+        clock = time.perf_counter()
+        times = np.append(run.start.time, grid[done + 1 : done + 1 + min(tries, blocks.limit)])
+        at = Standing(size, known, rejected)
+        block, (size, known, rejected), status, error = blocks.controlled(
+            run, control, at, times, Save(save_every, done), tries
+        )
+        if block is not None:
+            done += block.reached
+            yield block
+        if status == TOO_SMALL:
+            small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.stepper.cause(error)
+            raise StepControlFailed(f"{small}: {cause}", run.start.time)
+        tries = next_size(tries, time.perf_counter() - clock)
+        if status == UNSOLVED:
+            run.reached, run.then = done, (size, known, None)
+            entry = next(controlled(run, blocks, control, grid, save_every=save_every))
+            done += entry.reached
+            assert callable(entry.then)
+            size, known, _ = entry.then()
+            yield entry._replace(rejected=entry.rejected + int(rejected))
+            rejected = 0.0
 
 
 class GaussBlocks(BlockStepper):

@@ -24,7 +24,7 @@ from ..compiled.stepper import Stepper
 from ..compiled.steps.books import Rows
 from ..compiled.steps.calls import Answering, Calls, Within, nothing_within
 from ..compiled.steps.pairs import Pair, no_pair
-from ..compiled.steps.run import Parts, Table
+from ..compiled.steps.step import Parts, Table
 from ..times.events import Watch
 from ..times.loop import Accepted, Block, Run
 from ..times.protocols import Entry
@@ -256,10 +256,10 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
         if isinstance(entry, Accepted) or elapsed > LONGEST:  # what was prepared for the rest of the block is lost
             size = max((asked.stop - before) // 2, 1)
         else:
-            size = _next_size(size, elapsed)
+            size = next_size(size, elapsed)
 
 
-def _next_size(size: int, elapsed: float) -> int:
+def next_size(size: int, elapsed: float) -> int:
     """Steps of a block after one of so many that took so long [s]."""
     return int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0))) if elapsed < SHORTEST else size
 
@@ -351,7 +351,7 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         else:
-            size = _next_size(size, time.perf_counter() - clock)
+            size = next_size(size, time.perf_counter() - clock)
 
 
 class _Chunk:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...contacts.levels import gaps_at
 from ...kernels.state import Configuration, momenta
-from ...kernels.values import Means
+from ...kernels.values import Means, Solve, Step
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..times.loop import Run
@@ -17,6 +18,7 @@ from ..times.step_control import Tried
 from ..times.step_size import LEFT, Tolerance
 from .composition import ComposedStepper, as_one
 from .impulse import answer, struck
+from .iterate import evaluated, factored
 from .step import ExactStepper, StepDetails, StepResult, StepStart
 
 PAIR = np.array([0.5, 0.5])
@@ -34,7 +36,8 @@ class PairStepper(ComposedStepper):
     and at least a tenth of the same with the velocity M⁻¹GᵀS⁻¹Δe that the pair adds to the defect of the constraints.
     E is the largest kinetic energy of the run, or atol where that is larger. The matrix is the step's Jacobian: δ̂
     keeps the constraints, and modes that h does not resolve count by 4/(hω)², so that they do not force their
-    resolution as long as their part of the energy is small.
+    resolution as long as their part of the energy is small. Contacts that open or close in the pair are not in it:
+    as stiff modes, they would hide their own impact.
     """
 
     def __init__(self, inner: ExactStepper, tolerance: Tolerance) -> None:
@@ -62,7 +65,7 @@ class PairStepper(ComposedStepper):
             return Tried([], math.inf, str(failed), known, ended=failed if isinstance(failed, MotionEnded) else None)
         ends = (start, first.result.end, second.result.end)
         energy = max(known, *(float(s.energy[self._kinetic].sum()) for s in ends))
-        estimate = self._energy(start, middle - start.time, second), left
+        estimate = self._energy(start, middle - start.time, (first, second)), left
         return self.judged((start, pair, partial(self.step, start)), estimate, known, energy)
 
     def judged(self, step: Any, estimate: tuple[float, float], known: float, energy: float) -> Tried:
@@ -73,8 +76,11 @@ class PairStepper(ComposedStepper):
         motion, left = estimate
         squared = max(motion, left / LEFT**2)
         error = math.sqrt(squared / energy) / self.tolerance.relative if squared > 0.0 else 0.0
-        cause = f"the error is still {error:.1f} times the tolerance"
-        return Tried([step], error, cause, energy if error <= 1.0 else known)
+        return Tried([step], error, self.cause(error), energy if error <= 1.0 else known)
+
+    def cause(self, error: float) -> str:
+        """What is to blame where control falls below its smallest step."""
+        return f"the error is still {error:.1f} times the tolerance"
 
     def step(self, start: StepStart, time: float) -> StepResult:
         """The pair from a start to a time [s]; raises StepFailed."""
@@ -98,8 +104,9 @@ class PairStepper(ComposedStepper):
             pair = struck(self.accounts, pair, second, share=2.0, known=impulses)
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)
 
-    def _energy(self, start: StepStart, h: float, last: StepDetails) -> float:
+    def _energy(self, start: StepStart, h: float, steps: tuple[StepDetails, StepDetails]) -> float:
         """½ δ̂ᵀMδ̂ [J]."""
+        last = steps[1]
         end = last.result.end.state.c
         delta = h * h / 24.0 * self._second_derivative(start, h, last)
         v, omega, du = self.inner.velocities(delta)
@@ -107,9 +114,25 @@ class PairStepper(ComposedStepper):
         omega = omega + h * h / 12.0 * (mean**2).sum(axis=1, keepdims=True) * mean
         p_v, p_r, p_u = self._momentum(end, v, omega, du)
         rows = last.prescribed.combined(np.zeros(self.inner.rows_of_g))
-        smooth = last.solved.solve(Means(2.0 * p_v, 2.0 * p_r, 2.0 * p_u, rows))
+        smooth = self._without_impacts(start, h, steps)(Means(2.0 * p_v, 2.0 * p_r, 2.0 * p_u, rows))
         twice = zip(smooth[:3], self._momentum(end, *smooth[:3]), strict=True)
         return 0.5 * abs(sum(float(np.vdot(p, q)) for p, q in twice))
+
+    def _without_impacts(self, start: StepStart, h: float, steps: tuple[StepDetails, StepDetails]) -> Solve:
+        """The factored Jacobian of the second step, without compliant contacts that open or close in the pair."""
+        a, (first, last) = self.inner.arrays, steps
+        middle, x = first.result.end.state, last.solved.means
+        if not a.contacts.kind.size or a.contacts.rigid.any():
+            return last.solved.solve
+        states = start.state, middle, last.result.end.state
+        closed = np.array([gaps_at(a, state.c, state.d).after < 0.0 for state in states])
+        stays = (closed == closed[0]).all(axis=0)
+        if stays.all():
+            return last.solved.solve
+        if (independent := last.prescribed.independent) is not None:
+            x = x._replace(lam=independent.gather @ x.lam)
+        a = a._replace(contacts=a.contacts.take(np.flatnonzero(stays)))
+        return factored(a, evaluated(a, Step(middle.c, middle.d, h, last.prescribed), x), 0, 0.0)
 
     def _second_derivative(self, start: StepStart, h: float, last: StepDetails) -> Array:
         """v̄″, from the last mean velocities before the pair, or the velocities at the start, and its own two."""

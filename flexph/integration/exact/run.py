@@ -38,7 +38,7 @@ from ..times.options import RunOptions
 from ..times.protocols import Entry
 from ..times.sampled import ControlledForcing, one_by_one
 from ..times.signature import Signature, signature_of
-from ..times.step_control import ErrorEstimate, controlled
+from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .pairs_of_steps import PairStepper
 from .record import recorder_of, solution_of
@@ -171,7 +171,7 @@ class _Task(NamedTuple):
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
         """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
-        from .block_steppers import PairBlocks
+        from .block_steppers import PairBlocks, controlled_in_blocks
         from .compiled_run import in_blocks, in_chunks
 
         every = self.options.save_every
@@ -179,7 +179,8 @@ class _Task(NamedTuple):
             source = one_by_one if run.watch.active else in_chunks
             return source(run, blocks, self.loops, self.grid, every)
         if isinstance(blocks, PairBlocks):
-            return self._controlled(run, blocks)
+            chosen_in_loops = not run.watch.active and blocks.table_of(self.grid) is not None
+            return self._controlled(run, blocks, controlled_in_blocks if chosen_in_loops else controlled)
         return in_blocks(run, blocks, self.grid, every)
 
     def step_by_step(self) -> Solution:
@@ -194,10 +195,10 @@ class _Task(NamedTuple):
         with self._opened(self._start) as journal:
             return self._followed(run, steps, journal)
 
-    def _controlled(self, run: Run, pairs: ErrorEstimate) -> Iterator[Entry]:
+    def _controlled(self, run: Run, pairs: Any, by: Callable[..., Iterator[Entry]] = controlled) -> Iterator[Entry]:
         known = run.start.history[-1:, -1]
         control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
-        return controlled(run, pairs, control, self.grid, save_every=self.options.save_every)
+        return by(run, pairs, control, self.grid, self.options.save_every)
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""

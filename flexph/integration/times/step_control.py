@@ -50,8 +50,8 @@ def controlled(
     estimate: ErrorEstimate,
     control: StepSizeControl,
     grid: Array,
-    *,
     save_every: int = 1,
+    *,
     memory: Memory | None = None,
 ) -> Iterator[Accepted]:
     """Steps that their error allows, from each time to the next; raises StepControlFailed.

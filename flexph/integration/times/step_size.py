@@ -20,6 +20,27 @@ class StepTooSmall(ArithmeticError):
         self.step, self.smallest = step, smallest
 
 
+FITS = 1e-6
+"""How much longer than proposed a step may be, relatively, to meet a saved time."""
+
+
+def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
+    """The next step over one with an error, ``last`` being that of the last accepted one (see :class:`Controller`)."""
+    if not error < math.inf:
+        return least
+    if error <= 1.0:
+        tiny = safety * most ** (-order / 0.3)  # errors below it change nothing
+        factor = safety * max(error, tiny) ** (-0.7 / order) * max(last, tiny) ** (0.4 / order)
+    else:
+        factor = min(1.0, safety * error ** (-1.0 / order))
+    return min(most, max(least, factor))
+
+
+def blocks_to(start: float, end: float, count: int, h: float) -> int:
+    """How many equal blocks of ``count`` steps of about h [s] lead to an end."""
+    return max(1, math.ceil((end - start) / (count * h * (1.0 + FITS))))
+
+
 @dataclass(frozen=True)
 class Controller:
     """A proportional-integral controller: after a step of h with error ε ∝ h^order, 1 being what is allowed,
@@ -46,14 +67,7 @@ class Controller:
     def propose(self, h: float, error: float, last: float = 1.0) -> tuple[float, bool]:
         """The next step [s], and whether the one of h is accepted; an error that is no number counts as infinite."""
         accepted = error <= 1.0
-        if not error < float("inf"):
-            factor = self.least
-        elif accepted:
-            tiny = self.safety * self.most ** (-self.order / 0.3)  # errors below it change nothing
-            factor = self.safety * max(error, tiny) ** (-0.7 / self.order) * max(last, tiny) ** (0.4 / self.order)
-        else:
-            factor = min(1.0, self.safety * error ** (-1.0 / self.order))
-        proposed = h * min(self.most, max(self.least, factor))
+        proposed = h * factor_of(error, last, self.order, self.safety, self.least, self.most)
         if proposed < self.smallest and not accepted:
             raise StepTooSmall(proposed, self.smallest)
         return max(proposed, self.smallest), accepted
@@ -70,9 +84,6 @@ RESOLVED = 1e3
 
 LEFT = 10.0
 """Velocity defect that a pair may add over the error of its motion: it is at the ends of steps only."""
-
-FITS = 1e-6
-"""How much longer than proposed a step may be, relatively, to meet a saved time."""
 
 
 class Tolerance(NamedTuple):
@@ -156,7 +167,7 @@ class StepSizeControl:
 
     def times(self, size: StepSize, start: float, end: float, count: int) -> Array:
         """Times of the next ``count`` equal steps (count + 1,), of a whole number of such blocks that meets the end."""
-        blocks = max(1, math.ceil((end - start) / (count * size.h * (1.0 + FITS))))
+        blocks = blocks_to(start, end, count, size.h)
         times: Array = start + (end - start) / (count * blocks) * np.arange(count + 1)
         if blocks == 1:
             times[-1] = end

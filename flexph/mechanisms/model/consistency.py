@@ -189,7 +189,9 @@ def _is_regular(G: Any) -> bool:
 
     They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
     """
-    if not G.shape[0] or not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
+    if not G.shape[0]:
+        return True
+    if not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
         return False
     gram = dense(G @ G.T)
     size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))

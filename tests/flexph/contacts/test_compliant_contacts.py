@@ -54,6 +54,17 @@ def test_a_thousand_bounces_without_loss_keep_their_height_to_a_billionth():
     assert np.abs(solution.ledger.total_energy / solution.ledger.total_energy[0] - 1.0).max() < 1e-9
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tolerance", [3e-3, 3e-4])
+def test_control_sees_an_impact_that_is_stiff_against_its_steps(tolerance, compiled):
+    mechanism, start = dropped(Hertz(1e7), height=0.1)  # 1 m/s, no weight: steps of a flight may be of any length
+    method = Exact(tolerance=tolerance, compiled=compiled)
+    solution = integrate(mechanism, start, np.linspace(0.0, 0.3, 3), method=method)
+    assert solution["ball.centre"][-1, 1] - 0.1 == pytest.approx(0.2 - 5.1002900e-3, abs=0.5 * tolerance)
+    assert solution["ball.velocity"][-1, 1] == pytest.approx(1.0, abs=1e-12)
+    assert balance(solution) < 1e-14
+
+
 def test_the_restitution_of_hunt_and_crossley_is_its_closed_form():
     mechanism, start = dropped(Hertz(1e7, loss=0.5))
     solution = integrate(mechanism, start, np.arange(0.0, 8e-3, 4e-5))

@@ -185,6 +185,21 @@ def test_save_every_thins_the_saved_times(runs):
     np.testing.assert_allclose(thin.ledger.steps, np.add.reduceat(runs[1][0].ledger.steps, [0, 2, 4]))
 
 
+def test_loops_choose_the_steps_that_python_does():
+    mechanism, start = four_bar()
+    never = {"never": Event(lambda t, x: 1.0)}  # events are looked for after each pair, in Python
+    loops, python = (
+        integrate(mechanism, start, SAVED, method=Exact(tolerance=1e-4), save_every=2, events=events)
+        for events in ({}, never)
+    )
+    assert loops.times == pytest.approx(python.times, abs=0.0)
+    assert loops.states == pytest.approx(python.states, abs=1e-9)
+    for counts in ("steps", "rejected"):
+        assert np.all(getattr(loops.ledger, counts) == getattr(python.ledger, counts))
+    work = loops.ledger.work, python.ledger.work
+    assert all(work[0][name] == pytest.approx(work[1][name], abs=1e-10) for name in work[1])
+
+
 def test_events_are_found_in_pairs(runs):
     mechanism, start = four_bar()
     spin = mechanism.layout.parts["rocker.spin"].start

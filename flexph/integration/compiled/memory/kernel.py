@@ -22,6 +22,7 @@ from ....numerics.compiled.linking import inner
 F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parents[3]
 OTHERS = (
+    "integration/times/step_size.py",
     "kernels/contacts/gaps.py",
     "kernels/decay.py",
     "kernels/tolerances.py",

@@ -20,17 +20,24 @@ class Pair(NamedTuple):
     """What a pair of steps is judged by; empty where steps are no pairs.
 
     ``found`` (3,) are ½ δ̂ᵀMδ̂ and the kinetic energy of what the pair adds to the velocity defect, and the largest
-    kinetic energy at its ends and in its middle [J]; ``before`` (n_v,) the velocities at its start, ``mu`` (g,) space.
+    kinetic energy at its ends and in its middle [J]; ``before`` (n_v,) the velocities and ``gaps`` (c,) those of
+    contacts at its start, ``mu`` (g,) space. Of pairs that loops choose, ``control`` has what :mod:`.controlled` says,
+    ``start`` the motion and ``times`` (3,) the times of the pair, ``spans`` (rows, 2) the last pair of each row.
     """
 
     found: Array
     before: Array
     mu: Array
+    gaps: Array
+    control: Array
+    start: Array
+    times: Array
+    spans: Array
 
 
 def no_pair() -> Pair:
     """Of steps that are no pairs."""
-    return Pair(*(np.zeros(0) for _ in Pair._fields))
+    return Pair(*(np.zeros(0) for _ in Pair._fields[:-1]), np.zeros((0, 2)))
 
 
 @kernel
@@ -52,8 +59,29 @@ def watch_energy(m: Memory, pair: Pair) -> None:
 
 
 @kernel
+def keep_gaps(m: Memory, pair: Pair) -> None:
+    """Keep the gaps at the start of the pair, in its first step."""
+    if pair.found.size > 0:
+        copy(m.touch_before, pair.gaps)
+
+
+@kernel
+def let_go(m: Memory, pair: Pair) -> bool:
+    """Take contacts that open or close in the pair from the Jacobian: a stiff one would filter its own impact.
+
+    Whether there are any; called in the second step.
+    """
+    found = False
+    for c in range(pair.gaps.size):
+        closed = m.touch_before[c] < 0.0
+        if (pair.gaps[c] < 0.0) != closed or (m.touch_after[c] < 0.0) != closed:
+            m.touch_force[c], m.touch_slope[c], found = 0.0, 0.0, True
+    return found
+
+
+@kernel
 def estimate(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], pair: Pair, h: float, known: int) -> None:
-    """½ δ̂ᵀMδ̂ of two steps of h, before which ``known`` rows of history were filled."""
+    """½ δ̂ᵀMδ̂ of two steps of h, before which ``known`` rows of history were filled, by the factored Jacobian."""
     _difference(m, pair, h, known)
     for b in range(m.inertia_mass.size):
         square = 0.0

@@ -1,57 +1,18 @@
-"""The compiled step and the loop over steps (see flexph.integration.exact.newton and flexph.integrate)."""
+"""The loop over compiled steps (see flexph.integrate)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from ....numerics.arrays import Array
-from ..contact.forces import book_contacts, store_contacts
-from ..loops.arrow import solve_border
-from ..loops.decay import prepare
-from ..loops.ledger_rows import energies, flows, lost, outputs, velocity_defect
-from ..loops.motion import copy, derive, derive_momenta
-from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
-from ..loops.relations import generates
-from ..loops.rolling import add_squares
+from ..contact.forces import store_contacts
+from ..loops.ledger_rows import energies
+from ..loops.motion import derive
 from ..memory.data import Index
-from ..memory.kernel import entry, kernel
+from ..memory.kernel import entry
 from ..memory.memory import Memory
 from ..memory.simd import brief
-from .books import Rows, begin_row, book_energy, close_row
+from .books import Rows, begin_row, close_row
 from .calls import Calls, begin_within, hold, is_to_be_tried
-from .history import guess, remember
-from .impulse import lose_defect
-from .newton import newton
-from .pairs import Pair, begin_pair, estimate, reflect, watch_energy
-from .search import search
-
-
-class Table(NamedTuple):
-    """What time prescribes over n substeps: one row each, or a single row for all."""
-
-    times: Array  # (n + 1,)
-    coefficient: Array  # (n + 1 or 1, terms)
-    offset: Array  # (n + 1 or 1, g)
-    own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
-    own_offset: Array  # (n or 1, g)
-    inputs: Array  # (n or 1, i)
-    moved: Array  # (n or 1, springs), how far free measures move
-
-
-class Parts(NamedTuple):
-    """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
-
-    ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
-    there are contacts, else empty: by its type the rest is not compiled.
-    """
-
-    shares: Array
-    weights: Array
-    depth: int
-    pair: Pair
-    redundant: tuple[int, ...] = ()
-    decay: tuple[int, ...] = ()
-    contact: tuple[int, ...] = ()
+from .controlled import take_controlled
+from .step import Parts, Table, take_step
 
 
 @entry
@@ -70,9 +31,13 @@ def run(
     """Take the steps of the table and book them, until one is not solved; their number goes to ``solved``.
 
     ``count`` steps were taken before; ``known`` rows of the memory are filled, the last ones. Where there are ``calls``
-    the table has inputs for every substep, to which those that are held are added.
+    the table has inputs for every substep, to which those that are held are added. Where pairs of steps are chosen by
+    their error, the times of the table are those that are saved (see :mod:`.controlled`).
     """
     brief()
+    if parts.pair.control.size > 0 and parts.pair.control[0] > 0.0:
+        take_controlled(m, axes, table, parts, save_every, count, known, rows, solved)
+        return
     row, substeps = 0, parts.shares.size
     steps = (table.times.size - 1) // substeps
     for step in range(steps):
@@ -84,7 +49,7 @@ def run(
         answer = 1
         again = False
         while answer == 1:
-            if not _step(m, axes, table, parts, step, known, again):
+            if not take_step(m, axes, table, parts, step, known, again):
                 return
             answer = 0
             if calls.within.address != 0:
@@ -101,109 +66,6 @@ def run(
             row += 1
 
 
-@kernel
-def _step(m: Memory, axes: tuple[int, ...], table: Table, parts: Parts, step: int, known: int, again: bool) -> bool:
-    """Take the substeps of a step, the first of them from what the last try came to; False where it is not solved."""
-    first, substeps = known, parts.shares.size
-    begin_pair(m, parts.pair)
-    for i in range(substeps):
-        watch_energy(m, parts.pair)
-        k = step * substeps + i
-        share, weight = parts.shares[i], parts.weights[i]
-        if not (again and i == 0):
-            guess(m, axes, table.times[k + 1] - table.times[k], known)
-        kinds = parts.redundant, parts.decay, parts.contact
-        if not _substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
-            return False
-        if parts.pair.found.size > 0 and i == 1:
-            estimate(m, axes, parts.redundant, parts.pair, table.times[k + 1] - table.times[k], first)
-        if not _lose(m, axes, parts.redundant, parts.decay, table, k, share):
-            return False
-        known = min(known + 1, parts.depth)
-    return not (parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step))
-
-
-@kernel
-def _finish_pair(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, step: int) -> bool:
-    """Judge the velocity defect of the two substeps of a step; False where the constraints are dependent."""
-    k = 2 * step + 1
-    last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
-    length = table.times[k + 1] - table.times[k - 1]
-    watch_energy(m, parts.pair)
-    given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
-    return reflect(m, axes, parts.redundant, parts.pair, given[0], given[1], given[2], length)
-
-
-@kernel
-def _substep(
-    m: Memory,
-    axes: tuple[int, ...],
-    redundant: tuple[int, ...],
-    decay: tuple[int, ...],
-    contact: tuple[int, ...],
-    table: Table,
-    k: int,
-    known: int,
-    share: float,
-    weight: float,
-) -> bool:
-    """Take one substep from its guess and add it to what the step books; False where it is not solved."""
-    h = table.times[k + 1] - table.times[k]
-    first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
-    before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
-    if len(decay) > 0:
-        prepare(m, h)
-    if len(redundant) > 0:
-        if not find_dependent(m, axes, before):
-            return False
-        keep_least(m, m.x_lam)
-    inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
-    copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    iterations = newton(m, axes, redundant, decay, contact, h, before, after, offset, table.offset[first], inputs)
-    if len(contact) > 0 and iterations < 0:
-        guess(m, axes, h, known)
-        if len(redundant) > 0:
-            keep_least(m, m.x_lam)
-        iterations = search(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
-    if iterations < 0 or generates(m, h):
-        return False
-    flows(m, axes, h, before, after)
-    outputs(m, axes)
-    if len(decay) > 0:
-        m.run_flow[m.run_flow.size - 1] += lost(m, axes)
-    if len(contact) > 0:
-        book_contacts(m, axes, h)
-    _finish(m, axes)
-    if len(contact) > 0:
-        store_contacts(m, axes)
-    energies(m, axes, m.run_new_energy)
-    own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
-    velocity_defect(m, axes, after, own_coefficient, own_offset)
-    _book(m, redundant, h, iterations, after, offset, share, weight)
-    remember(m, h, known)
-    return True
-
-
-@kernel
-def _lose(
-    m: Memory,
-    axes: tuple[int, ...],
-    redundant: tuple[int, ...],
-    decay: tuple[int, ...],
-    table: Table,
-    k: int,
-    share: float,
-) -> bool:
-    """Leave ρ of the velocity defect after a substep that loses energy; False where the constraints are dependent."""
-    if len(decay) == 0:
-        return True
-    else:
-        last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
-        given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
-        length = (table.times[k + 1] - table.times[k]) / share
-        return lose_defect(m, axes, redundant, given[0], given[1], given[2], length)
-
-
 @entry
 def settle(m: Memory, axes: tuple[int, ...]) -> None:
     """All that follows from the positions and velocities of ``at``."""
@@ -217,66 +79,3 @@ def settle_contacts(m: Memory, axes: tuple[int, ...]) -> None:
     store_contacts(m, axes)
     for i in range(m.touch_stored.size):
         m.run_energy[m.ledger_contact + i] = m.touch_stored[i]
-
-
-@kernel
-def _finish(m: Memory, axes: tuple[int, ...]) -> None:
-    """The end of the step becomes the start of the next."""
-    copy(m.end_state, m.at_state)
-    copy(m.end_vectors, m.at_vectors)
-    derive_momenta(m, axes, m.trial_c)
-
-
-@kernel
-def _book(
-    m: Memory,
-    redundant: tuple[int, ...],
-    h: float,
-    iterations: int,
-    after: Array,
-    offset: Array,
-    share: float,
-    weight: float,
-) -> None:
-    """Energies, flows, residuals and multipliers of a substep."""
-    audit = m.run_step_audit
-    audit[0] = max(audit[0], abs(book_energy(m)))
-    audit[4] += iterations
-    _book_gaps(m, h, after, offset)
-    _close_gaps(m, redundant)
-    for i in range(offset.size):
-        m.run_step_stage[i] += share * m.x_lam[i]
-        m.run_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
-
-
-@kernel
-def _book_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
-    audit = m.run_step_audit
-    for i in range(offset.size):
-        m.run_gap[i] = -offset[i]
-    for i in range(m.joints_term_row.size):
-        m.run_gap[m.joints_term_row[i]] += after[i] * m.at_product[m.joints_term_product[i]]
-    add_squares(m, m.run_gap)
-    for i in range(offset.size):
-        if m.rolling_free[i]:
-            audit[3] = max(audit[3], abs(m.defect_lam[i] / h))
-        else:
-            audit[1] = max(audit[1], abs(m.run_gap[i]))
-
-
-@kernel
-def _close_gaps(m: Memory, redundant: tuple[int, ...]) -> None:
-    """What closes a gap of ½h(e₁ − e₀), see flexph.integration.exact.advance: in the border, where alone it acts."""
-    for i in range(m.run_defect.size):
-        m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
-        m.run_defect[i] = m.run_new_defect[i]
-    if len(redundant) > 0:
-        keep_independent(m, m.run_gap)
-    m.system_x[:] = 0.0
-    for i in range(m.border_l.size):
-        m.system_x[m.border_l[i]] = 0.5 * m.run_gap[i]
-    if len(redundant) > 0:
-        solve_least(m)
-    else:
-        solve_border(m)
