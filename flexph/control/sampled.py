@@ -16,7 +16,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..sensors.panel import Panel
-from ..sensors.quantities import Quantity
+from ..sensors.quantities import LastStep, Quantity
 from .continuous import Continuous
 from .joined import Joined
 from .state_feedback import FeedbackLoop, StateFeedback, Unusable
@@ -103,11 +103,11 @@ class _Loop:
         """The time of the next call [s]."""
         return self.start + self.calls * self.given.period
 
-    def call(self, time: float, x: Array, multipliers: Array, held: Array) -> bool:
+    def call(self, time: float, x: Array, last: LastStep, held: Array) -> bool:
         """Read the sensors, ask the function, set the inputs that it answers in ``held``; whether they are others."""
         readings, self.near = self.panel.read(x, self.near)
         for sensor, read in self.of_step.items():
-            readings[sensor] = read(time, x, multipliers)
+            readings[sensor] = read(time, x, last)
         answer = self._answer(time, readings)
         for port, value in answer.items():
             entry = self._numbers.get(port)
@@ -166,7 +166,7 @@ class ControlLoops:
     """The controllers of a run: the inputs that they hold, and the times at which they are called.
 
     Two that set the same port are refused. ``joined`` are those within the step, None where there are none, and
-    ``multipliers`` those of the last step, of the start before.
+    ``last`` is what the last step left: before the first one the multipliers of the start, and no length.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -177,7 +177,7 @@ class ControlLoops:
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
         self.joined = Joined(model, within, start.controllers) if within else None
-        self.multipliers = start.multipliers
+        self.last = LastStep(start.multipliers, np.zeros(0), 0.0)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         self.feedback = [FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)]
         held = {c.name: _held(c) for c in self.feedback}
@@ -224,19 +224,20 @@ class ControlLoops:
             due[np.searchsorted(times, loop.start + period * (calls - FITS)).clip(max=times.size - 1), k] = 1
         return due
 
-    def call(self, time: float, x: Array, multipliers: Array) -> None:
-        """Call those whose time has come, at a state to which a step with these multipliers has led."""
+    def call(self, time: float, x: Array, last: LastStep) -> None:
+        """Call those whose time has come, at a state to which a step has led."""
         others = False
         for loop in self._loops:
             if loop.due() <= time + FITS * loop.given.period:
-                others |= loop.call(time, x, multipliers, self.held)
+                others |= loop.call(time, x, last, self.held)
         if others:
             self._check()
 
-    def follow(self, step: Any) -> None:
-        """Know the multipliers of a step, where controllers read joint forces."""
+    def follow(self, step: Any, length: float) -> None:
+        """Know what a step of a length [s] leaves, where controllers read forces of steps."""
         if any(loop.of_step for loop in self._loops):
-            self.multipliers = step.row()["multipliers"]
+            row = step.row()
+            self.last = LastStep(row["multipliers"], row["flows"], length)
 
     def _check(self) -> None:
         """Raise ValueError where two set the same port."""
@@ -270,12 +271,13 @@ class ControlLoops:
             for loop in self._loops
         }
         joined = {} if self.joined is None else {"joined": self.joined.kept()}
-        return {"held": self.held.copy(), "multipliers": self.multipliers.copy(), "loops": loops, **joined}
+        return {"held": self.held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
 
     def restore(self, kept: Any) -> None:
         """Set what was kept."""
         self.held[:] = kept["held"]
-        self.multipliers = np.asarray(kept["multipliers"])
+        last = kept["last"]
+        self.last = LastStep(np.asarray(last["multipliers"]), np.asarray(last["flows"]), float(last["length"]))
         if self.joined is not None:
             self.joined.restore(kept["joined"])
         for loop in self._loops:

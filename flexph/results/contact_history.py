@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contacts.gaps import TOUCHING, Contacts, gaps_between, tangents, vectors_of
-from ..kernels.resolution import coordinate_size
+from ..kernels.contacts.gaps import Contacts, gaps_between, tangents, vectors_of
 from ..kernels.state import node_arms, node_points
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import configuration
-from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..sensors.contacts import gaps_of, is_closed
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +51,7 @@ class ContactPoints(NamedTuple):
 
 def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
     """Gaps of a contact at states (k, n)."""
-    names = [c.name for c in mechanism.connections if c.form.gaps]
-    owner = names.index(check.choice("contact", contact, names))
-    a = mechanism.network.arrays
-    own = a.contacts.take(np.flatnonzero(a.contacts.owner == owner))
+    own = gaps_of(mechanism, contact)
     rows = [_at(mechanism, own, x) for x in states]
     gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
     return ContactPoints(gap, touches, place, normal)
@@ -69,5 +65,4 @@ def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array,
     gaps = gaps_between(own, vectors, vectors)
     padded = np.vstack([points, np.zeros((1, a.dim))])
     first = np.where(own.plus[0, :, None] >= 0, padded[own.plus[0]], padded[own.minus[0]] + vectors[0])
-    near = TOUCHING * max(coordinate_size(a, c.r), 1e-300)
-    return gaps.before, gaps.before <= near, first - tangents(own, gaps)[1][0], gaps.mean[0]
+    return gaps.before, is_closed(mechanism, c, gaps.before), first - tangents(own, gaps)[1][0], gaps.mean[0]

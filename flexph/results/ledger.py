@@ -54,7 +54,8 @@ class Ledger:
         negative. A general system has one account, ``system``.
     impulses : mapping
         By contact, ``NAME: normal`` and ``NAME: friction``, the sums of the sizes of the impulses of its gaps between
-        saved times, (k,) [N s].
+        saved times, (k,) [N s]; of rigid ones ``NAME: normal at impacts`` and so on are the part with which gaps
+        close.
     residual : array
         Largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods that
         from one saved time to the next.

@@ -258,7 +258,7 @@ class MechanismView(MotionByName, StateView):
         return readings["it"]
 
     def gaps(self, contact: str) -> Array:
-        """Gaps of a contact or stop by its name, (c,) [m, rad]: closed at zero and below, for events and observers."""
+        """Gaps of a contact or stop by its name, (c,) [m, rad], see :func:`flexph.sensors.gap`."""
         return contact_points(self.mechanism, contact, self.x[None]).gap[0]
 
 

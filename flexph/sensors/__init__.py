@@ -1,6 +1,7 @@
-"""Sensors: angles, distances, places and their rates at ports, from states, within runs and after them.
+"""Sensors: angles, distances, places and their rates at ports, forces, contacts, from states, in runs and after them.
 
-Imports: bodies, joints.rows, kernels, mechanisms.model, mechanisms.poses, numerics, numerics.compiled.
+Imports: bodies, joints.rows, kernels, kernels.contacts, mechanisms.model, mechanisms.poses, numerics,
+numerics.compiled.
 """
 
 import lazy_loader

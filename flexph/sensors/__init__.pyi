@@ -1,5 +1,9 @@
 """The public names of this room: each is loaded when it is asked for."""
 
+from .contacts import friction_force as friction_force
+from .contacts import gap as gap
+from .contacts import normal_force as normal_force
+from .contacts import touches as touches
 from .forces import joint_force as joint_force
 from .forces import joint_torque as joint_torque
 from .quantities import Quantity as Quantity

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..joints.rows.connection import Measure
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import Anchors
@@ -15,7 +14,7 @@ from ..mechanisms.poses.reactions import reaction_of_state
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from .quantities import Quantity, Reading, StepReading
+from .quantities import LastStep, Quantity, Reading, StepReading, no_measures
 
 Body = Literal["first", "second"]
 Axes = Literal["world", "first", "second"]
@@ -70,13 +69,13 @@ def joint_torque(joint: str, *, on: Body = "first", frame: Axes = "world") -> Qu
 def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Quantity:
     def over(run: Any) -> Array:
         reaction = run.reaction(joint, on=on, frame=frame)
-        return _at(run.times, reaction.times, getattr(reaction, kind))
+        return over_saved_times(run.times, reaction.times, getattr(reaction, kind))
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
         check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
 
-        def read(time: float, x: Array, multipliers: Array) -> Array:
-            state = State(time, x, multipliers, anchors)
+        def read(time: float, x: Array, last: LastStep) -> Array:
+            state = State(time, x, last.multipliers, anchors)
             reaction = reaction_of_state(mechanism, state, joint, on=on, frame=frame)
             return np.asarray(getattr(reaction, kind)[0])
 
@@ -84,11 +83,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
     told = f"{kind} of {joint!r}"
     refused = partial(_not_of_a_state, told)
-    return Quantity(told, (joint,), unit, _nothing, scalar=False, of_state=refused, of_run=over, of_step=of_step)
-
-
-def _nothing(dim: int) -> tuple[Measure, ...]:
-    return ()
+    return Quantity(told, (joint,), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
 
 
 def _not_of_a_state(told: str, mechanism: Model) -> Reading:
@@ -96,12 +91,15 @@ def _not_of_a_state(told: str, mechanism: Model) -> Reading:
     raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
 
 
-def _at(times: Array, middles: Array, values: Array) -> Array:
-    """Values of the middles of steps at saved times, by straight lines through the two that are near."""
+def over_saved_times(times: Array, middles: Array, values: Array) -> Array:
+    """Values (k, …) of the middles of steps at saved times, by straight lines through the two that are near."""
     if len(middles) < 2:
         if not len(middles):
-            raise ValueError("a run without steps has no joint forces: take mechanism.reaction(state, joint)")
+            raise ValueError(
+                "a run without steps has no forces of steps: of joints take mechanism.reaction(state, joint)"
+            )
         return np.repeat(values, len(times), axis=0)
     before = np.clip(np.searchsorted(middles, times) - 1, 0, len(middles) - 2)
     share = (times - middles[before]) / (middles[before + 1] - middles[before])
-    return np.asarray(values[before] + share[:, None] * (values[before + 1] - values[before]))
+    share = share.reshape(-1, *np.ones(values.ndim - 1, dtype=int))
+    return np.asarray(values[before] + share * (values[before + 1] - values[before]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..joints.rows.connection import Measure, PortName, planar_or_about
 from ..joints.rows.directions import axis as axis_of
@@ -17,8 +17,18 @@ from ..numerics.arrays import Array
 
 Reading = Callable[[Array], Any]
 """What is read of a flat state."""
-StepReading = Callable[[float, Array, Array], Any]
-"""What is read of the time [s] and flat state at the end of a step and its multipliers."""
+
+
+class LastStep(NamedTuple):
+    """What a step leaves beside its state: multipliers, flows in the order of the accounts, its length [s]."""
+
+    multipliers: Array
+    flows: Array
+    length: float
+
+
+StepReading = Callable[[float, Array, LastStep], Any]
+"""What is read of the time [s] and flat state at the end of a step, and of the step."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,8 @@ class Quantity:
     of_run : callable, optional
         In place of both: from a finished run to its values at the saved times.
     of_step : callable, optional
-        From a mechanism and the anchors of its start to what sampled controllers read of the last step.
+        In place of the first two: from a mechanism and the anchors of its start to what sampled controllers read of
+        the last step.
     """
 
     kind: str
@@ -238,6 +249,11 @@ def velocity(port: str) -> Quantity:
         For sensors of runs.
     """
     return rate(position(port))
+
+
+def no_measures(dim: int) -> tuple[Measure, ...]:
+    """Of what is read of states, runs or steps."""
+    return ()
 
 
 def _measured(kind: str, products: tuple[Product, ...]) -> Measure:

@@ -10,7 +10,6 @@ from scipy.spatial.transform import Rotation
 
 from ..bodies.fields import StressRows
 from ..bodies.ports import find_port
-from ..joints.rows.connection import Measure
 from ..kernels.state import derive
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
@@ -19,15 +18,11 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from .body_points import inside, shares
-from .quantities import Quantity, Reading
-
-
-def _nothing(dim: int) -> tuple[Measure, ...]:
-    return ()
+from .quantities import Quantity, Reading, no_measures
 
 
 def _read(kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar: bool = True) -> Quantity:
-    return Quantity(kind, tuple(places), unit, _nothing, scalar=scalar, of_state=of_state)
+    return Quantity(kind, tuple(places), unit, no_measures, scalar=scalar, of_state=of_state)
 
 
 @checked

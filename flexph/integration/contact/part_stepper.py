@@ -102,8 +102,10 @@ class PartStepper(ExactStepper):
         level = self._level(end, index)
         v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
         held, mu = level.joined(v, b)
-        strike = settle(level, held, given[:, own].ravel()[: level.rows.shape[0]])
-        return [part, self._booked(end, level.struck(held, strike.impulses), (mu, index, level), settled=strike)]
+        before = given[:, own].ravel()[: level.rows.shape[0]]
+        strike = settle(level, held, before)
+        after = level.struck(held, strike.impulses)
+        return [part, self._booked(end, after, (mu, index, level), settled=strike, before=(before, part.closing[own]))]
 
     def _joint_rates(self, at: StepStart) -> Array:
         return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
@@ -116,8 +118,12 @@ class PartStepper(ExactStepper):
         *,
         impact: Strike | None = None,
         settled: Strike | None = None,
+        before: tuple[Array, Array] | None = None,
     ) -> Part:
-        """The state with other velocities, and what that took."""
+        """The state with other velocities, and what that took.
+
+        ``before`` are the impulses that those of a strike go on from, and whether they closed gaps.
+        """
         mu, index, level = given
         a, mechanism, rates = self.arrays, self.mechanism, self.table.rates(at.time)
         x = flat(mechanism, with_velocities(mechanism, at.state.c, v))
@@ -130,15 +136,16 @@ class PartStepper(ExactStepper):
         strike = impact or settled
         assert strike is not None
         acting = mu + level.reactions(strike.impulses) if b.any() else mu
+        first, closing = before or (np.zeros(strike.impulses.size), np.ones(index.size, dtype=bool))
         flows = self.accounts.struck(
-            acting * b, index, strike.impulses, impact=None if impact is None else impact.lost,
-            settled=None if settled is None else settled.lost, projected=lost,
+            acting * b, index, (first, strike.impulses), impact=None if impact is None else impact.lost,
+            settled=None if settled is None else settled.lost, projected=lost, closing=closing,
         )  # fmt: skip
         balance = abs(self.accounts.balance(at.energy, energy, flows))
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
         end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
         none = np.zeros(self.rows_of_g)
-        return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), NONE, strike.missed, strike.scale)
+        return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), NONE, NONE, strike.missed, strike.scale)
 
     def _points(self, at: StepStart) -> Array:
         return node_points(self.arrays, at.state.c.r, at.state.d.arm)
@@ -181,4 +188,5 @@ class PartStepper(ExactStepper):
         row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
         end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
         residuals, stage = self._residuals(start, h, solved), solved.means.lam
-        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, closed, missed, scale)
+        closing = self.accounts.open(start.state.c, self._gaps(start)[closed])
+        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, closed, closing, missed, scale)

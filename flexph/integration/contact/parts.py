@@ -13,8 +13,8 @@ from ..exact.step import StepResult, StepStart
 class Part(NamedTuple):
     """A part of a step: where it ends, its length, what was booked, and the balance that is missing.
 
-    ``closed`` are the gaps that could close in it, with their ``impulses``;
-    ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s].
+    ``closed`` are the gaps that could close in it, with their ``impulses``; ``closing`` says which of them were open at
+    its start. ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s].
     """
 
     end: StepStart
@@ -25,6 +25,7 @@ class Part(NamedTuple):
     iterations: int
     impulses: Array
     closed: Array
+    closing: Array
     missed: float = 0.0
     scale: float = 0.0
 

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from ...contacts.broad_phase import passing
 from ...contacts.levels import gap_rates
 from ...kernels.contacts.gaps import ANGLE, TOUCHING, vectors_of
+from ...kernels.resolution import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
@@ -132,7 +133,7 @@ class RigidStepper(PartStepper):
             if split == SPLITS:
                 parts += self._whole(now, time, self._touching(now))
                 return parts
-            closed = self._held(now)
+            closed = self._held(now, length)
             free = self._part(now, time, closed)
             opened = self._first_inside(free.end, closed)
             if not opened.size:
@@ -169,11 +170,14 @@ class RigidStepper(PartStepper):
 
     # --- which contacts -------------------------------------------------------------------------------------------
 
-    def _held(self, at: StepStart) -> Array:
-        """Rigid contacts that touch, without those that bounce off: they may come back with another impact."""
+    def _held(self, at: StepStart, h: float) -> Array:
+        """Rigid contacts that touch, without those that bounce off: they may come back with another impact.
+
+        Positions do not resolve the way of slower ones in a step.
+        """
         touching = self._touching(at)
         rates = gap_rates(self.arrays, at.state.c, at.state.d)
-        still = RESTING * np.abs(rates[self._rigid]).max(initial=0.0)
+        still = max(RESTING * np.abs(rates[self._rigid]).max(initial=0.0), RESOLUTION * self._size(at) / h)
         return touching[~self._bouncing[touching] | (rates[touching] <= still)]
 
     def _first_inside(self, end: StepStart, closed: Array) -> Array:

@@ -19,6 +19,7 @@ from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import configuration
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
+from ...sensors.quantities import LastStep
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.stepper import Stepper
 from ..compiled.steps.books import Rows
@@ -347,7 +348,7 @@ def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, 
             step = not_compiled(run, held_steps(blocks.stepper, loops), end, saved)
             if isinstance(step.result, JoinedResult) and loops.joined is not None:
                 loops.joined.commit(step.result.agreed)
-            loops.follow(step.result)
+            loops.follow(step.result, end - run.start.time)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         else:
@@ -381,11 +382,10 @@ class _Chunk:
 
     def _take_in_one(self, within: Within) -> None:
         """Steps in one loop, which calls those whose outputs are held."""
-        times, states, multipliers = self.times.tolist(), self.rows.state, self.rows.multipliers
-        start = self.run.start.x, self.loops.multipliers
+        times, states, start = self.times.tolist(), self.rows.state, self.run.start.x
 
         def call(k: int) -> None:
-            self.loops.call(times[k], *((states[k - 1], multipliers[k - 1]) if k else start))
+            self.loops.call(times[k], states[k - 1] if k else start, self._last(k))
 
         answering, solved, due = Answering(call), np.zeros(1, dtype=np.int64), self.loops.due(self.times[:-1])
         asked: Any = None
@@ -393,7 +393,7 @@ class _Chunk:
             from ...control.agreement import CompiledCalls
 
             self.loops.begin_calls()
-            asked = CompiledCalls(self.loops.feedback, self.times, (start[0], states), self.loops.held)
+            asked = CompiledCalls(self.loops.feedback, self.times, (start, states), self.loops.held)
             asked.due[:] = due
         address, data = (answering.address, 0) if asked is None else (asked.address, asked.data)
         calls = Calls(address, data, due.max(axis=1, initial=0), self.loops.held, self.held, within)
@@ -442,7 +442,7 @@ class _Chunk:
         window, x, times = Window(self._table(), self.blocks.spans()), self.run.start.x, self.times.tolist()
         views = zip(*(rows[:, None] for rows in self.rows), strict=True)
         for k, own in enumerate(views):
-            self.loops.call(times[k], x, self.rows.multipliers[k - 1] if k else self.loops.multipliers)
+            self.loops.call(times[k], x, self._last(k))
             self.held[k] = self.loops.held
             if not self._agree(joined, k, window, Rows(*own), x):
                 self.failed = True
@@ -471,6 +471,12 @@ class _Chunk:
         joined.commit(agreed)
         return True
 
+    def _last(self, k: int) -> LastStep:
+        """What the step before the k-th one leaves."""
+        if not k:
+            return self.loops.last
+        return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], float(self.times[k] - self.times[k - 1]))
+
     def _table(self) -> Any:
         """What time prescribes, without what the controllers hold."""
         held = self.loops.held.copy()
@@ -483,7 +489,8 @@ class _Chunk:
     def block(self) -> Block:
         """The steps that are finished."""
         own = slice(self.plan.next, self.plan.next + self.done)
-        self.loops.multipliers = self.rows.multipliers[self.done - 1].copy()
+        last = self._last(self.done)
+        self.loops.last = last._replace(multipliers=last.multipliers.copy(), flows=last.flows.copy())
         values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
         values["held"] = self.held[: self.done]
         if self.joined:

@@ -133,10 +133,10 @@ def one_by_one(run: Run, stepper: Any, loops: ControlLoops, grid: Array, save_ev
     for k in range(plan.next, plan.times.size):
         start, time = run.start, float(plan.times[k])
         run.trying(start.time, time)
-        loops.call(start.time, start.x, loops.multipliers)
+        loops.call(start.time, start.x, loops.last)
         held = held_steps(stepper, loops)
         step, shorter = held.step(start, time), partial(held.step, start)
         if loops.joined is not None and isinstance(step, JoinedResult):
             loops.joined.commit(step.agreed)
-        loops.follow(step)
+        loops.follow(step, time - start.time)
         yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), then=loops.kept)

@@ -35,6 +35,16 @@ def stored(c: Contacts, gap: Array) -> Array:
     return c.stiffness * depth ** (c.exponent + 1.0) / (c.exponent + 1.0)
 
 
+def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
+    """Forces at an instant from gaps and their rates (c,): those over a step as it becomes short; of rigid ones zero.
+
+    P = max(K δⁿ (1 − c ġ) − d ġ, 0) where δ > 0.
+    """
+    depth = np.maximum(-gap, 0.0)
+    force = c.stiffness * depth**c.exponent * (1.0 - c.loss * rate) - c.damping * (depth > 0.0) * rate
+    return np.maximum(force, 0.0)
+
+
 def contact_forces(c: Contacts, before: Array, after: Array, h: float) -> Law:
     """Forces over a step from the gaps at both ends."""
     elastic, slope, share, share_slope = _elastic(c, before, after)

@@ -75,6 +75,17 @@ def compliant_friction(
     )
 
 
+def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
+    """Sizes of friction at an instant (c,), from normal forces, slip velocities (t, c) and forces of springs, anchors.
+
+    That is |f| ≤ μP of an anchor, μP s/√(s² + v²) of the smooth law.
+    """
+    bound, speed = c.friction * normal, np.linalg.norm(slip, axis=0)
+    anchor = np.linalg.norm(_anchors(c, held, c.fixed.shape[2]), axis=1)
+    sizes: Array = np.where(c.anchor >= 0, np.minimum(anchor, bound), bound * speed / np.hypot(speed, c.slipping))
+    return sizes
+
+
 def _turned(forces: Array, unit: Array) -> Array:
     """Components (t, c) along unit tangents (t, c, d) of forces (c, d), whose length does not change."""
     parts = np.vecdot(unit, forces)

@@ -12,11 +12,13 @@ from ...bodies.nodal_body import nodes_of
 from ...contacts.levels import gaps_at
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays, total
+from ...kernels.contacts.gaps import TOUCHING
 from ...kernels.contacts.laws import stored
 from ...kernels.contacts.rubbing import anchored
 from ...kernels.decay import lost
 from ...kernels.loads.faces import face_outputs
 from ...kernels.rates.slips import lost_to_slips
+from ...kernels.resolution import coordinate_size
 from ...kernels.rolling import rates
 from ...kernels.springs import lost as lost_by
 from ...kernels.state import (
@@ -42,6 +44,8 @@ _NOTHING = np.zeros(0)
 
 NUMERICAL = "numerical"
 """The account of what the method ``Decaying`` takes away."""
+WAYS = ("normal", "friction")
+"""Ways of the impulses of contacts."""
 KINDS = ("impact", "arrival", "friction", "settling")
 """What rigid contacts take: at impacts, where a step closes a gap, by friction in steps, and at the ends of steps."""
 JOINED = "joints at impacts"
@@ -98,7 +102,8 @@ class Accounts:
         losses = (*losses, *(f"{touching[i].name}: {kind}" for kind in KINDS for i in self.rigid))
         losses = (*losses, JOINED) if self.rigid.size and self._joints else losses
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
-        self.impulses = tuple(f"{c.name}: {way}" for way in ("normal", "friction") for c in touching)
+        struck = tuple(f"{touching[i].name}: {way} at impacts" for way in WAYS for i in self.rigid)
+        self.impulses = (*(f"{c.name}: {way}" for way in WAYS for c in touching), *struck)
         counts = (len(self.work), len(self.joint_work), len(self.impulses), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 0.0, 1.0], counts)
         self.flow_count = sum(counts)
@@ -146,13 +151,31 @@ class Accounts:
         pushed = _NOTHING
         if self.touching:
             assert t.touch is not None
-            pushed = self._impulses(h * t.touch.force, h * t.touch.friction)
+            pushed = self._pushed(
+                h * t.touch.force, h * t.touch.friction, closing=self.open(start, t.touch.gaps.before)
+            )
         return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved, pushed=pushed)
 
     def _impulses(self, normal: Array, friction: Array, gaps: Array | slice = slice(None)) -> Array:
         """Impulses by contact of its gaps, or of some, (c,) and (t, c): the sums of their sizes [N s]."""
         owner, sizes = self.arrays.contacts.owner[gaps], (normal, np.linalg.norm(friction, axis=0))
         return np.concatenate([total(owner, size, self.touching) for size in sizes])
+
+    def _pushed(self, normal: Array, friction: Array, gaps: Array | slice = slice(None), *, closing: Array) -> Array:
+        """Impulses by contact of its gaps, or of some, and behind them those of rigid ones with which gaps close."""
+        struck = self._impulses(normal * closing, friction * closing, gaps).reshape(len(WAYS), -1)[:, self.rigid]
+        return np.concatenate([self._impulses(normal, friction, gaps), struck.ravel()])
+
+    def open(self, c: Configuration, gaps: Array) -> Array:
+        """Which gaps are open at a configuration."""
+        are_open: Array = gaps > TOUCHING * coordinate_size(self.arrays, c.r)
+        return are_open
+
+    def mean_force(self, contact: str, way: str, flows: Array, length: float) -> float:
+        """Of a rigid contact over a step with these flows [N, N m], without what closes gaps; 0 of no step."""
+        first = len(self.work) + len(self.joint_work)
+        whole, struck = (self.impulses.index(f"{contact}: {way}{at}") for at in ("", " at impacts"))
+        return float(flows[first + whole] - flows[first + struck]) / length if length else 0.0
 
     @property
     def loses(self) -> bool:
@@ -242,13 +265,18 @@ class Accounts:
         self,
         by_row: Array,
         gaps: Array,
-        impulses: Array,
+        impulses: tuple[Array, Array],
         *,
+        closing: Array,
         impact: Array | None,
         settled: Array | None,
         projected: float,
     ) -> Array:
-        """Flows of impulses: work by constraint row, and what some gaps lose in an impact, or as they settle."""
+        """Flows of impulses: work by constraint row, and what some gaps lose in an impact, or as they settle.
+
+        ``impulses`` are those of the gaps in the step before, and what is added to them; ``closing`` are gaps that
+        these close.
+        """
         by_loss = np.zeros(len(self.dissipation))
         first = len(self.dissipation) - len(KINDS) * self.rigid.size - bool(self._joints)
         for kind, taken in (("impact", impact), ("settling", settled)):
@@ -260,8 +288,9 @@ class Accounts:
             by_loss[-1] = projected
         inputs = max((part.stop for part in self._inputs), default=0)
         moved = np.zeros(len(self.arrays.springs.stiffness))
-        normal, *friction = impulses.reshape(-1, gaps.size)
-        pushed = self._impulses(normal, np.array(friction).reshape(-1, gaps.size), gaps)
+        parts = [own.reshape(-1, gaps.size) for own in (impulses[0], impulses[0] + impulses[1])]
+        before, after = (self._pushed(own[0], own[1:], gaps, closing=closing) for own in parts)
+        pushed = after - before
         return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved, pushed=pushed)
 
 

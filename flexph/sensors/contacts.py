@@ -1,0 +1,204 @@
+"""What sensors read of contacts: gaps, whether they touch, normal and friction forces."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..kernels.contacts.gaps import TOUCHING, Contacts, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
+from ..kernels.contacts.laws import forces_at
+from ..kernels.contacts.rubbing import friction_at
+from ..kernels.resolution import coordinate_size
+from ..kernels.state import node_arms, node_points, node_velocities
+from ..mechanisms.model.accounts import Accounts
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import Configuration, configuration
+from ..mechanisms.model.time_table import Anchors
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.rotations import turned_spins
+from .forces import over_saved_times
+from .panel import histories
+from .quantities import LastStep, Quantity, Reading, StepReading, no_measures
+
+Way = Literal["normal", "friction"]
+
+
+@checked
+def gap(contact: str) -> Quantity:
+    """The gaps of a contact or stop [m, of stops for angles rad]: negative where bodies are in each other.
+
+    Those of rigid contacts come to zero and do not pass it: events look for a small gap, ``x.measured(gap("wall")) -
+    1e-9``.
+
+    Parameters
+    ----------
+    contact : str
+        Name of a contact or stop.
+
+    Returns
+    -------
+    Quantity
+        (c,), one for each pair of its shapes or limit, read of states and runs.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, Event, connect, integrate
+    >>> from flexph.contacts import Plane, Rigid, contact
+    >>> from flexph.sensors import gap
+    >>> wall = contact("ball.centre", Plane(GROUND.at(1.0, 0.0), (-1.0, 0.0)), Rigid(), name="wall")
+    >>> ball = connect({"ball": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}, [wall])
+    >>> pose = ball.assemble({"ball": (0.0, 0.0, 0.0)})
+    >>> start = ball.consistent_state(pose, velocities={"ball": (1.0, 0.0, 0.0)})
+    >>> near = Event(lambda t, x: x.measured(gap("wall")) - 0.1, terminal=True)
+    >>> run = integrate(ball, start, [0.0, 0.7, 1.4], events={"near": near})
+    >>> round(float(run.times[-1]), 9), float(run.measured(gap("wall"))[0, 0])
+    (0.9, 1.0)
+    """
+    return _read("gap", contact, "m", lambda mechanism: lambda own, x: _gaps(mechanism, own, x)[1].after)
+
+
+@checked
+def touches(contact: str) -> Quantity:
+    """Whether the gaps of a contact or stop are closed: up to 1e-11 of the size of the mechanism.
+
+    Parameters
+    ----------
+    contact : str
+        Name of a contact or stop.
+
+    Returns
+    -------
+    Quantity
+        (c,) of True and False, read of states and runs.
+    """
+
+    def of(mechanism: Model) -> Any:
+        def read(own: Contacts, x: Array) -> Array:
+            (c, _), gaps = _gaps(mechanism, own, x)
+            return is_closed(mechanism, c, gaps.after)
+
+        return read
+
+    return _read("state of contact", contact, "1", of)
+
+
+@checked
+def normal_force(contact: str) -> Quantity:
+    """The sum of the normal forces of all gaps of a contact or stop [N, of stops for angles N m].
+
+    Of a compliant contact it follows from the state: the law at its depth and rate. A rigid one has a mean force over
+    steps, without the impulses with which gaps close, which are no forces and stand in ``ledger.impulses``: a
+    :class:`flexph.control.Sampled` reads that of the last step, before the first one zero; ``run.measured`` has it from
+    saved time to saved time, interpolated at these.
+
+    Parameters
+    ----------
+    contact : str
+        Name of a contact or stop.
+
+    Returns
+    -------
+    Quantity
+        A number, never negative of a compliant contact.
+    """
+    return _force("normal force", contact, "normal")
+
+
+@checked
+def friction_force(contact: str) -> Quantity:
+    """The sum of the sizes of the friction forces of all gaps of a contact [N], known as :func:`normal_force` is.
+
+    Parameters
+    ----------
+    contact : str
+        Name of a contact.
+
+    Returns
+    -------
+    Quantity
+        A number.
+    """
+    return _force("friction force", contact, "friction")
+
+
+class Pressed(NamedTuple):
+    """Normal forces of compliant contacts and the sizes of their friction, (c,) each [N]."""
+
+    normal: Array
+    friction: Array
+
+
+def gaps_of(mechanism: Model, contact: str) -> Contacts:
+    """The gaps of a contact; raises ValueError with the names that there are."""
+    owners = {c.name: c for c in mechanism.connections if c.form.gaps}
+    check.lookup("contact", contact, owners)
+    own = mechanism.network.arrays.contacts
+    return own.take(np.flatnonzero(own.owner == list(owners).index(contact)))
+
+
+def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
+    """Which gaps are closed at a configuration."""
+    closed: Array = gaps <= TOUCHING * max(coordinate_size(mechanism.network.arrays, c.r), 1e-300)
+    return closed
+
+
+def pressed(mechanism: Model, own: Contacts, x: Array) -> Pressed:
+    """Forces of compliant contacts at a state."""
+    a = mechanism.network.arrays
+    (c, arm), gaps = _gaps(mechanism, own, x)
+    moved = rates_of(own, node_velocities(a, c, c.R, arm))
+    normal = forces_at(own, gaps.after, np.vecdot(gaps.end, moved).sum(axis=0))
+    slip = slips(own, *tangents(own, gaps), moved[0], turned_spins(c.R, c.omega))
+    return Pressed(normal, friction_at(own, normal, slip, c.spring))
+
+
+def _gaps(mechanism: Model, own: Contacts, x: Array) -> tuple[tuple[Configuration, Array], Gaps]:
+    """Configuration and arms of the nodes at a state, and gaps."""
+    a, c = mechanism.network.arrays, configuration(mechanism, x)
+    arm = node_arms(a, c.R, c.u)
+    vectors = vectors_of(own, node_points(a, c.r, arm))
+    return (c, arm), gaps_between(own, vectors, vectors)
+
+
+def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
+    def of_state(mechanism: Model) -> Reading:
+        return partial(of(mechanism), gaps_of(mechanism, contact))
+
+    return Quantity(kind, (contact,), unit, no_measures, scalar=False, of_state=of_state)
+
+
+def _force(kind: str, contact: str, way: Way) -> Quantity:
+    told = f"{kind} of {contact!r}"
+
+    def of_state(mechanism: Model) -> Reading:
+        own = gaps_of(mechanism, contact)
+        if own.rigid.any():
+            known = f"the {told}, a rigid contact, is known over steps, not of a state"
+            raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
+        return lambda x: float(getattr(pressed(mechanism, own, x), way).sum())
+
+    def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
+        if not gaps_of(mechanism, contact).rigid.any():
+            read = of_state(mechanism)
+            return lambda time, x, last: read(x)
+        accounts = mechanism.once(Accounts)
+
+        def mean(time: float, x: Array, last: LastStep) -> float:
+            return accounts.mean_force(contact, way, last.flows, last.length)
+
+        return mean
+
+    def over(run: Any) -> Array:
+        if not gaps_of(run.mechanism, contact).rigid.any():
+            return histories(run.mechanism, {"it": by_state}, run.states)["it"]
+        impulses, whole = run.ledger.impulses, f"{contact}: {way}"
+        forces = (impulses[whole] - impulses[f"{whole} at impacts"]) / np.diff(run.times)
+        return over_saved_times(run.times, 0.5 * (run.times[1:] + run.times[:-1]), forces)
+
+    by_state = Quantity(kind, (contact,), "N", no_measures, of_state=of_state)
+    return Quantity(kind, (contact,), "N", no_measures, of_state=of_state, of_run=over, of_step=of_step)
