@@ -18,8 +18,8 @@ from .complementarity import EXACT, SOLVED, Impulses, Problem, solve_one
 from .coupled import WEIGHT, Coupled
 from .interior import interior_points
 
-STEPS, POLISHED = 8, 4
-"""Newton steps with all contacts at once, and from each point of the interior point method."""
+STEPS, POLISHED = 30, 4
+"""Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
 
 
 class Solved(NamedTuple):
@@ -49,6 +49,8 @@ def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
             z, x = factors.step(z, x)
         except RuntimeError:  # singular
             break
+        if factors.cycle:
+            break
         found = judged_at(problem, z, x)
         better = found.impulses.defect < best.impulses.defect
         best = found if better else best
@@ -69,6 +71,8 @@ class _Factors:
 
     def __init__(self, problem: Coupled) -> None:
         self._problem, self._sets = problem, np.zeros(0)
+        self._seen: set[bytes] = set()
+        self.cycle = False
 
     def step(self, z: Array, x: Array) -> tuple[Array, Array]:
         """After a step."""
@@ -76,6 +80,9 @@ class _Factors:
         now = p.cones.linear(x, p.at(z))
         sets = np.concatenate([now.open, *now.on_rates.reshape(-1, now.open.size), *now.on_normal])
         if not np.array_equal(sets, self._sets):
+            key = sets.tobytes()
+            self.cycle = key in self._seen
+            self._seen.add(key)
             self._sets, self._held, self._lu = sets, *p.factored(now, WEIGHT / p.cones.normal_step)
         change = np.where(self._held, 0.0, -x)
         left = p.missing(z, x + change)

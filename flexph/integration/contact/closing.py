@@ -22,12 +22,14 @@ from ..exact.iterate import evaluated, gap_sizes, is_open
 from ..exact.newton import Converged
 from .linearised import DenseStep, SparseStep, dense_step, rates_of, sparse_step
 
-ITERATIONS = 60
+ITERATIONS, STALLED = 60, 8
+"""Iterations, and after how many in which no change was half of the least one before they are given up."""
 UNRESOLVED = 1e-13
 """Change of positions, over their size, that they do not resolve: in short steps velocities are known no better."""
-SETTLED, STAGNATED, UNSOLVED, AFAR = 1e-15, 1e-8, 1e-9, 1e-2
-"""Change of velocities that ends the iteration, change at which it may stagnate, and defects of the complementarity
-beyond which no law is found: at the end, and on the way there."""
+SETTLED, STAGNATED, RESOLVED, UNSOLVED, AFAR = 1e-15, 1e-8, 1e-13, 1e-9, 1e-2
+"""Change of velocities that ends the iteration, done or to be expected next, change at which it may stagnate, defect of
+the complementarity that further iterations do not better, and those beyond which no law is found: at the end, and on
+the way there."""
 
 
 class Closed(NamedTuple):
@@ -54,6 +56,7 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         RESOLUTION * coordinate_size(a, step.start.r) / step.h
     )  # gaps of joints at the start, which the end has not
     linear: DenseStep | SparseStep | None = None
+    least, since = np.inf, 0
     for iteration in range(1, ITERATIONS + 1):
         pushed = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
         iterate = evaluated(a, pushed, x)
@@ -69,8 +72,14 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         y = np.concatenate([before, x.lam]) + change
         x, impulses = unflatten(a, y[: before.size], y[before.size : before.size + lam]), found.flat
         size, previous = float(np.abs((flatten(a, x) - before) / scale).max(initial=0.0)), size
-        if size <= SETTLED or (size > 0.5 * previous and size <= max(STAGNATED, coarse)):
+        expected = size if iteration == 1 else size * min(1.0, size / previous)
+        if size <= SETTLED or (expected <= SETTLED and found.defect <= RESOLVED):
             break
+        if size > 0.5 * previous and size <= max(STAGNATED, coarse):
+            break
+        least, since = (size, iteration) if size < 0.5 * least else (least, since)
+        if iteration - since >= STALLED:
+            raise StepFailed("the contacts of the step did not settle", iteration, size)
     else:
         raise StepFailed("the contacts of the step did not settle", ITERATIONS, size)
     if found.defect > UNSOLVED:

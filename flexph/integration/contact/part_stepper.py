@@ -172,21 +172,26 @@ class PartStepper(ExactStepper):
                 return close(self.arrays, step, guess, (closed, impulses), sides)
         return close(self.arrays, step, guess, (closed, impulses))
 
-    def _part(self, start: StepStart, time: float, closed: Array) -> Part:
-        """The step to a time in which some contacts may close."""
+    def _part(self, start: StepStart, time: float, closed: Array, known: Part | None = None) -> Part:
+        """The step to a time in which some contacts may close; ``known`` is the same with fewer of them."""
         h, (step, guess) = time - start.time, self._to_solve(start, time)
         rates = self.table.rates(time, h)
         impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
-        missed = scale = 0.0
+        missed, scale, means = 0.0, 0.0, None
+        if known is not None and known.means is not None:
+            guess = known.means
+            given = known.impulses.reshape(-1, known.closed.size)
+            impulses.reshape(-1, closed.size)[: len(given), np.isin(closed, known.closed)] = given
         if closed.size:
             solution = self._closed(step, guess, closed, impulses)
-            step, own, known = solution.step, solution.impulses, solution.converged
-            impulses, missed, scale = own.flat, own.defect * own.scale, solution.scale
-            solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: known)
+            step, own, converged = solution.step, solution.impulses, solution.converged
+            impulses, missed, scale, means = own.flat, own.defect * own.scale, solution.scale, converged.means
+            solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: converged)
         else:
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
         row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
         end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
         residuals, stage = self._residuals(start, h, solved), solved.means.lam
         closing = self.accounts.open(start.state.c, self._gaps(start)[closed])
-        return Part(end, h, stage, solved.flows, residuals, solved.iterations, impulses, closed, closing, missed, scale)
+        booked = (solved.flows, residuals, solved.iterations, impulses, closed, closing, missed, scale, means)
+        return Part(end, h, stage, *booked)

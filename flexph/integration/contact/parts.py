@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...kernels.values import Means
 from ...numerics.arrays import Array
 from ..exact.step import StepResult, StepStart
 
@@ -14,7 +15,8 @@ class Part(NamedTuple):
     """A part of a step: where it ends, its length, what was booked, and the balance that is missing.
 
     ``closed`` are the gaps that could close in it, with their ``impulses``; ``closing`` says which of them were open at
-    its start. ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s].
+    its start. ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s];
+    ``means`` are its mean velocities and multipliers where contacts could close.
     """
 
     end: StepStart
@@ -28,6 +30,7 @@ class Part(NamedTuple):
     closing: Array
     missed: float = 0.0
     scale: float = 0.0
+    means: Means | None = None
 
 
 def joined(start: StepStart, parts: list[Part]) -> StepResult:

@@ -38,6 +38,8 @@ DIVISIONS = 12
 """How often a step is divided where balls pass through each other in it."""
 AHEAD, TREES = 2.5, 12
 """How far is looked for pairs that are near, over the way of the fastest body, and how often if that was too little."""
+REACH = 0.1
+"""How near gaps are predicted to come that may close in a step, over the largest way of one."""
 CLOSINGS = 20
 """How often a step is taken with more contacts, as bodies are in each other at its end."""
 
@@ -156,12 +158,20 @@ class RigidStepper(PartStepper):
             strike = self._strike(now, closing)
             parts.append(strike)
             now = strike.end
-        return [*parts, *self._whole(now, time, self._touching(now))]
+        return [*parts, *self._whole(now, time, self._within_reach(now, time))]
+
+    def _within_reach(self, start: StepStart, time: float) -> Array:
+        """Rigid contacts that touch, and those that may close within a step: with too few it is taken again."""
+        h, before, rate = time - start.time, self._gaps(start), gap_rates(self.arrays, start.state.c, start.state.d)
+        way = h * np.abs(rate[self._rigid]).max(initial=0.0)
+        closing = self._contacts.rigid & (before + h * rate <= REACH * way)
+        return np.union1d(np.flatnonzero(closing), self._touching(start))
 
     def _whole(self, start: StepStart, time: float, closed: Array) -> list[Part]:
         """The rest of a step, in which all gaps within reach may close."""
+        part: Part | None = None
         for _ in range(CLOSINGS):
-            part = self._part(start, time, closed)
+            part = self._part(start, time, closed, part)
             more = self._first_inside(part.end, closed)
             if not more.size:
                 return self._settled(part, closed)
