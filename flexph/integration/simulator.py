@@ -13,6 +13,7 @@ from ..kernels.state import derive, places
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.constraints import velocities_of
 from ..mechanisms.model.state import State, configuration
+from ..mechanisms.poses.resolution import shortest_step
 from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
@@ -91,9 +92,8 @@ class Simulator:
     @checked
     def restore(self, state: State) -> None:
         """Go on from a state, such as one that was reached before: to the same bits. Raises ValueError as above."""
-        stepper, _, self._shortest = stepper_from(
-            self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts
-        )
+        stepper, _, at = stepper_from(self.mechanism, state, self.method, self._inputs, steps_of=steps_with_contacts)
+        self._shortest = shortest_step(at)
         plain = _PlainSteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
         self._anchors = state.anchors
         if numpy_because(self.mechanism, self.method) is None:

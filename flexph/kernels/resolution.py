@@ -19,7 +19,7 @@ ROUND_OFF = 1e-15
 def coordinate_size(a: Arrays, r: Array) -> float:
     """Largest coordinate that positions are sums of [m]: of centres of mass r (b, d), and of nodes from them."""
     points = a.node_position * a.node_moves[:, None]  # directions have no length
-    return float(max(np.abs(r).max(initial=0.0), np.abs(points).max(initial=0.0)))
+    return float(max(r.max(initial=0.0), -r.min(initial=0.0), np.abs(points).max(initial=0.0)))
 
 
 def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:

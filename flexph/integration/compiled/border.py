@@ -6,8 +6,9 @@ a body as short ones.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,11 +19,40 @@ from .loops.band import stored
 from .memory.data import Border, Contacts, Index, Inertia, Joints, Loads, Nodes, Rolling, Strains
 from .memory.simd import padded
 
+Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads]
+FEW = 10_000
+"""Entries of the flexible matrices up to which borders are kept for mechanisms that are built the same way."""
 
-def make_border(
-    inertia: Inertia, nodes: Nodes, couplings: tuple[Joints, Rolling, Strains, Contacts, Loads], rows: int
-) -> Border:
+
+def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int) -> Border:
     """Number the unknowns of a step."""
+    structure = _Structure(inertia, nodes, couplings, rows)
+    return _kept_border(structure) if inertia.col.size <= FEW else _border(*structure.given)
+
+
+class _Structure:
+    """What the order of the unknowns depends on: sizes and whole numbers, which other lengths or masses leave alone."""
+
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+        inertia, nodes, couplings, rows = given
+        fields = (np.asarray(field) for group in (inertia, nodes, *couplings) for field in group)
+        wholes = ((x.shape, x.tobytes()) if x.dtype.kind in "iub" else x.size == 0 for x in fields)
+        self._key = (rows, inertia.weight.shape, inertia.J.shape, *wholes)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self._key == other._key
+
+
+@lru_cache(maxsize=16)
+def _kept_border(structure: _Structure) -> Border:
+    return _border(*structure.given)
+
+
+def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int) -> Border:
     joints, rolling, strains, contacts, loads = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]

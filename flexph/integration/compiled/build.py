@@ -12,7 +12,6 @@ from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.gather import elastic_arrays, unshifted
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from .border import make_border
@@ -63,8 +62,7 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     if not a.body_u.size:  # nothing is shifted
         a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
     elif a.mean is None:
-        own = {"node_shape": mechanism.network.raw_shape, **unshifted(mechanism.frames)}
-        a = a._replace(**own, **elastic_arrays(mechanism.bodies))
+        a = a._replace(**mechanism.network.unshifted)
     strain = StrainOperator.of(a)
     pattern = _pattern(a, strain, full=bool(vibrating.size.any()))
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)

@@ -11,6 +11,7 @@ from ..methods.method import MechanismMethod
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
 
 LOOPS = "compiled loops"
 SHORT = "NumPy, as the run is short and its loops are not compiled yet"
@@ -24,7 +25,7 @@ STEP, UNKNOWN = 1e-3, 2e-5
 
 def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     """Why there are no compiled loops for a run, or None; ValueError where they are asked for and cannot be had."""
-    refused = _refused(mechanism, method)
+    refused = mechanism.once(_refused) or _refused_by(mechanism, method)
     if method.compiled and refused:
         raise ValueError(f"compiled=True cannot be had: {refused}")
     if not method.may_compile:
@@ -40,14 +41,14 @@ def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         if method.compiled:
             raise
         return str(error)
-    if method.redundant == "least_norm" and has_many_loops(mechanism):
+    if method.redundant == "least_norm" and mechanism.once(has_many_loops):
         return "closed loops have too many constraints"
-    if method.name == "decaying" and not method.compiled and has_full_matrices(mechanism):
+    if method.name == "decaying" and not method.compiled and mechanism.once(has_full_matrices):
         return "the full matrices of a body, which Decaying() has, are too large for loops"
-    return "bands of the Jacobian are too wide" if not method.compiled and is_wide(mechanism) else None
+    return "bands of the Jacobian are too wide" if not method.compiled and mechanism.once(is_wide) else None
 
 
-def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
+def _refused(mechanism: Model) -> str | None:
     arrays = mechanism.network.arrays
     reasons = {
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
@@ -57,11 +58,14 @@ def _refused(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         "a rigid contact is not": bool(arrays.contacts.rigid.any()),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
-        "rolling in space by Gauss collocation is not": method.name == "exact_gauss"
-        and mechanism.layout.dim == 3
-        and bool(arrays.rolling.spin_row.size),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
+    rolls_in_space = mechanism.layout.dim == 3 and mechanism.network.arrays.rolling.spin_row.size > 0
+    is_refused = method.name == "exact_gauss" and rolls_in_space
+    return "rolling in space by Gauss collocation is not" if is_refused else None
 
 
 def _is_solid(body: Any) -> bool:
@@ -69,7 +73,7 @@ def _is_solid(body: Any) -> bool:
     return isinstance(body, NodalBody) and body.turning < len(body.frames) and body.coordinates is None
 
 
-def _touches_within(mechanism: Mechanism) -> bool:
+def _touches_within(mechanism: Model) -> bool:
     """Whether a contact is at a port of a cable that is not at the border of an element."""
     if not (AVAILABLE and mechanism.network.means):
         return False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numba
 import numpy as np
 
 from ...kernels.state import Configuration
@@ -36,6 +38,13 @@ MEMORIES = {
     (1, 1): memory_of_redundant_decaying,
 }
 """Arrays of a mechanism by the types of :class:`Parts`: whether multipliers are of least norm, whether steps decay."""
+
+
+@cache
+def _types(axes: int, redundant: int, decay: int, contact: int) -> dict[int, Any]:
+    """Types of axes and :class:`Parts` by their places among the arguments of loops; which numba takes 0.1 ms for."""
+    parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), (1,) * redundant, (1,) * decay, (1,) * contact)
+    return {1: numba.typeof((0,) * axes), 3: numba.typeof(parts)}
 
 
 class Stepper:
@@ -93,7 +102,8 @@ class Stepper:
 
     def is_compiled(self) -> bool:
         """Whether this process or the disk has the loops for such mechanisms and parts of steps."""
-        return has_code(self.entry, {1: self.axes, 3: self.parts})
+        p = self.parts
+        return has_code(self.entry, _types(len(self.axes), len(p.redundant), len(p.decay), len(p.contact)))
 
     def take(
         self,
@@ -179,7 +189,7 @@ class GaussSteps(Stepper):
 
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""
-        return has_code(self.entry, {1: self.axes})
+        return has_code(self.entry, {1: _types(len(self.axes), 0, 0, 0)[1]})
 
     def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""

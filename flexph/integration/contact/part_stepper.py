@@ -143,7 +143,7 @@ class PartStepper(ExactStepper):
         )  # fmt: skip
         balance = abs(self.accounts.balance(at.energy, energy, flows))
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
-        end = StepStart(at.time, EvaluatedState(x, c, d, defect), energy, at.history[:0])
+        end = StepStart(at.time, EvaluatedState(x, (c, d), defect), energy, at.history[:0])
         none = np.zeros(self.rows_of_g)
         return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), NONE, NONE, strike.missed, strike.scale)
 

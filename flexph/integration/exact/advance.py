@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from ...kernels.rolling import state_rates
 from ...kernels.state import Configuration, Derived, constraint_sums, derive_at, node_velocities, product_changes
 from ...kernels.values import Means, Solve, Step
 from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.consistency import Checked
 from ...mechanisms.model.state import flat
 from ...numerics.arrays import Array
 from .newton import Converged, solve_step
@@ -20,13 +22,33 @@ Rates = tuple[Array, Array]
 """Time derivatives of the term coefficients and row offsets at the end of a step."""
 
 
-class EvaluatedState(NamedTuple):
-    """A flat state between steps, its arrays, what follows from them, and its velocity defect G v − ∂g/∂t, (g,)."""
+Place = tuple[Configuration, Derived]
+"""The arrays of a state, and what follows from them."""
 
-    x: Array
-    c: Configuration
-    d: Derived
-    defect: Array
+
+class EvaluatedState:
+    """A flat state x between steps, its arrays c, what follows from them, d, and its velocity defect G v − ∂g/∂t, (g,).
+
+    The end of a compiled block gives its ``place`` (c, d) as a function, as its arrays are seldom asked for.
+    """
+
+    def __init__(self, x: Array, place: Place | Callable[[], Place], defect: Array) -> None:
+        self.x, self.defect, self._place = x, defect, place
+
+    @cached_property
+    def place(self) -> Place:
+        """(c, d)."""
+        return self._place if isinstance(self._place, tuple) else self._place()
+
+    @property
+    def c(self) -> Configuration:
+        """The arrays."""
+        return self.place[0]
+
+    @property
+    def d(self) -> Derived:
+        """What follows from the arrays."""
+        return self.place[1]
 
 
 class SolvedStep(NamedTuple):
@@ -68,7 +90,7 @@ def solve_and_account(
     defect = velocity_defect(a, (c, d), prescribed.coefficient_1, rates)
     return SolvedStep(
         means=means,
-        end=EvaluatedState(flat(accounts.mechanism, c), c, d, defect),
+        end=EvaluatedState(flat(accounts.mechanism, c), (c, d), defect),
         energy=accounts.energies(c, d),
         flows=accounts.step(step, means, trial),
         gap=constraint_sums(a, d.product, prescribed.coefficient_1, prescribed.offset_1) + trial.rolled,
@@ -85,6 +107,12 @@ def velocity_defect(a: Arrays, at: tuple[Configuration, Derived], coefficient: A
     rate = product_changes(a, speed, d.vector)
     defect = constraint_sums(a, rate, coefficient, prescribed_rate(a, d, rates))
     return defect + state_rates(a, c, d, rate)
+
+
+def defect_at(start: Checked) -> Array:
+    """The velocity defect of a consistent state."""
+    coefficient, _, *rates = start.prescribed
+    return velocity_defect(start.mechanism.network.arrays, (start.c, start.d), coefficient, (rates[0], rates[1]))
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:

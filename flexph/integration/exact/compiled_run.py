@@ -14,9 +14,9 @@ import numpy as np
 from ...control.joined import Joined, JoinedStep
 from ...control.sampled import ControlLoops
 from ...kernels.gradient import is_sparse
-from ...kernels.state import derive
+from ...kernels.state import Configuration, Derived, derive
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.state import configuration
+from ...mechanisms.model.state import State, configuration
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ...sensors.quantities import LastStep
@@ -135,6 +135,10 @@ class BlockStepper:
         of_table = rows * (self.exact.arrays.term_row.size + self.exact.rows_of_g)
         return max(1, LARGEST_PIECE // (sum(self.compiled.widths) + of_table))
 
+    def start(self, start: State) -> StepStart:
+        """Where a run starts."""
+        return self.put(self.exact.standing(start))
+
     def put(self, start: StepStart) -> StepStart:
         """Set where the next step starts, with energies to the bits of those of the rows."""
         self.compiled.put(start.state.c, start.history, start.state.defect)
@@ -236,11 +240,15 @@ class BlockStepper:
 
     def end(self, time: float, x: Array) -> StepStart:
         """Where the steps have come to, a flat state."""
-        c, (defect, energy) = configuration(self.mechanism, x), self.compiled.between()
-        state = EvaluatedState(x, c, derive(self.exact.arrays, c), defect)
+        defect, energy = self.compiled.between()
+        state = EvaluatedState(x, partial(self._place, x), defect)
         end = StepStart(time, state, energy, self.compiled.history())
         self.compiled.name(end)
         return end
+
+    def _place(self, x: Array) -> tuple[Configuration, Derived]:
+        c = configuration(self.mechanism, x)
+        return c, derive(self.exact.arrays, c)
 
 
 def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:

@@ -78,7 +78,7 @@ class GaussStepper:
         defect = velocity_defect(a, (end, d1), coefficient, self.table.rates(time, h))
         energy, flows = self.accounts.energies(end, d1), self._flows(h, t, given)
         residual = abs(self.accounts.balance(start.energy, energy, flows))
-        state = EvaluatedState(flat(self.inner.mechanism, end), end, d1, defect)
+        state = EvaluatedState(flat(self.inner.mechanism, end), (end, d1), defect)
         slip = (rk.weights @ self.collocation.rates(t, given))[a.rolling.free > 0]
         worst = [float(np.abs(x).max(initial=0.0)) for x in (gap, defect, slip)]
         return StepResult(

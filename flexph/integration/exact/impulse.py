@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 def answer(accounts: Accounts, step: StepResult, prescribed: Schedule, defects: Array) -> Answer:
     """Impulses that would take velocity defects away at the end of a step; raises StepFailed."""
-    a, (_, c, d, _) = accounts.arrays, step.end.state
+    a, (c, d) = accounts.arrays, step.end.state.place
     G = constraint_matrix(a, c.R, prescribed.coefficient_1, arm=d.arm, vector=d.vector)
     G = sparse.csr_array(prescribed.combined(G))
     try:
@@ -91,7 +91,8 @@ def struck(
 
     What it does is booked, and added to the mean multipliers; ``known`` has the answer to the defect first.
     """
-    a, (x, c, d, defect), prescribed = accounts.arrays, step.end.state, solved.prescribed
+    a, (c, _), defect = accounts.arrays, step.end.state.place, step.end.state.defect
+    prescribed = solved.prescribed
     if not defect.any() or share == 0.0:
         return step
     change, mu = (part[:, 0] for part in known or answer(accounts, step, prescribed, defect[:, None]))
@@ -102,7 +103,7 @@ def struck(
     lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
     work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
     defect = velocity_defect(a, (c, d), prescribed.coefficient_1, solved.rates)
-    return _booked(accounts, step, EvaluatedState(x, c, d, defect), (work, -share * mu))
+    return _booked(accounts, step, EvaluatedState(x, (c, d), defect), (work, -share * mu))
 
 
 def _booked(accounts: Accounts, step: StepResult, state: EvaluatedState, given: tuple[Array, Array]) -> StepResult:

@@ -66,15 +66,19 @@ def solution_of(
     anchors: Anchors,
     history: Array,
     events: Mapping[str, Occurrences],
+    weight: float | None = None,
     observer: Observer | None = None,
     steps_by: str = "NumPy",
     loops: ControlLoops | None = None,
 ) -> Solution:
-    """The finished steps of a run; ``history`` is that of the last one, from which a run goes on."""
+    """The finished steps of a run; ``history`` is that of the last one, from which a run goes on.
+
+    ``weight`` is the work of the weights of :class:`Resolution` where it is at hand.
+    """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]
     audit = np.hstack([rows["residuals"][1:], counts])
-    resolved = resolution(mechanism, states, np.diff(times) / counts[:, 1])
+    resolved = resolution(mechanism, states, np.diff(times) / counts[:, 1], weight=weight)
     ledger = make_ledger(accounts, rows["energy"], rows["flows"][1:], audit, resolution=resolved)
     if loops is not None:
         ledger = ledger if loops.joined is None else _with_joined(ledger, loops.joined, rows)

@@ -15,10 +15,10 @@ from ...contacts.starts import warn_of_deep_starts
 from ...control.joined import Joined
 from ...control.sampled import ControlLoops
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.consistency import check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
-from ...mechanisms.poses.resolution import shortest_step
+from ...mechanisms.poses.resolution import shortest_step, work_of_weights
 from ...numerics.arrays import Array
 from ...numerics.compiling import timed
 from ...numerics.step_failed import MotionEnded, StepFailed
@@ -73,13 +73,13 @@ def run_mechanism(
     loops = _loops(mechanism, start, method, options)
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
-    stepper, table, shortest = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
-    refuse_short(grid, shortest)
+    stepper, table, checked = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
+    refuse_short(grid, shortest_step(checked))
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
     blocks, steps_by = _compiled(mechanism, method, stepper, grid, options)
-    task = _Task(mechanism, start, stepper, grid, options, signature, steps_by, loops)
+    task = _Task(mechanism, start, checked, stepper, grid, options, signature, steps_by, loops)
     if blocks is not None:
         solution = task.in_blocks(blocks)
     else:
@@ -135,8 +135,8 @@ def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod)
 
 def stepper_from(
     mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing, *, steps_of: StepsOf = stepper_of
-) -> tuple[Stepper, TimeTable, float]:
-    """The stepper of a method from a start that is consistent, what time prescribes, and the shortest step [s].
+) -> tuple[Stepper, TimeTable, Checked]:
+    """The stepper of a method from a start that is consistent, what time prescribes, and the start as it was checked.
 
     Raises ValueError for what cannot be run; called by what users call.
     """
@@ -144,11 +144,11 @@ def stepper_from(
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse":
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
-        refuse_redundant(mechanism, checked.matrix, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
+        refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
     stepper = steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     if not start.memory.size:
         warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, (checked.c, checked.d))
-    return stepper, table, shortest_step(mechanism, checked)
+    return stepper, table, checked
 
 
 class _Task(NamedTuple):
@@ -156,6 +156,7 @@ class _Task(NamedTuple):
 
     mechanism: Mechanism
     initial: State
+    checked: Checked
     stepper: Stepper
     grid: Array
     options: RunOptions
@@ -165,7 +166,7 @@ class _Task(NamedTuple):
 
     def in_blocks(self, blocks: BlockStepper) -> Solution:
         """A run in compiled blocks of steps."""
-        run = self._run(blocks.put(self.stepper.start(self.initial)))
+        run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
             return self._followed(run, self._entries(run, blocks), journal)
 
@@ -229,6 +230,7 @@ class _Task(NamedTuple):
                 run.recorder,
                 anchors=self.initial.anchors,
                 history=run.start.history,
+                weight=work_of_weights(self.checked),
                 events=run.watch.occurrences(),
                 observer=run.observer,
                 loops=self.loops,

@@ -21,7 +21,7 @@ from ...mechanisms.model.time_table import TimeTable, schedule
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ...systems.inputs import Forcing
-from .advance import EvaluatedState, Rates, SolvedStep, solve_and_account, velocity_defect
+from .advance import EvaluatedState, Rates, SolvedStep, defect_at, solve_and_account, velocity_defect
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -120,7 +120,7 @@ class ExactStepper:
         self.least_norm, self.depth = least_norm, depth
         self.accounts = Accounts(mechanism, decaying=True) if decaying else mechanism.once(Accounts)
         self.table = table or TimeTable(mechanism, start.anchors)
-        self._start, self._known = start, checked and (checked.c, checked.d)
+        self._start, self._checked = start, checked
         self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
         a, bodies = self.arrays, mechanism.layout.frames
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
@@ -128,14 +128,22 @@ class ExactStepper:
 
     def start(self, start: State) -> StepStart:
         """Where a run starts."""
-        c, d = self._known if self._known and start is self._start else self._derived(start)
+        begun = self.standing(start)
+        return begun._replace(energy=self.accounts.energies(begun.state.c, begun.state.d))
+
+    def standing(self, start: State) -> StepStart:
+        """Where a run starts, without its energies, which compiled loops know to the bits of their rows."""
+        known = self._checked if start is self._start else None
+        c, d = (known.c, known.d) if known else self._derived(start)
         history = start.memory.reshape(-1, self._edges[-1] + 1)[-self.depth :]
         if len(history):
             defect = history[-1, self._edges[3] : self._edges[4]]
+        elif known:
+            defect = known.once(defect_at)
         else:
             rates = self.table.rates(start.time)
             defect = velocity_defect(self.arrays, (c, d), self.table.at(start.time)[0], rates)
-        return StepStart(start.time, EvaluatedState(start.x, c, d, defect), self.accounts.energies(c, d), history)
+        return StepStart(start.time, EvaluatedState(start.x, (c, d), defect), np.zeros(0), history)
 
     def _derived(self, start: State) -> tuple[Configuration, Derived]:
         c = configuration(self.mechanism, start.x)

@@ -47,8 +47,8 @@ def integrate_mechanism(
     for name in options.inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
     checked = check_consistent(mechanism, start)
-    refuse_short(grid, shortest_step(mechanism, checked))
-    refuse_redundant(mechanism, checked.matrix, "take Exact(redundant='least_norm')")
+    refuse_short(grid, shortest_step(checked))
+    refuse_redundant(checked, "take Exact(redundant='least_norm')")
     span = (float(grid[0]), float(grid[-1]))
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
-from ...files.progress import progress
+from ...files.progress import Bar, NoBar, progress
 from ...numerics.arrays import Array
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .journal import Journal
@@ -158,7 +156,7 @@ def follow(
     result: Callable[[], Any],
     messages: Messages,
     *,
-    bar: tqdm[Any],
+    bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
     """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case.
@@ -196,9 +194,9 @@ def follow(
     return result()
 
 
-def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) -> tqdm[Any]:
-    """A bar that appears after a second."""
-    return progress(total=total, initial=done, delay=1.0, shown=shown, unit=unit)
+def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) -> Bar:
+    """A bar that appears after a second, where it is wanted."""
+    return NoBar() if not shown else progress(total=total, initial=done, delay=1.0, unit=unit)
 
 
 def prescribed(

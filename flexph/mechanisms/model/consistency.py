@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,12 +17,13 @@ from ...kernels.rates.curves import Curve
 from ...kernels.state import Configuration, Derived, derive
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
+from ...numerics.memo import Memo, once
 from .state import State, configuration
 from .time_table import TimeTable, law_products, law_terms, laws
 
 if TYPE_CHECKING:
     from .model import Model
-from .constraints import CONSISTENT, gap_of, rate_scale, rates_at, velocities_of
+from .constraints import CONSISTENT, gap_of, rate_scale, rates_under, velocities_of
 
 FEW = 400
 """Rows of a sparse G up to which their products are looked at densely."""
@@ -32,12 +34,87 @@ REGULAR = 1e-4
 """Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
 
 
-class Checked(NamedTuple):
-    """The constraint matrix of a consistent state (g, n_v), its arrays, and what follows from them."""
+class Prescribed(NamedTuple):
+    """What time prescribes at a time: coefficients of the terms, offsets of the rows, and the rates of both."""
 
+    coefficient: Array
+    offset: Array
+    coefficient_rate: Array
+    offset_rate: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Checked(Memo):
+    """A consistent state of a mechanism: its constraint matrix (g, n_v), its arrays, and what follows from them.
+
+    ``prescribed`` are the values of drives against which it was checked.
+    """
+
+    mechanism: Model
     matrix: Any
     c: Configuration
     d: Derived
+    prescribed: Prescribed
+
+    @once
+    def is_regular(self) -> bool:
+        """Whether its constraints are independent by far."""
+        return _is_regular(self.matrix)
+
+
+class _Place:
+    """A state as a place of a mechanism: its rotations, lengths, contacts and gaps are checked, whatever drives do."""
+
+    def __init__(self, mechanism: Model, state: State) -> None:
+        self.mechanism, self.state, a = mechanism, state, mechanism.network.arrays
+        self.c = configuration(mechanism, state.x)
+        _check_rotations(mechanism, self.c.R)
+        self.d = derive(a, self.c)
+        _check_lengths(mechanism, self.d.product)
+        _check_contacts(mechanism, self.d.product)
+        _check_curves(mechanism, self.d)
+        _check_gaps(mechanism, self.c, self.d)
+        self._last: tuple[bool, Checked] | None = None
+
+    def against(self, prescribed: Prescribed, *, velocities: bool) -> Checked:
+        """The state as it keeps its constraints under values of drives; looked at again where these are others."""
+        last = self._last
+        if last and last[0] >= velocities and all(map(np.array_equal, last[1].prescribed, prescribed)):
+            return last[1]
+        checked = self._checked(prescribed, velocities=velocities)
+        self._last = velocities, checked
+        return checked
+
+    def _checked(self, prescribed: Prescribed, *, velocities: bool) -> Checked:
+        mechanism, (c, d), time = self.mechanism, (self.c, self.d), self.state.time
+        if not mechanism.layout.multipliers:
+            return Checked(mechanism, sparse.csr_array((0, mechanism.layout.velocities)), c, d, prescribed)
+        a, (coefficient, offset, *rates) = mechanism.network.arrays, prescribed
+        gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
+        angles = mechanism.once(_angle_rows)
+        gap[angles.rows] = angles.apart(d.product, coefficient)
+        _report(mechanism, gap, sizes, what="position", time=time, unit="m")
+        G, b = rates_under(mechanism, (c, d), coefficient, (rates[0], rates[1]))
+        if velocities:
+            v = velocities_of(mechanism, c)
+            size = rate_scale(a, (G, b), v, sizes) * sizes
+            _report(mechanism, G @ v - b, size, what="velocity", time=time, unit="m/s")
+        return Checked(mechanism, G, c, d, prescribed)
+
+
+class _LastPlace:
+    """The state that was looked at last: a start is checked where it is made, and where a run begins."""
+
+    def __init__(self, mechanism: Model) -> None:
+        self.mechanism = mechanism
+        self.last: _Place | None = None
+
+    def of(self, state: State) -> _Place:
+        """A state, which never changes."""
+        last = self.last
+        if last is None or last.state is not state:
+            last = self.last = _Place(self.mechanism, state)
+        return last
 
 
 def check_consistent(
@@ -45,31 +122,15 @@ def check_consistent(
 ) -> Checked:
     """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold.
 
-    ``table`` is that of :func:`start_table`, where it is at hand.
+    ``table`` is that of :func:`start_table`, where it is at hand. Drives are asked each time, what does not depend on
+    them is kept of the last state.
     """
-    a = mechanism.network.arrays
     table = table or start_table(mechanism, state)
-    rows = mechanism.layout.multipliers
-    c = configuration(mechanism, state.x)
-    _check_rotations(mechanism, c.R)
-    d = derive(a, c)
-    _check_lengths(mechanism, d.product)
-    _check_contacts(mechanism, d.product)
-    _check_curves(mechanism, d)
-    _check_gaps(mechanism, c, d)
-    if not rows:
-        return Checked(sparse.csr_array((0, mechanism.layout.velocities)), c, d)
+    place = mechanism.once(_LastPlace).of(state)
     coefficient, offset = table.at(state.time)
-    gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
-    angles = mechanism.once(_angle_rows)
-    gap[angles.rows] = angles.apart(d.product, coefficient)
-    _report(mechanism, gap, sizes, what="position", time=state.time, unit="m")
-    G, b = rates_at(mechanism, (c, d), table, state.time)
-    v = velocities_of(mechanism, c)
-    if velocities and not state.memory.size:  # inside a run, velocities keep the constraints in the mean of each step
-        size = rate_scale(a, (G, b), v, sizes) * sizes
-        _report(mechanism, G @ v - b, size, what="velocity", time=state.time, unit="m/s")
-    return Checked(G, c, d)
+    prescribed = Prescribed(coefficient, offset, *table.rates(state.time))
+    # inside a run, velocities keep the constraints in the mean of each step
+    return place.against(prescribed, velocities=velocities and not state.memory.size)
 
 
 class _AngleRows(NamedTuple):
@@ -90,7 +151,7 @@ class _AngleRows(NamedTuple):
 def _angle_rows(mechanism: Model) -> _AngleRows:
     rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and callable(law.value)]
     own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
-    terms = mechanism.once(law_terms)
+    terms = law_terms(mechanism)
     first = np.array([terms[i].start for i in rows], dtype=int)
     return _AngleRows(np.array(rows, dtype=int), own[:, 0], own[:, 1], first)
 
@@ -166,9 +227,9 @@ def _check_rotations(mechanism: Model, R: Array) -> None:
         raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
 
 
-def refuse_redundant(mechanism: Model, G: Any, remedy: str = "allow redundant='least_norm'") -> None:
+def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") -> None:
     """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
-    listed = explain_redundancy(mechanism, G)
+    listed = "" if at.is_regular else explain_redundancy(at.mechanism, at.matrix)
     if listed:
         raise ValueError(
             f"{listed}. The joint forces would not be unique at this pose: remove a constraint, free one direction, or "

@@ -110,6 +110,8 @@ def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configurati
 def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
     """k (measure − free measure) of every spring-damper."""
     a = mechanism.network.arrays
+    if not a.springs.stiffness.size:
+        return np.zeros(0)
     return a.springs.stiffness * (spring_values(mechanism, derive(a, c).product) - table.references.at(time))
 
 
@@ -123,9 +125,14 @@ def rates_at(
     mechanism: Model, place: tuple[Configuration, Derived], table: TimeTable, time: float
 ) -> tuple[Any, Array]:
     """G and b at an evaluated configuration; G may be dense."""
-    a, (c, d) = mechanism.network.arrays, place
-    coefficient, _ = table.at(time)
-    rate_c, rate_o = table.rates(time)
+    return rates_under(mechanism, place, table.at(time)[0], table.rates(time))
+
+
+def rates_under(
+    mechanism: Model, place: tuple[Configuration, Derived], coefficient: Array, rates: tuple[Array, Array]
+) -> tuple[Any, Array]:
+    """The same under coefficients, and rates of these and of offsets."""
+    a, (c, d), (rate_c, rate_o) = mechanism.network.arrays, place, rates
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
@@ -152,18 +159,17 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     G, b = rates_at(mechanism, (c, d), table, time)
     if not b.size:
         return wanted
-    sizes = constraint_sizes(a, d.vector)
-    sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
-    keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
-    rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
-    with_given = rows, np.concatenate([b, wanted[given]])
+    sizes, conditions = constraint_sizes(a, d.vector), [(G, b)]
+    if given.size:
+        sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
+        conditions.insert(0, _with_kept((G, b), given, wanted))
     velocities = wanted
     masses: list[tuple[Callable[[Arrays, Array], Any], Array | None]] = [(rigid_mass, None), (mass_of, None)]
     rigid = mechanism.rigid_motion
     if rigid is not None:
         masses.insert(0, (rigid_mass, rigid.ways(c.r, c.R)))
     lines = None if rigid is None else np.diag(rigid.lines)
-    tries = itertools.product(masses, (with_given, (G, b)))  # of large bodies the last mass is full
+    tries = itertools.product(masses, conditions)  # of large bodies the last mass is full
     for (mass, ways), (rows, rates) in tries:
         M = dense(mass(a, c.u))
         own = M if ways is None or lines is None else ways.T @ M @ ways + lines
@@ -178,6 +184,14 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
         f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
         f"{defect[worst] * sizes[worst]:.3g}; the drives contradict the joints"
     )
+
+
+def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tuple[Any, Array]:
+    """Conditions G v = b and those that keep what is given of the wanted velocities."""
+    G, b = conditions
+    keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
+    rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
+    return rows, np.concatenate([b, wanted[given]])
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:

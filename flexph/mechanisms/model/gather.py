@@ -42,8 +42,11 @@ def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
     return rows[(dim * index[:, None] + np.arange(dim)).ravel()]
 
 
-def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> dict[str, Any]:
-    """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart."""
+def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart.
+
+    And those fields that have other values with the mean shapes kept apart.
+    """
     owned = list(bodies.values())
     contractions, moving, forms = _contracted(owned)
     stack = _stack(forms, contractions[0])
@@ -51,7 +54,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
     sizes = np.array([b.size for b in owned])
     mean = mean_shapes(bodies)
     border, border_stack = _border(forms, sizes, (mean, _mean_stack(bodies, mass, moving)))
-    return {
+    arrays = {
         "mass": mass,
         "weight": mass[:, None] * gravity,
         "turning": np.flatnonzero([b.turns for b in owned]),
@@ -66,12 +69,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
         "border_stack": None if folded else border_stack,
         **({"moments": None, "forms": None} if folded else _moments(owned)),
     }
-
-
-def unshifted(bodies: Mapping[str, Body]) -> dict[str, Any]:
-    """The contracted integrals with the mean shapes kept apart, without what else :func:`inertia_arrays` has."""
-    contractions, _, forms = _contracted(list(bodies.values()))
-    return {"stack": _stack(forms, contractions[0]), "mean": mean_shapes(bodies)}
+    return arrays, {"stack": stack, "mean": mean}
 
 
 def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:

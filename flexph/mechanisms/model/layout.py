@@ -32,28 +32,28 @@ class Layout(Memo):
     multipliers: int
     parts: Mapping[str, slice]
 
-    @property
+    @once
     def position_sizes(self) -> tuple[int, int, int]:
         """Sizes of r, R, u."""
         return self.dim * self.frames, entry_count(self.dim) * len(self.turning), self.flexible
 
-    @property
+    @once
     def velocity_sizes(self) -> tuple[int, int, int]:
         """Sizes of ṙ, ω, u̇."""
         return self.dim * self.frames, spins(self.dim) * len(self.turning), self.flexible
 
-    @property
+    @once
     def parts_of_motion(self) -> slice:
         """Where ṙ, ω, u̇ are in x."""
         first = sum(self.position_sizes)
         return slice(first, first + self.velocities)
 
-    @property
+    @once
     def velocities(self) -> int:
         """Number of velocities."""
         return sum(self.velocity_sizes)
 
-    @property
+    @once
     def size(self) -> int:
         """Size of x without the multipliers."""
         return sum(self.position_sizes) + self.velocities + self.stresses + self.springs

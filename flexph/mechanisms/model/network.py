@@ -23,7 +23,7 @@ from ...kernels.resolution import resolution_terms
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
 from ...systems.resistive_relations import Relation
-from .gather import body_rows, elastic_arrays, inertia_arrays, mean_shapes
+from .gather import body_rows, elastic_arrays, inertia_arrays
 from .loads import face_arrays, load_arrays, number_loads, place_arrays
 from .nodal import Mean, nodal_parts, selection, with_nodes
 
@@ -62,12 +62,12 @@ class Term:
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``raw_shape`` are the node shapes without the shift to the centre of mass, sparse (k·d, n), ``means`` the places of
+    ``unshifted`` are fields of the arrays, sparse, without the shift to the centre of mass, ``means`` the places of
     joints and loads that are means of nodes.
     """
 
     arrays: Arrays
-    raw_shape: Any
+    unshifted: Mapping[str, Any]
     terms: tuple[Term, ...]
     input_slices: Mapping[str, slice]
     means: tuple[Mean, ...] = ()
@@ -99,12 +99,13 @@ def build_network(
     places = len(nodes["node_body"])
     joined = {**nodes, **_products(numbering, nodes["node_position"].shape[0], dim), **inputs}
     nodes, strains = with_nodes(joined, nodal, means)
-    parts = {**inertia_arrays(frames, gravity, folded), **elastic, **nodes}
+    inertia, unshifted = inertia_arrays(frames, gravity, folded)
+    parts = {**inertia, **elastic, **nodes}
     parts.pop("load_start")
     to = dense if folded else sparse.csr_array
     parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
     if folded:
-        moves, shifts = np.repeat(nodes["node_moves"], dim), dense(mean_shapes(frames))
+        moves, shifts = np.repeat(nodes["node_moves"], dim), dense(unshifted["mean"])
         parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(shifts, nodes["node_body"], dim)
     parts.update(prepared(parts))
     if nodal is not None:  # vectors of strains are sums of few places of very many
@@ -128,7 +129,8 @@ def build_network(
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
-    return Network(arrays, nodes["node_shape"], tuple(terms), slices, tuple(means))
+    unshifted = {"node_shape": nodes["node_shape"], **unshifted, **elastic}
+    return Network(arrays, unshifted, tuple(terms), slices, tuple(means))
 
 
 def _terms(connections: Sequence[Connection], numbering: _Numbering) -> list[Term]:

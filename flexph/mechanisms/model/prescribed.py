@@ -169,6 +169,11 @@ def _longer(function: Callable[[float], Any], here: Array, time: float, first: _
     return rates
 
 
+def _moving(mechanism: Model) -> list[tuple[int, str, object]]:
+    """Springs whose reference is a function of time: their numbers, names and these."""
+    return [(i, name, m.free) for i, (name, m) in enumerate(measures(mechanism.connections)) if m.is_driven]
+
+
 class References:
     """Free measures of the spring-dampers: ``anchored`` (springs,), NaN where a function of time gives them.
 
@@ -177,7 +182,7 @@ class References:
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
         self.anchored = anchored
-        self._moving = [(i, name, m.free) for i, (name, m) in enumerate(measures(mechanism.connections)) if m.is_driven]
+        self._moving = mechanism.once(_moving)
         self._still = np.zeros(anchored.size)
 
     def at(self, time: float) -> Array:

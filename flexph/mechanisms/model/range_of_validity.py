@@ -74,15 +74,20 @@ def _rotation(name: str, body: Body, times: Array, u: Array, frames: int) -> lis
     if body.section_rotation is None:
         return []
     rotation = body.section_rotation
-    turned = over_rows(lambda some: np.abs(rotation @ some.T).max(axis=0, initial=0.0), u)
-    if turned.max() <= SMALL_ROTATION:
+    if over_rows(lambda some: _largest(rotation @ some.T), u).max() <= SMALL_ROTATION:
         return []
+    turned = over_rows(lambda some: np.abs(rotation @ some.T).max(axis=0, initial=0.0), u)
     parts = frames * int(np.ceil(turned.max() / SMALL_ROTATION))
     return [
         f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
         f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
         f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
     ]
+
+
+def _largest(values: Array) -> Array:
+    """The largest size of values, (1,), without another array of their sizes."""
+    return np.array([max(values.max(initial=0.0), -values.min(initial=0.0))])
 
 
 def _element_turns(body: NodalBody, nodes: Array) -> Array:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...joints.rows.connection import measures
+from ...joints.rows.law_rows import LawRows
 from ...joints.rows.laws import Law, TimeFunction
 from ...kernels.values import Schedule
 from ...numerics import checks as check
@@ -53,46 +51,41 @@ def _law_products(mechanism: Model) -> list[list[int]]:
 
 def law_values(mechanism: Model) -> list[slice]:
     """Where the value of each law is in the anchors."""
-    return mechanism.once(_law_values)
-
-
-def _law_values(mechanism: Model) -> list[slice]:
-    edges = np.cumsum([0, *(math.prod(law.shape) for law in laws(mechanism))])
-    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+    return mechanism.once(_law_rows).values
 
 
 def law_terms(mechanism: Model) -> list[slice]:
     """Where the terms of each law are among all."""
-    edges = np.cumsum([0, *(len(law.products) for law in laws(mechanism))])
-    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+    return mechanism.once(_law_rows).terms
+
+
+def _law_rows(mechanism: Model) -> LawRows:
+    return LawRows(laws(mechanism), law_products(mechanism))
 
 
 def row_values(mechanism: Model, product: Array) -> Array:
     """What each constraint measures, by law one after the other: at a pose with products (p,), or at many (p, k)."""
-    pairs = zip(laws(mechanism), law_products(mechanism), strict=True)
-    return np.concatenate([np.zeros((0, *product.shape[1:])), *(law.measure(product[own]) for law, own in pairs)])
+    return mechanism.once(_law_rows).measured(product)
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
     """Anchors of a pose with products (p,), or of many (p, k): stated values, or what is measured."""
-    rows = row_values(mechanism, product)
-    for law, own in zip(laws(mechanism), law_values(mechanism), strict=True):
-        if callable(law.value):
-            rows[own] = np.nan
-        elif law.value is not None:
-            rows[own] = np.reshape(law.value, (-1, *np.ones_like(product.shape[1:], dtype=int)))
-    return Anchors(rows, _free_measures(mechanism, product))
+    return Anchors(mechanism.once(_law_rows).anchored(product), _free_measures(mechanism, product))
 
 
 def spring_values(mechanism: Model, product: Array) -> Array:
     """Length, component or angle of each spring-damper."""
     s = mechanism.network.arrays.springs
+    if not s.stiffness.size:
+        return np.zeros((0, *product.shape[1:]))
     angles = np.arctan2(product[s.sine_product], product[s.cosine_product])
     return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles])
 
 
 def _free_measures(mechanism: Model, product: Array) -> Array:
     values = spring_values(mechanism, product)
+    if not len(values):
+        return values
     for i, (_, measure) in enumerate(measures(mechanism.connections)):
         if measure.free is not None:
             values[i] = np.nan if callable(measure.free) else measure.free
@@ -107,11 +100,11 @@ class TimeTable:
 
     def __init__(self, mechanism: Model, anchors: Anchors) -> None:
         self.anchors, self.references = anchors, References(mechanism, anchors.springs)
-        self._laws, self._names = laws(mechanism), mechanism.constraint_names
-        self._own, self._terms = law_values(mechanism), mechanism.once(law_terms)
-        self._driven = [i for i, law in enumerate(self._laws) if callable(law.value)]
-        self._still = np.zeros(self._terms[-1].stop if self._terms else 0), np.zeros(len(self._laws))
-        self._fixed = self._fill(self._still, anchors.rows, range(len(self._laws)))
+        rows = mechanism.once(_law_rows)
+        self._laws, self._names, self._driven = rows.laws, mechanism.constraint_names, rows.driven
+        self._own, self._terms = rows.values, rows.terms
+        self._fixed = rows.prescribed(anchors.rows)
+        self._still = np.zeros_like(self._fixed[0]), np.zeros_like(self._fixed[1])
         self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
         self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
 
@@ -135,7 +128,12 @@ class TimeTable:
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
         """(coefficients, offsets) for given values of the driven constraints; the others are as anchored."""
-        return self._fill(self._fixed, values, self._driven)
+        coefficient, offset = self._fixed[0].copy(), self._fixed[1].copy()
+        for i in self._driven:
+            law, value = self._laws[i], values[self._own[i]]
+            if np.isfinite(value).all():  # the values of drives are not anchored
+                coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
+        return coefficient, offset
 
     def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
         """Time derivatives of coefficients and offsets.
@@ -213,14 +211,6 @@ class TimeTable:
         value = self._laws[row].value
         assert callable(value)
         return value
-
-    def _fill(self, base: tuple[Array, Array], values: Array, rows: Iterable[int]) -> tuple[Array, Array]:
-        coefficient, offset = base[0].copy(), base[1].copy()
-        for i in rows:
-            law, value = self._laws[i], values[self._own[i]]
-            if np.isfinite(value).all():  # the values of drives are not anchored
-                coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
-        return coefficient, offset
 
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:

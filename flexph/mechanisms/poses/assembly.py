@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,13 +15,13 @@ from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
-from ...kernels.state import constraint_sums, node_arms, vectors
+from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrections
 from ..model.constraints import extent, move
 from ..model.placement import Placement, read_placement
-from ..model.state import Pose, product_values
+from ..model.state import Pose
 from ..model.time_table import TimeTable, anchor, laws
 from .guides import differences, guides, unguided
 
@@ -50,7 +51,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     closure, at = _Closure(mechanism, time), (centres, rotations)
     at = closure.closed(at, centres_only)  # positions first: they are linear
     at = closure.closed(closure.closed(at, free, guided=True), free)
-    size = extent(mechanism, *at)
+    size = closure.here(at).size
     if fixed and 1e2 * CLOSED < closure.open_by(at, size) <= PRINTED:
         moved = closure.closed(at, np.ones_like(free))
         if max(np.abs(moved[0] - at[0]).max() / size, np.abs(moved[1] - at[1]).max()) <= 10.0 * PRINTED:
@@ -65,16 +66,14 @@ def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
     """
     closure, at = _Closure(mechanism, 0.0), move(mechanism, pose.centres, pose.rotations, step)
     at = closure.closed(at, np.ones(step.size, dtype=bool))
-    return _pose(closure, at, extent(mechanism, *at))
+    return _pose(closure, at, closure.here(at).size)
 
 
 def _pose(closure: _Closure, at: Placed, size: float) -> Pose:
     """The pose at which a closure ended; raises ValueError where it is open."""
     if closure.open_by(at, size) > OPEN:
         raise ValueError(_explain(closure, at, size))
-    mechanism, (centres, rotations) = closure.mechanism, at
-    arms = node_arms(mechanism.network.arrays, rotations, np.zeros(mechanism.layout.flexible))
-    return Pose(centres, rotations, anchor(mechanism, product_values(mechanism, centres, arms)))
+    return Pose(*at, closure.here(at).stated)
 
 
 def place_of(
@@ -137,6 +136,13 @@ class _Closure:
         self.stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
         self.length = lever(mechanism.network.arrays)
         self.guides, self.rigid = guides(mechanism, time), mechanism.rigid_motion
+        self._last: _Here | None = None
+
+    def here(self, at: Placed) -> _Here:
+        """What holds at a pose, kept of the last one: several closures may look at it, and find it closed."""
+        if self._last is None or self._last.at is not at:
+            self._last = _Here(self.mechanism, at, self.time)
+        return self._last
 
     def units(self, size: float) -> Array:
         """What each constraint is measured by: a length [m], or one."""
@@ -144,7 +150,7 @@ class _Closure:
 
     def gap(self, at: Placed) -> Array:
         """The gaps, in their own units."""
-        return _gap(self.mechanism, *at, self.time, matrix=False)[0][self.stated]
+        return self.here(at).gap[self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
         """The largest gap over a size of the mechanism."""
@@ -158,7 +164,7 @@ class _Closure:
         """
         if guided and not self.guides:
             return at
-        settled = CLOSED * max(extent(self.mechanism, *at) / self.length, 1.0)
+        settled = CLOSED * max(self.here(at).size / self.length, 1.0)
         limits = Corrections(MAX_ITERATIONS, settled, np.inf if guided else OPEN, slow=GUIDED if guided else 0.5)
 
         def corrected(here: _Equations) -> tuple[_Equations, float]:
@@ -174,7 +180,8 @@ class _Closure:
         return at if start.defect <= settled else limits.run(start, corrected).value.at
 
     def _equations(self, at: Placed, size: int, guided: bool) -> _Equations:
-        gap, matrix = _gap(self.mechanism, *at, self.time)
+        here = self.here(at)
+        gap, matrix = here.gap, here.matrix
         rows, ways = self.units(self.length), None if self.rigid is None else self.rigid.ways(*at)
         size = size if ways is None else len(ways)
         gap, matrix = gap[self.stated] / rows, matrix[self.stated][:, :size] / rows[:, None]
@@ -188,30 +195,37 @@ class _Closure:
         return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 
 
-def _gap(
-    mechanism: Model, centres: Array, rotations: Array, time: float, *, matrix: bool = True
-) -> tuple[Array, Array]:
-    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero.
+class _Here:
+    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero."""
 
-    Without ``matrix`` that is empty.
-    """
-    a = mechanism.network.arrays
-    arms = node_arms(a, rotations, np.zeros(mechanism.layout.flexible))
-    product = product_values(mechanism, centres, arms)
-    stated = anchor(mechanism, product)
-    coefficient, offset = TimeTable(mechanism, stated).at(time)
-    gap = constraint_sums(a, product, coefficient, offset)
-    rows, heights, by = _contact_heights(a, product, offset)
-    if rows.size:
-        gap[rows] = product[a.rolling.positive] - heights
-    gap += curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
-    if not matrix:
-        return gap, np.zeros((0, 0))
-    G = constraint_matrix(a, rotations, coefficient, arm=arms, vector=vectors(a, centres, arms), by=by)
-    G = G.toarray() if sparse.issparse(G) else G
-    if rows.size:
-        G[rows] *= (2.0 * offset[rows] / by[a.rolling.positive])[:, None]
-    return gap, G
+    def __init__(self, mechanism: Model, at: Placed, time: float) -> None:
+        self.mechanism, self.at, a = mechanism, at, mechanism.network.arrays
+        centres, rotations = at
+        self._arms = node_arms(a, rotations, np.zeros(mechanism.layout.flexible))
+        self._vectors = vectors(a, centres, self._arms)
+        product = products(a, self._vectors)
+        self.stated = anchor(mechanism, product)
+        self._coefficient, self._offset = TimeTable(mechanism, self.stated).at(time)
+        self.gap = constraint_sums(a, product, self._coefficient, self._offset)
+        self._rows, heights, self._by = _contact_heights(a, product, self._offset)
+        if self._rows.size:
+            self.gap[self._rows] = product[a.rolling.positive] - heights
+        self.gap += curve_gaps(a.curves, all_at_state(a.curves, product), self.gap.size)
+
+    @cached_property
+    def matrix(self) -> Array:
+        """G."""
+        a, rows, by = self.mechanism.network.arrays, self._rows, self._by
+        G = constraint_matrix(a, self.at[1], self._coefficient, arm=self._arms, vector=self._vectors, by=by)
+        G = G.toarray() if sparse.issparse(G) else G
+        if rows.size:
+            G[rows] *= (2.0 * self._offset[rows] / by[a.rolling.positive])[:, None]
+        return np.asarray(G)
+
+    @cached_property
+    def size(self) -> float:
+        """The extent of the mechanism [m]."""
+        return extent(self.mechanism, *self.at)
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:
@@ -220,7 +234,10 @@ def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, A
     0 = ½(Π²/r + r Π_e² − r) has no slope at Π = 0, from where assembly may start: it closes 0 = Π − r s. The slopes
     are those of a disc that does not lie quite flat.
     """
-    t, by = a.rolling, product.copy()
+    t = a.rolling
+    if not t.positive_row.size:
+        return t.positive_row, np.zeros(0), product
+    by = product.copy()
     rows, radius = t.positive_row, 2.0 * offset[t.positive_row]
     own = (t.square > 0) & ~np.isin(t.product, t.positive)
     tilt = total(t.row[own], 0.5 * t.weight[own] * product[t.product[own]] ** 2, offset.size)[rows]

@@ -33,9 +33,7 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
         raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
     for name in inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
-    refuse_redundant(
-        mechanism, check_consistent(mechanism, state).matrix, "take those of a run by Exact(redundant='least_norm')"
-    )
+    refuse_redundant(check_consistent(mechanism, state), "take those of a run by Exact(redundant='least_norm')")
     span = (state.time, np.inf)
     x = start_with_multipliers(mechanism, as_phdae(mechanism, state), {**inputs, **drive_rates(mechanism, span)}, span)
     return replace(state, multipliers=x[state.x.size :])

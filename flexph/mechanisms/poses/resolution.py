@@ -30,16 +30,28 @@ class Resolution(NamedTuple):
     weight: float
 
 
-def resolution(mechanism: Model, states: Array, lengths: Array) -> Resolution:
-    """The resolution of a run from its states (k + 1, n) and the lengths of its steps (k,) [s]."""
-    a, first = mechanism.network.arrays, configuration(mechanism, states[0])
+def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float | None = None) -> Resolution:
+    """The resolution of a run from its states (k + 1, n) and the lengths of its steps (k,) [s].
+
+    ``weight`` is that of the first state, where it is at hand.
+    """
+    a = mechanism.network.arrays
     size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])
-    weight = _work_of_weights(mechanism, first)
+    weight = _work_of_weights(mechanism, configuration(mechanism, states[0])) if weight is None else weight
     shortest = float(f"{np.abs(lengths).min(initial=np.inf):.3g}")  # a run that is continued has the same
     return Resolution(unresolved_energy(a.resolution, size, shortest), weight)
 
 
-def shortest_step(mechanism: Model, at: Checked) -> float:
+def work_of_weights(at: Checked) -> float:
+    """The ``weight`` of the resolution of a run from a consistent state [J]."""
+    return at.once(_weight_at)
+
+
+def _weight_at(at: Checked) -> float:
+    return _work_of_weights(at.mechanism, at.c)
+
+
+def shortest_step(at: Checked) -> float:
     """Length of a step [s] from a consistent state in which positions cannot tell the motion from none.
 
     Velocities are known up to δ size/h, δ = RESOLUTION. That has more energy than the state and the work of its
@@ -47,10 +59,14 @@ def shortest_step(mechanism: Model, at: Checked) -> float:
     whose rates are differences, leave of elastic energies. A mechanism with neither has its elastic energies as E; of
     one without any of them all steps are long enough.
     """
-    a = mechanism.network.arrays
+    return at.once(_shortest_step)
+
+
+def _shortest_step(at: Checked) -> float:
+    a = at.mechanism.network.arrays
     size = coordinate_size(a, at.c.r)
     inertia, elastic = (float(a.resolution[k] * size**2 + a.resolution[k + 1]) for k in (0, 2))
-    energy = _work_of_weights(mechanism, at.c)
+    energy = work_of_weights(at)
     if elastic > 0.0:
         kinetic = float(energies(a, at.c, at.d)["kinetic"].sum())
         energy += kinetic * (kinetic > ROUND_OFF * elastic)

@@ -139,7 +139,7 @@ def _basis(mechanism: Model) -> _Basis:
     own = [body.once(_modes) for body in bodies]
     squares = np.concatenate([values for values, _ in own])
     columns = np.cumsum([0, *(values.size for values, _ in own)])
-    shape = mechanism.network.raw_shape.toarray().reshape(len(a.node_body), a.dim, -1)
+    shape = mechanism.network.unshifted["node_shape"].toarray().reshape(len(a.node_body), a.dim, -1)
     motions = np.zeros((len(a.node_body), a.dim, squares.size))
     for node, number in enumerate(a.node_body):
         body, moves = bodies[number], a.node_moves[node]

@@ -139,7 +139,8 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     vector, place = vectors(a, pose.centres, centred), node_points(a, pose.centres, centred)
     centre = np.array([frame.inertia.centre for frame in mechanism.frames.values()])
     position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
-    shape = mechanism.network.raw_shape if sparse.issparse(a.node_shape) else mechanism.network.raw_shape.toarray()
+    shape = mechanism.network.unshifted["node_shape"]
+    shape = shape if sparse.issparse(a.node_shape) else shape.toarray()
     seen = a._replace(node_position=position, node_shape=shape, mean=None)
     arm = node_arms(seen, R, np.zeros(a.body_u.size))
     return _Rest(seen, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))

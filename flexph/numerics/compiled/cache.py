@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.dispatcher import Dispatcher
 
@@ -52,12 +51,11 @@ def named_by(sources: Sequence[Path]) -> type[CompileResultCacheImpl]:
     return Names
 
 
-def has_code(function: Any, given: Mapping[int, Any]) -> bool:
-    """Whether a compiled function has code, in this process or on disk, for arguments at some places of its list."""
+def has_code(function: Any, kinds: Mapping[int, Any]) -> bool:
+    """Whether a compiled function has code, in this process or on disk, for types at some places of its arguments."""
     own: Any = function
     if not isinstance(function, Dispatcher):  # without a compiler it is one of Python
         return True
-    kinds = {place: numba.typeof(value) for place, value in given.items()}
     fits = lambda types: all(types[k] == kind for k, kind in kinds.items())  # noqa: E731
     if any(map(fits, own.overloads)):
         return True

@@ -552,3 +552,17 @@ def test_a_singular_matrix_is_not_factored():
 
     factor = callable_from_python("factor")
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
+
+
+def test_orders_of_unknowns_are_kept_for_mechanisms_that_are_built_the_same_way():
+    """And for no others: each is that which is found anew."""
+    from flexph.integration.compiled.border import _kept_border
+    from flexph.integration.compiled.build import constants
+
+    made = [sample()[0] for sample in (crank_slider, pendulum, partial(crank_slider, elements=4), crank_slider)]
+    made.append(crank_slider(damping=1e-3)[0])
+    kept = [constants(mechanism).border for mechanism in made]
+    assert kept[0] is kept[3]
+    for mechanism, border in zip(made, kept, strict=True):
+        _kept_border.cache_clear()
+        assert all(map(np.array_equal, border, constants(mechanism).border))

@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
 from ..memory.data import Constants, Index
-from ..memory.memory import COMPLEX, FIELDS, MEMORY, REAL, ROW, SYSTEMS, Memory
+from ..memory.memory import COMPLEX, FIELDS, MEMORY, REAL, ROW, SYSTEMS, Memory, address_of
 
 
 class Scheme(NamedTuple):
@@ -91,7 +91,7 @@ def _stage(run: Memory) -> Memory:
     table = run.table.copy()
     table[_NAMED] = table[_NODES]
     stage = Memory(run.reals.copy(), run.wholes.copy(), table)
-    stage.addresses[_CONSTANT] = run.addresses[_CONSTANT]
+    stage.addresses[:_CONSTANTS] = run.addresses[:_CONSTANTS]
     return stage
 
 
@@ -103,18 +103,20 @@ def _rows_at_a_node() -> dict[int, int]:
     return rows
 
 
-_NAMED, _NODES = (list(part) for part in zip(*_rows_at_a_node().items(), strict=True))
-_CONSTANT = np.array([name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS])
-_OWN = np.array([name.startswith(SYSTEMS) for name in FIELDS])
+_NAMED, _NODES = (np.array(part) for part in zip(*_rows_at_a_node().items(), strict=True))
+_CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)  # lead them all
+_OWN = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS])
+_OWN_REALS = _OWN[REAL[_OWN]]
 
 
 def _system(middle: Memory, *, is_complex: bool) -> Memory:
     """A memory with a linear system of its own, complex or not, at the values of a stage."""
     table, size = middle.table, 2 if is_complex else 1
     system = Memory(np.zeros(size * middle.reals.size), middle.wholes.copy(), table)
-    rows = _OWN & REAL
-    system.addresses[rows, 0] = system.reals.ctypes.data + 8 * size * table[rows, 0]
-    system.addresses[~_OWN] = middle.addresses[~_OWN]
+    system.addresses[_OWN_REALS, 0] = address_of(system.reals) + 8 * size * table[_OWN_REALS, 0]
+    own = system.addresses[_OWN]
+    system.addresses[:] = middle.addresses
+    system.addresses[_OWN] = own
     return system
 
 

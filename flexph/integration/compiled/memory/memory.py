@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import Any, get_type_hints
+from itertools import chain
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numba.core import cgutils, types
@@ -39,23 +40,46 @@ FIELDS: dict[str, Entries] = {
 """All fields by the names of their group and their own, in the order of the table."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
+_FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
+_KINDS = [_FLOAT if real else _WHOLE for real in REAL.tolist()]
+_ONES = {axes: (1,) * (3 - axes) for axes in range(4)}
+"""What shapes of fewer axes are filled up with."""
 SYSTEMS = ("system_", "defect_", "correction_")
 """How fields of linear systems begin, right-hand sides and solutions among them."""
 
 
-class Memory:
-    """Floats and whole numbers of all fields, and where each stands: its first entry and its shape, (fields, 4)."""
+class Place(NamedTuple):
+    """Where a field stands: whether among the floats, from where to where, and its shape."""
 
-    def __init__(self, reals: Array, wholes: Index, table: Index) -> None:
+    real: bool
+    span: slice
+    shape: tuple[int, ...]
+
+
+def address_of(array: Array | Index) -> int:
+    """The address of the first entry of an array."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+class Memory:
+    """Floats and whole numbers of all fields, and where each stands: its first entry and its shape, (fields, 4).
+
+    Copies share the ``places`` of the fields that were asked for by name.
+    """
+
+    def __init__(self, reals: Array, wholes: Index, table: Index, places: dict[str, Place] | None = None) -> None:
         self.reals, self.wholes, self.table = reals, wholes, table
+        self.places: dict[str, Place] = {} if places is None else places
         self.addresses = table.copy()
-        starts = np.where(REAL, reals.ctypes.data, wholes.ctypes.data)
-        self.addresses[:, 0] = starts + 8 * table[:, 0]
-        self.address = self.addresses.ctypes.data
+        starts = self.addresses[:, 0]
+        starts *= 8
+        starts += np.where(REAL, address_of(reals), address_of(wholes))
+        self.address = address_of(self.addresses)
 
     def copy(self) -> Memory:
         """A memory of its own for a run."""
-        return Memory(self.reals.copy(), self.wholes.copy(), self.table)
+        return Memory(self.reals.copy(), self.wholes.copy(), self.table, self.places)
 
     def span(self, first: str, last: str) -> slice:
         """Where the floats of a field and of all up to another one are."""
@@ -64,26 +88,35 @@ class Memory:
 
     def __getattr__(self, name: str) -> Any:
         """A field as a view."""
+        place = self.places.get(name) or self._place(name)
+        flat = (self.reals if place.real else self.wholes)[place.span]
+        return flat.reshape(place.shape) if place.shape else int(flat[0])
+
+    def _place(self, name: str) -> Place:
         if name not in ROW:
             raise AttributeError(f"no field {name!r} in the memory of the compiled kernels")
         entries, (first, *shape) = FIELDS[name], self.table[ROW[name]].tolist()
-        flat = (self.reals if entries.kind == "float64" else self.wholes)[first:]
-        return flat[: math.prod(shape)].reshape(shape[: entries.axes]) if entries.axes else int(flat[0])
+        span = slice(first, first + math.prod(shape))
+        place = self.places[name] = Place(entries.kind == "float64", span, tuple(shape[: entries.axes]))
+        return place
 
 
 def pack(constants: Constants, workspace: Workspace) -> Memory:
     """All arrays of a mechanism in one memory."""
-    groups = {**constants._asdict(), **workspace._asdict()}
-    arrays = [value for group in groups.values() for value in group]
-    table: list[tuple[int, ...]] = []
-    flat: dict[bool, list[Any]] = {True: [np.zeros(0)], False: [np.zeros(0, dtype=np.int64)]}
-    sizes = {True: 0, False: 0}
-    for value, real in zip(arrays, REAL.tolist(), strict=True):
-        array = np.asarray(value, dtype=float if real else np.int64)
-        table.append((sizes[real], *array.shape, 1, 1, 1)[:4])
-        flat[real].append(array.ravel())
-        sizes[real] += array.size
-    return Memory(np.concatenate(flat[True]), np.concatenate(flat[False]), np.array(table, dtype=np.int64))
+    arrays = [np.asarray(value, kind) for value, kind in zip(chain(*constants, *workspace), _KINDS, strict=True)]
+    shapes: list[int] = []
+    for array in arrays:
+        shapes += array.shape + _ONES[array.ndim]
+    table = np.zeros((len(arrays), 4), dtype=np.int64)
+    table[:, 1:] = np.array(shapes).reshape(-1, 3)
+    sizes = table[:, 1:].prod(axis=1)
+    for own in (REAL, ~REAL):
+        table[own, 0] = np.cumsum(sizes[own]) - sizes[own]
+    flat: dict[Any, list[Any]] = {kind: [np.zeros(0, kind)] for kind in (_FLOAT, _WHOLE)}
+    for array in arrays:
+        if array.size:
+            flat[array.dtype].append(array.ravel())
+    return Memory(np.concatenate(flat[_FLOAT]), np.concatenate(flat[_WHOLE]), table)
 
 
 class MemoryType(types.Type):
