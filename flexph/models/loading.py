@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from flexph.control.sampled import ControlLoops
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked
@@ -83,7 +84,9 @@ class ModelFile:
                 self._poses(entry, here)
             else:
                 self._check_names(entry, here)
-                state_of(self.mechanism, *self._start(entry, here))
+                state = state_of(self.mechanism, *self._start(entry, here))
+                if isinstance(entry, Integrate):
+                    self._check_controllers(entry, state, here)
         for name, study in self.document.studies.items():
             check_study(study, self.tree, self.runs, self.builder.at("studies", name))
 
@@ -100,8 +103,15 @@ class ModelFile:
         check_outputs(entry.outputs, self.mechanism, here.at("outputs"))
         if isinstance(entry, TimedRun):
             here.of(entry.method, "method")
-        if isinstance(entry, Integrate):
-            here.of(entry.controllers, "controllers")
+
+    def _check_controllers(self, entry: Integrate, state: State, here: Builder) -> None:
+        """Sensors and ports are there, and no two set the same port, as far as that is known before a run."""
+        for name, given in entry.controllers.items():
+            controller = here.of(given, "controllers", name)
+            with here.at("controllers", name).refusals():
+                ControlLoops(self.mechanism, {name: controller}, state)
+        with here.at("controllers").refusals():
+            ControlLoops(self.mechanism, here.of(entry.controllers, "controllers"), state)
 
     def _poses(self, entry: Frequencies, here: Builder) -> list[Pose]:
         check_motions(self.document, self.builder, 0.0)

@@ -110,7 +110,7 @@ def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None
         "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, FramedBody)],
         "reaction": [connection.name for connection in mechanism.connections if connection.rows],
         "state": list(mechanism.layout.parts),
-    }[reading.what]
+    }.get(reading.what, [connection.name for connection in mechanism.connections if connection.form.gaps])
     if reading.of not in known:
         raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
 
@@ -121,7 +121,10 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
     if reading.what == "state":
         part = mechanism.layout.parts[reading.of]
         return int(part.stop - part.start)
-    return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)
+    if reading.what == "gap":
+        return next(len(c.form.gaps) for c in mechanism.connections if c.form.gaps and c.name == reading.of)
+    sizes = {"spin": spins(dim), "reaction": dim + spins(dim), "normal_force": 1, "friction_force": 1}
+    return sizes.get(reading.what, dim)
 
 
 def _is_of_steps(reading: Reading, mechanism: Mechanism) -> bool:

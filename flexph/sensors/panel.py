@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,11 @@ class Panel:
         self.angles = springs.length_product.size + springs.component_product.size
         self.size = springs.stiffness.size
         """Numbers that are measured."""
-        self._loop = _Loop(self._part) if AVAILABLE and self._arrays.mean is None else None
+
+    @cached_property
+    def _loop(self) -> _Loop | None:
+        """The compiled loop over all of them, made when it is first asked: what is only checked does not wait."""
+        return _Loop(self._part) if AVAILABLE and self._arrays.mean is None else None
 
     @property
     def seen(self) -> Any:
@@ -68,8 +72,7 @@ class Panel:
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
         """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
-        part = x.take(self.entries)
-        values, rates = self._evaluated(part) if self._loop is None else self._loop(part)
+        values, rates = self._measured(x) if self.size else ([], [])
         if near is not None:
             for i in range(self.angles, len(values)):
                 if abs(near[i] - values[i]) > math.pi:
@@ -82,6 +85,11 @@ class Panel:
         for name, of_state in self._states.items():
             readings[name] = of_state(x)
         return readings, values
+
+    def _measured(self, x: Array) -> list[list[float]]:
+        """All measures, and their rates, at a flat state."""
+        part = x.take(self.entries)
+        return self._evaluated(part) if self._loop is None else self._loop(part)
 
     def _evaluated(self, x: Array) -> list[list[float]]:
         """All measures, and their rates."""

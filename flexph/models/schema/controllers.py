@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from flexph import sensors as make
 from flexph.control.compensators import pid
@@ -14,11 +14,12 @@ from flexph.control.continuous import Continuous
 from flexph.control.drive_train import gearbox, motor
 from flexph.control.port_control import port_spring
 from flexph.control.sampled import Sampled
+from flexph.control.state_feedback import StateFeedback
 from flexph.joints.rows.vectors import GROUND
 
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
-from .fields import Direction, End, Inertia, Number, Port, Time, by_shape, quantity
+from .fields import TAG, Direction, End, Inertia, Number, Port, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of
 
 Drag, _ = damping("N*m*s/rad")
@@ -31,9 +32,16 @@ MEASURES: Mapping[str, Callable[..., Any]] = {
     "position": lambda port, second: make.position(port),
     "velocity": lambda port, second: make.velocity(port),
 }
+OF_CONTACTS: Mapping[str, Callable[[str], Any]] = {
+    "gap": make.gap,
+    "touches": make.touches,
+    "normal_force": make.normal_force,
+    "friction_force": make.friction_force,
+}
+OF_JOINTS: Mapping[str, Callable[[str], Any]] = {"joint_force": make.joint_force, "joint_torque": make.joint_torque}
 
 
-class SensorEntry(Entry):
+class PortSensor(Entry):
     """What a controller reads between two ports, of one against the ground by default."""
 
     measure: Literal["angle", "rate", "distance", "position", "velocity"]
@@ -44,6 +52,46 @@ class SensorEntry(Entry):
         """The quantity."""
         with builder.refusals(self):
             return MEASURES[self.measure](self.port, builder.of(self.second, "second"))
+
+
+class ContactSensor(Entry):
+    """What a controller reads of a contact or stop by its name, see :func:`flexph.sensors.normal_force`."""
+
+    measure: Literal["gap", "touches", "normal_force", "friction_force"]
+    contact: str
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        with builder.refusals(self):
+            return OF_CONTACTS[self.measure](self.contact)
+
+
+class JointSensor(Entry):
+    """The force or torque of a joint by its name, see :func:`flexph.sensors.joint_force`."""
+
+    measure: Literal["joint_force", "joint_torque"]
+    joint: str
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        with builder.refusals(self):
+            return OF_JOINTS[self.measure](self.joint)
+
+
+def _sensor_tag(given: Any) -> str:
+    names = type(given).model_fields if isinstance(given, Entry) else given if isinstance(given, dict) else {}
+    measure = given.measure if isinstance(given, Entry) else names.get("measure")
+    kinds = {"contact": OF_CONTACTS, "joint": OF_JOINTS, "port": MEASURES}
+    known = next((kind for kind, words in kinds.items() if isinstance(measure, str) and measure in words), None)
+    return TAG + (known or next((kind for kind in kinds if kind in names), "port"))
+
+
+SensorEntry = Annotated[
+    Annotated[PortSensor, Tag(f"{TAG}port")]
+    | Annotated[ContactSensor, Tag(f"{TAG}contact")]
+    | Annotated[JointSensor, Tag(f"{TAG}joint")],
+    Discriminator(_sensor_tag),
+]
 
 
 class PortController(Entry):
@@ -194,6 +242,35 @@ class FunctionController(Entry):
             return Sampled(function=function, period=self.period, sensors=builder.of(self.sensors, "sensors"))
 
 
+class FeedbackController(Entry):
+    """A function u = f(t, y) by its import path, solved within the steps, see :class:`flexph.control.StateFeedback`.
+
+    With a ``period`` it is called and held.
+    """
+
+    kind: Literal["feedback"]
+    function: str
+    sensors: dict[str, SensorEntry]
+    ports: list[str]
+    period: Time = None
+
+    def build(self, builder: Builder) -> StateFeedback:
+        """The controller."""
+        with builder.at("function").refusals():
+            function = trusted_function(self.function, trust=builder.trust)
+        sensors = builder.of(self.sensors, "sensors")
+        with builder.refusals(self):
+            return StateFeedback(function=function, sensors=sensors, ports=self.ports, period=self.period)
+
+
 Controller = one_of(
-    (PortController, PDController, PIDController, MotorController, GearboxController, FunctionController)
+    (
+        PortController,
+        PDController,
+        PIDController,
+        MotorController,
+        GearboxController,
+        FunctionController,
+        FeedbackController,
+    )
 )

@@ -7,9 +7,10 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, coulomb, hinge, integrate, torque
-from flexph.control import Continuous, gearbox, motor
+from flexph.control import Continuous, StateFeedback, gearbox, motor
 from flexph.methods import Exact
 from flexph.models import ModelError, load_model
+from flexph.sensors import joint_angle, joint_rate, normal_force
 
 FILE = """
 flexph: 1
@@ -40,6 +41,20 @@ MOTOR = (
 GEARBOX = "{kind: gearbox, port: motor, drive: 100 mN*m, ratio: 50, inertia: 2e-5 kg*m^2, friction: 1e-5 N*m*s/rad}"
 OWN = "{kind: function, function: 'model_controller:law', period: 2 ms, sensors: {q: {measure: angle, port: arm.root}}}"
 LAW = "def law(time, see):\n    return {'motor': 5.0 * (0.3 - see['q'])}\n"
+FEEDBACK = (
+    "{kind: feedback, function: 'model_feedback:law', ports: [motor], "
+    "sensors: {q: {measure: angle, port: arm.root}, w: {measure: rate, port: arm.root}}}"
+)
+SOFT = "def law(time, y):\n    return 40.0 * (0.3 - y[0]) - 8.0 * y[1]\n"
+WALL = (
+    "{kind: contact, first: arm.tip, second: {kind: plane, port: {ground: [0, 0.01]}, normal: [0, -1]}, "
+    "law: {kind: rigid}, name: wall}"
+)
+TOUCH = (
+    "{q: {measure: touches, contact: wall}, f: {measure: normal_force, contact: wall}, "
+    "j: {measure: joint_force, joint: 'hinge arm.root–GROUND at (0.0, 0.0)'}}"
+)
+PRESS = "def law(time, see):\n    return {'motor': 4.0 - 0.2 * see['f'] if see['q'].all() else 1.0}\n"
 
 
 def run_of(tmp_path, controller, **options):
@@ -114,6 +129,58 @@ def test_functions_of_a_user_need_trust(tmp_path, monkeypatch):
     with pytest.raises(ModelError, match="--trust"):
         run_of(tmp_path, OWN)
     assert run_of(tmp_path, OWN, trust=True).figures()["end"] > 0.0
+
+
+@pytest.mark.parametrize("period", [None, 0.02])
+def test_feedback_of_a_user_is_that_of_python(tmp_path, monkeypatch, period):
+    (tmp_path / "model_feedback.py").write_text(SOFT)
+    monkeypatch.syspath_prepend(tmp_path)
+    given = FEEDBACK if period is None else FEEDBACK.replace("ports", f"period: {period}, ports")
+    with pytest.raises(ModelError, match="--trust"):
+        run_of(tmp_path, given)
+    short = {"runs.hold.end": 0.1, "runs.hold.steps": 10}
+    run = run_of(tmp_path, given, trust=True, settings=short).solution
+    arm = connect(
+        {"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")]
+    )
+    law = StateFeedback(
+        function=lambda t, y: 40.0 * (0.3 - y[0]) - 8.0 * y[1],
+        sensors={"q": joint_angle("arm.root"), "w": joint_rate("arm.root")},
+        ports=["motor"],
+        period=period,
+    )
+    start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
+    times, method = np.linspace(0.0, 0.1, 11), Exact(compiled=False)
+    twin = integrate(arm, start, times, method=method, controllers={"it": law})
+    np.testing.assert_array_equal(run.position("arm.tip"), twin.position("arm.tip"))
+
+
+def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path, monkeypatch):
+    (tmp_path / "model_press.py").write_text(PRESS)
+    monkeypatch.syspath_prepend(tmp_path)
+    law = f"{{kind: function, function: 'model_press:law', period: 20 ms, sensors: {TOUCH}}}"
+    path, text = tmp_path / "arm.yaml", FILE.replace("runs:", f"  - {WALL}\nruns:").replace(", compiled: false", "")
+    text = text.replace("measures: {", "measures: {pressed: {of: normal_force of wall, take: last}, ")
+
+    def model(controller):
+        path.write_text(text.replace("CONTROLLER", controller))
+        return load_model(path, trust=True)
+
+    model(law).check()
+    run = model(law).run("hold")
+    pressed = run.solution.measured(normal_force("wall"))[-1]
+    assert run.figures()["pressed"] == pressed
+    assert pressed == pytest.approx(4.0 - 0.2 * pressed, rel=1e-3)  # over an arm of 1 m
+    for right, wrong, told in (
+        ("contact: wall", "contact: wal", "no contact 'wal'"),
+        ("hinge arm.root", "hinge arm.rot", "no joint"),
+        ("measure: touches", "measure: touch", "got 'touch'"),
+    ):
+        with pytest.raises(ModelError, match=told):
+            model(law.replace(right, wrong)).check()
+    text = text.replace("normal_force of wall", "gap of walls")
+    with pytest.raises(ModelError, match=r"no gap of 'walls': .*'wall'"):
+        model(law).check()
 
 
 @pytest.mark.parametrize(
