@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from ..linear.eigenmodes.lowest_modes import lowest_shapes
@@ -187,9 +188,15 @@ class Held(Memo):
 def principal(stiffness: Array) -> Array:
     """The rotation (k, k) that makes a stiffness diagonal, ascending; small entries keep their digits."""
     size = np.sqrt(stiffness.diagonal())
-    root = np.linalg.cholesky(stiffness / np.outer(size, size)).T * size  # its singular values are frequencies
-    rotation: Array = np.linalg.svd(root)[2][::-1].T
-    return rotation
+    scaled = stiffness / np.outer(size, size)
+    _, part = connected_components(np.abs(scaled) > SILENT)  # such as the planes of a beam, which must not mix
+    rotation, frequencies = np.zeros_like(stiffness), np.empty(len(size))
+    for k in range(part.max(initial=-1) + 1):
+        own = np.flatnonzero(part == k)
+        root = np.linalg.cholesky(scaled[np.ix_(own, own)]).T * size[own]
+        _, frequencies[own], rotation[np.ix_(own, own)] = np.linalg.svd(root)
+    ascending: Array = rotation[np.argsort(frequencies)].T
+    return ascending
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ def stiffness(body):
 # --- the basis
 
 
+@pytest.mark.processor
 @covering("dim, reference", (2, 3), REFERENCES)
 def test_vectors_are_normal_to_mass_and_stiffness(reference, dim):
     body = beam(reference=reference, dim=dim)
