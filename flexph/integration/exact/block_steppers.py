@@ -80,12 +80,12 @@ class PairBlocks(BlockStepper):
     def _pair(self) -> Pair:
         a = self.exact.arrays
         sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.kind.size, 0, 0, 0
-        return Pair(*map(np.zeros, sizes), np.zeros((0, 2)))
+        return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:
         """What time prescribes through times that loops may choose steps between: nothing that varies, else None."""
         table = self.table(times[:2])
-        if any(len(part) > 1 for part in table[1:]):
+        if isinstance(table, GaussTable) or any(len(part) > 1 for part in table[1:]):
             return None
         return table._replace(times=np.ascontiguousarray(times))
 

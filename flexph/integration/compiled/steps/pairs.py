@@ -37,7 +37,7 @@ class Pair(NamedTuple):
 
 def no_pair() -> Pair:
     """Of steps that are no pairs."""
-    return Pair(*(np.zeros(0) for _ in Pair._fields[:-1]), np.zeros((0, 2)))
+    return Pair(*[*map(np.zeros, (0,) * 7), np.zeros((0, 2))])
 
 
 @kernel
