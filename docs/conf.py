@@ -1,4 +1,4 @@
-"""Configuration of Sphinx: ``python -m sphinx -W -n -b html docs site`` writes the site."""
+"""Configuration of Sphinx: ``python -m sphinx -W -n -b html -d docs/_cache/doctrees docs site`` writes the site."""
 
 import os
 import sys

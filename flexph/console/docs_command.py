@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-BUILD = "python -m sphinx -W -n -b html docs site"
+BUILD = "python -m sphinx -W -n -b html -d docs/_cache/doctrees docs site"
 
 
 @click.command("docs")

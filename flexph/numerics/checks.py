@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -95,15 +96,10 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 
 def whole(name: str, value: Any) -> int:
-    """A whole number."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    try:
-        if isinstance(value, (*_NO_NUMBERS, np.ndarray)) or int(value) != value:
-            raise TypeError
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a whole number, got {shown(value)}") from None
-    return int(value)
+    """A whole number, of Python or numpy: 2.0 is none."""
+    if isinstance(value, (*_NO_NUMBERS, np.ndarray)) or not hasattr(type(value), "__index__"):
+        raise ValueError(f"{name} must be a whole number, got {shown(value)}")
+    return index(value)
 
 
 def count(name: str, value: int, least: int = 1) -> int:

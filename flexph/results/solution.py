@@ -125,7 +125,8 @@ class Solution(MotionByName, Result):
         """
         if quantity.of_run is not None:
             return quantity.of_run(self)
-        return histories(self.mechanism, {"it": quantity}, self.states)["it"]
+        name = str(quantity)
+        return histories(self.mechanism, {name: quantity}, self.states)[name]
 
     @checked
     def contact(self, name: str) -> ContactHistory:

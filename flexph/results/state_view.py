@@ -255,7 +255,8 @@ class MechanismView(MotionByName, StateView):
     def measured(self, quantity: Quantity) -> Any:
         """What a sensor reads at this state, a number or an array: for events and observers."""
         readings, _ = self.mechanism.once(_Panels).of(quantity).read(self.x)
-        return readings["it"]
+        (value,) = readings.values()
+        return value
 
     def gaps(self, contact: str) -> Array:
         """Gaps of a contact or stop by its name, (c,) [m, rad], see :func:`flexph.sensors.gap`."""
@@ -272,7 +273,9 @@ class _Panels:
     def of(self, quantity: Quantity) -> Panel:
         """The panel of a quantity."""
         if id(quantity) not in self._known:
-            self._known[id(quantity)] = quantity, Panel(self._mechanism, {"it": quantity})
+            if not isinstance(quantity, Quantity):
+                raise ValueError(f"quantity must be one of flexph.sensors, such as joint_angle(…), got {quantity!r}")
+            self._known[id(quantity)] = quantity, Panel(self._mechanism, {str(quantity): quantity})
         return self._known[id(quantity)][1]
 
 

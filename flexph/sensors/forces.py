@@ -83,7 +83,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
     told = f"{kind} of {joint!r}"
     refused = partial(_not_of_a_state, told)
-    return Quantity(told, (joint,), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
+    return Quantity(told, (), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
 
 
 def _not_of_a_state(told: str, mechanism: Model) -> Reading:

@@ -69,7 +69,7 @@ class Quantity:
     of_step: Callable[[Model, Anchors], StepReading] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.kind} of {' and '.join(map(str, self.ports))}"
+        return f"{self.kind} of {' and '.join(map(str, self.ports))}" if self.ports else self.kind
 
 
 @checked

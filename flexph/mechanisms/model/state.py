@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Pose:
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 
+    Its parts by name, and what sensors read of it, are those of :func:`flexph.results.static_solution`.
+
     Attributes
     ----------
     time : float
@@ -77,6 +79,14 @@ class State:
             value.setflags(write=False)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "controllers", read_only(self.controllers))
+
+    if not TYPE_CHECKING:  # who reads types sees that there is none
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"a State has no {name!r}, it does not know its mechanism: take static_solution(mechanism, state) of "
+                "flexph.results, which has position(port), measured(sensor) and all that runs have"
+            )
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:

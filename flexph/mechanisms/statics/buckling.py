@@ -54,7 +54,8 @@ class Buckling:
         (n_v,): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies, largest
         entry 1; :meth:`part` by name.
     is_limit : bool
-        No equilibrium was found near beyond it (a limit point); else another branch begins there.
+        Whether the equilibria end there, at a limit point beyond which the structure snaps; else they go on, unstable,
+        and another branch begins.
     parts : mapping
         Where everything is in ``shape``.
     """

@@ -93,18 +93,31 @@ def equilibrium(
         refuse_turned(mechanism, flat(mechanism, c), f"under {100.0 * share:.3g} % of the loads")
 
     searches = [partial(SEARCH.run, start, partial(corrected, judged=judged)) for judged in (True, False)]
+    reached = 0.0
     if mechanism.rigid_motion is not None:
+        followed, reached = follow_loads(start, under, refuse)
         searches[1:] = []  # without a potential or with one, loads are followed from nothing
-        searches.insert(0, partial(follow_loads, start, under, refuse))
+        searches.insert(0, lambda: followed)
     for search in searches:  # loads without a potential may lead a judged search in circles
         end = search()
         if end.settled:
             state = _finished(given, end.value, redundant)
             warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
             return state
-    raise ArithmeticError(
-        f"no equilibrium was found in {SEARCH.most} iterations (last correction {end.defect:.1e} of the size of the "
-        "mechanism): start from a pose nearer to it, or check that one exists under these loads"
+    raise ArithmeticError(not_found(end.defect, reached))
+
+
+def not_found(moved: float, reached: float) -> str:
+    """Why there is no equilibrium, by the last correction over the size and the share of the loads that was reached."""
+    if reached > 0.0:
+        return (
+            f"no equilibrium was found under all loads: followed from none on, it ends at {100.0 * reached:.3g} % of "
+            "them, as at a limit point, where a structure snaps through: take smaller loads, a pose beyond that point, "
+            "or a run with damping"
+        )
+    return (
+        f"no equilibrium was found: the last iteration still moved the mechanism by {moved:.1e} of its size; start "
+        "from a pose nearer to it, or check that one exists under these loads"
     )
 
 

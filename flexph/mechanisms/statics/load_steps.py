@@ -24,8 +24,8 @@ def follow_loads(
     start: Configuration,
     under: Callable[[float, Configuration], Corrected[Configuration]],
     refuse: Callable[[float, Configuration], None],
-) -> Corrected[Configuration]:
-    """The equilibrium under all loads, by steps of them, each from the one before.
+) -> tuple[Corrected[Configuration], float]:
+    """The equilibrium under all loads, by steps of them, each from the one before, and the share that was reached.
 
     ``under`` is the equilibrium under a share of the loads near a configuration. Steps are halved where it is not
     found or a frame turns by much. ``refuse`` raises ArithmeticError where one under a share is none of the model.
@@ -40,8 +40,8 @@ def follow_loads(
         refuse(wanted, end.value)
         at, share, step = end.value, wanted, GROWTH * step
         if share == 1.0:
-            return end
-    return Corrected(at, np.inf, False)
+            return end, share
+    return Corrected(at, np.inf, False), share
 
 
 def _turn(before: np.ndarray, after: np.ndarray) -> float:

@@ -236,6 +236,7 @@ def test_a_point_beyond_the_end_cannot_start():
         ({"curve": [GROUND, GROUND.at(1.0, 0.0)]}, "GROUND without a place"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),
+        ({"curve": ["b.root", "b.tip"], "degree": 1.0}, "degree must be a whole number, got 1.0"),
     ],
 )
 def test_bad_curves_are_refused(arguments, message):

@@ -1,11 +1,16 @@
 """Buckling loads of mechanisms against closed forms: branches and limit points."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import fem
 import rigid
 from flexph import GROUND, connect, force, spring_damper, weld
+from flexph.mechanisms.statics.equilibrium import not_found
+from flexph.mechanisms.statics.load_steps import LEAST, follow_loads
+from flexph.numerics.corrections import Corrected
 
 
 def test_euler_column_as_a_floating_body():
@@ -58,3 +63,13 @@ def test_loads_that_only_stretch_have_no_buckling_load():
     lift = {"F": [0.0, 0.1 * limit]}
     with pytest.raises(ArithmeticError, match="no buckling load was found up to 1000 times"):
         mechanism.buckling(mechanism.equilibrium(pose, inputs=lift), inputs=lift)
+
+
+def test_loads_are_followed_to_where_their_equilibria_end():
+    """Beyond 0.6 of them there is none: the last share is known to the shortest step, and told."""
+    start = SimpleNamespace(R=np.eye(2)[None])
+    under = lambda share, c: Corrected(c, 0.0, share <= 0.6)  # noqa: E731
+    end, reached = follow_loads(start, under, lambda share, c: None)
+    assert not end.settled
+    assert 0.6 - 2.0 * LEAST < reached <= 0.6
+    assert "it ends at 60 % of them, as at a limit point" in not_found(end.defect, reached)

@@ -9,6 +9,7 @@ from flexph import GROUND, LinearPHDAE, connect, hinge, integrate, spherical
 from flexph.integration.methods import DiscreteGradient, Exact, Gauss, Radau
 from flexph.integration.times.events import Event
 from flexph.results.state_view import MechanismView, StateView
+from flexph.sensors import energy, stress
 
 TIMES = np.linspace(0.0, 0.3, 16)
 BEAM = {"length": 0.8, "material": fem.Material(young=2e7, density=200.0, poisson=0.3)}
@@ -111,3 +112,19 @@ def test_events_of_general_systems_are_given_names(method):
     assert len(run.events["by name"].times) == 2
     state = run.at(7.0)
     assert isinstance(state, StateView) and state["v"] == run["v"][-1]
+
+
+def test_what_a_state_cannot_read_is_said_by_name(run):
+    state = run.at(0.0)
+    wrong = [
+        (stress("rod", "N", (0.3,)), r"sensor 'N at \(0.3,\) of rod': no stress 'N'"),
+        (energy("rod"), "sensor \"energy 'rod'\": energy must be one of"),
+        ("rod.tip", r"quantity must be one of flexph.sensors, such as joint_angle\(…\), got 'rod.tip'"),
+    ]
+    for quantity, told in wrong:
+        with pytest.raises(ValueError, match=told):
+            state.measured(quantity)
+    with pytest.raises(ValueError, match=r"sensor 'N at \(0.3,\) of rod': no stress 'N'"):
+        run.measured(wrong[0][0])
+    with pytest.raises(AttributeError, match=r"a State has no 'measured', .* static_solution\(mechanism, state\)"):
+        _ = run.final.measured
