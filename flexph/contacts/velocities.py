@@ -12,8 +12,9 @@ from .levels import AnyLevel
 
 
 class Strike(NamedTuple):
-    """Impulses of contacts, the rates before and after, what each contact loses [J], and the share that was taken.
+    """Impulses of contacts, the rates before and after, what they lose [J], and the share that was taken.
 
+    Losses are by direction and contact, the normal ones first.
     ``missed`` is the defect of the complementarity that was solved, ``scale`` what it is relative to [m/s].
     """
 
@@ -45,13 +46,18 @@ def impact(level: AnyLevel, v: Array, restitution: Array) -> Strike:
     return _strike(level, v, (found.flat, 1.0), found)
 
 
-def settle(level: AnyLevel, v: Array, given: Array) -> Strike:
-    """The plastic law for impulses together with those already ``given``, as far as no energy is created."""
+def settle(level: AnyLevel, v: Array, given: Array, taken: float = 0.0) -> Strike:
+    """The plastic law for impulses together with those already ``given``, which have ``taken`` energy [J].
+
+    It goes so far that both together create none: friction of impulses that are too large takes too much, and what
+    settles them gives that back.
+    """
     before = level.rates(v)
     found = _solved(level, v, before - level.changes(given), given)
     wanted = found.flat - given
     slope, curve = float(wanted @ before), float(wanted @ level.changes(wanted))
-    share = 0.0 if slope >= 0.0 else min(1.0, -2.0 * slope / max(curve, 1e-300))
+    root = np.sqrt(slope * slope + 2.0 * curve * max(taken, 0.0))
+    share = min(1.0, float(root - slope) / max(curve, 1e-300))
     return _strike(level, v, (share * wanted, share), found)
 
 
@@ -88,5 +94,5 @@ def _missed(solved: Impulses) -> float:
 def _strike(level: AnyLevel, v: Array, given: tuple[Array, float], solved: Impulses) -> Strike:
     (impulses, share), before = given, level.rates(v)
     after = before + level.changes(impulses)
-    lost = -(impulses * 0.5 * (before + after)).reshape(-1, level.friction.size).sum(axis=0)
+    lost = -(impulses * 0.5 * (before + after)).reshape(-1, level.friction.size)
     return Strike(impulses, before, after, lost, share, _missed(solved), max(solved.scale, _size(level, v)))

@@ -103,7 +103,7 @@ class PartStepper(ExactStepper):
         v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
         held, mu = level.joined(v, b)
         before = given[:, own].ravel()[: level.rows.shape[0]]
-        strike = settle(level, held, before)
+        strike = settle(level, held, before, self.accounts.closed(part.flows))
         after = level.struck(held, strike.impulses)
         return [part, self._booked(end, after, (mu, index, level), settled=strike, before=(before, part.closing[own]))]
 

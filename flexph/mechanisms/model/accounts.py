@@ -261,6 +261,24 @@ class Accounts:
     def _by_contact(self, by_gap: Array, owners: Array) -> Array:
         return total(self.arrays.contacts.owner, by_gap, self.touching)[owners]
 
+    def closed(self, flows: Array) -> float:
+        """What rigid contacts take where a step closes gaps, and by friction in it [J]."""
+        first = self.flow_count - len(self.dissipation) + self._first_of_rigid
+        taken = flows[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
+        return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum())
+
+    @property
+    def _first_of_rigid(self) -> int:
+        """The first account of what rigid contacts take."""
+        return len(self.dissipation) - len(KINDS) * self.rigid.size - bool(self._joints)
+
+    @staticmethod
+    def _kinds(impact: Array | None, settled: Array | None) -> list[tuple[str, Array]]:
+        """What contacts lose by direction, normal first, by kind: what slips where it settles is friction."""
+        if impact is not None:
+            return [("impact", impact.sum(axis=0))]
+        return [] if settled is None else [("settling", settled[0]), ("friction", settled[1:].sum(axis=0))]
+
     def struck(
         self,
         by_row: Array,
@@ -278,12 +296,11 @@ class Accounts:
         these close.
         """
         by_loss = np.zeros(len(self.dissipation))
-        first = len(self.dissipation) - len(KINDS) * self.rigid.size - bool(self._joints)
-        for kind, taken in (("impact", impact), ("settling", settled)):
-            if taken is not None:
-                at = first + KINDS.index(kind) * self.rigid.size
-                by_owner = total(self.arrays.contacts.owner[gaps], taken, self.touching)
-                by_loss[at : at + self.rigid.size] = by_owner[self.rigid]
+        first = self._first_of_rigid
+        for kind, taken in self._kinds(impact, settled):
+            at = first + KINDS.index(kind) * self.rigid.size
+            by_owner = total(self.arrays.contacts.owner[gaps], taken, self.touching)
+            by_loss[at : at + self.rigid.size] = by_owner[self.rigid]
         if self._joints:
             by_loss[-1] = projected
         inputs = max((part.stop for part in self._inputs), default=0)

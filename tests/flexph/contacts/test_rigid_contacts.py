@@ -168,6 +168,21 @@ def test_a_block_on_a_slope_stops_where_friction_says(way):
     sound(solution)
 
 
+@pytest.mark.parametrize("way", ["events", "steps"])
+def test_what_lands_on_its_slide_does_not_bounce(way):
+    """Without restitution: friction takes μ of what the floor stops, whatever its speed along the floor."""
+    body = {"point": rigid.body(1.0, inertia=1.0, ports={"centre": (0.0, 0.0)})}
+    mechanism = connect(body, [contact("point.centre", floor(), Rigid(friction=0.3), name="floor")])
+    pose = mechanism.assemble(guess={"point": (0.0, 1.05e-3, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"point": (5.0, -1.0, 0.0)})
+    solution = integrate(mechanism, start, np.linspace(0.0, 5e-3, 6), method=Exact(contact=way))
+    velocity, impulses = solution["point.velocity"], solution.ledger.impulses
+    np.testing.assert_allclose(velocity[2:], [[4.7, 0.0]] * 4, atol=1e-12)
+    assert impulses["floor: normal"].sum() == pytest.approx(1.0, rel=1e-12)
+    assert impulses["floor: friction"].sum() == pytest.approx(0.3, rel=1e-12)
+    sound(solution)
+
+
 def test_a_block_just_below_the_angle_of_friction_does_not_creep():
     solution = sliding(math.atan(0.3 * (1.0 - 1e-9)), 0.0, np.arange(0.0, 0.1, 1e-2))
     assert np.abs(solution["block.centre"][:, 0]).max() < 1e-15
