@@ -83,7 +83,7 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     if best.defect <= EXACT:
         return best
     if problem.contacts > FEW:
-        best = _together(problem, best)
+        best = together(problem, best)
         if best.defect <= EXACT:
             return best
     parts, x = _independent(problem), best.flat
@@ -96,9 +96,12 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     return judged(problem, x)
 
 
-def _together(problem: Problem, best: Impulses) -> Impulses:
-    """The impulses of all contacts by Newton's method alone, near those of the guess where they are not unique."""
-    weight = FIRST * float(problem.D.diagonal().max())
+def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses:
+    """The impulses of all contacts by Newton's method alone, near those of the guess where they are not unique.
+
+    ``share`` is the weight on what changes, over the largest entry of D.
+    """
+    weight = share * float(problem.D.diagonal().max())
     held = problem._replace(D=problem.D + weight * np.eye(problem.b.size))
     for _ in range(TOGETHER):
         x = best.flat
@@ -177,7 +180,7 @@ def _newton(problem: Problem, impulses: Array) -> Impulses:
     for _ in range(STEPS):
         matrix, defect = _linear(problem, x)
         try:
-            x = x - np.linalg.solve(matrix, defect)
+            x = x - _solution(matrix, defect)
         except np.linalg.LinAlgError:
             break
         if not np.abs(x).max() < most:
@@ -188,6 +191,15 @@ def _newton(problem: Problem, impulses: Array) -> Impulses:
         if best.defect <= (EXACT if better else SOLVED):
             break
     return best
+
+
+def _solution(matrix: Array, right: Array) -> Array:
+    """The solution of equations: those with nothing beside their diagonal, such as of open contacts, are apart."""
+    diagonal = matrix.diagonal()
+    alone = (np.count_nonzero(matrix, axis=1) == 1) & (diagonal != 0.0)
+    x, rest = np.where(alone, right / np.where(alone, diagonal, 1.0), 0.0), ~alone
+    x[rest] = np.linalg.solve(matrix[np.ix_(rest, rest)], right[rest] - matrix[rest] @ x)
+    return x
 
 
 def _linear(problem: Problem, x: Array) -> tuple[Array, Array]:

@@ -110,6 +110,16 @@ class SparseLevel:
         self._solve = splu(self._K, permc_spec="COLAMD").solve
         self._cones = cones(friction, (rows * rows) @ (1.0 / masses.diagonal()))
 
+    def spread(self) -> Array:
+        """What unit impulses add to velocities, and to the impulses of joints, (n + g, m)."""
+        added: Array = self._solve(self._padded.T.toarray())
+        return added
+
+    def of(self, index: Array) -> SparseLevel:
+        """With some of the contacts."""
+        rows = np.arange(self.rows.shape[0]).reshape(-1, self.friction.size)[:, index].ravel()
+        return SparseLevel(self._masses, self._joints, self.rows[rows], self.friction[index])
+
     def rates(self, v: Array) -> Array:
         """See :class:`Level`."""
         moved: Array = self.rows @ v

@@ -11,7 +11,7 @@ import numpy as np
 from ...contacts.broad_phase import broad_phase
 from ...contacts.levels import AnyLevel, gaps_at, level_at
 from ...contacts.velocities import Strike, impact, settle
-from ...kernels.contacts.gaps import TOUCHING, Contacts, gaps_between, no_contacts, vectors_of
+from ...kernels.contacts.gaps import TOUCHING, Contacts, no_contacts
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.body_blocks import Sides, sides_of
 from ...kernels.resolution import coordinate_size
@@ -150,14 +150,12 @@ class PartStepper(ExactStepper):
     def _points(self, at: StepStart) -> Array:
         return node_points(self.arrays, at.state.c.r, at.state.d.arm)
 
-    def _free_gaps(self, start: StepStart, time: float) -> Array:
-        """Gaps at the end of a step in which nothing touches."""
+    def _free_points(self, start: StepStart, time: float) -> Array:
+        """Nodes at the end of a step in which nothing touches."""
         step, guess = self._to_solve(start, time)
         free = self.arrays._replace(contacts=no_contacts(self.arrays.dim))
         end = solve_step(free, step, guess).trial
-        vectors = vectors_of(self._contacts, node_points(self.arrays, end.end.r, end.arm))
-        gaps: Array = gaps_between(self._contacts, vectors, vectors).before
-        return gaps
+        return node_points(self.arrays, end.end.r, end.arm)
 
     def _to_solve(self, start: StepStart, time: float) -> tuple[Step, Means]:
         h, middle = time - start.time, 0.5 * (start.time + time)

@@ -21,17 +21,14 @@ from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..exact.step import StepResult, StepStart, check_end
-from .part_stepper import NONE, PartStepper
+from .impact_stepper import STRIKES, ImpactStepper
 from .parts import Part, joined
+from .strikes import RESTING
 
 INSIDE = 1e-9
 """Depth over that size at the start of a run up to which bodies are not in each other."""
-RESTING = 1e-11
-"""Speed of a gap over the largest in the mechanism up to which it does not close."""
 SPLITS = 50
 """Impacts in a step by events; what is left of the step then closes without restitution."""
-STRIKES = 200
-"""Impacts at the beginning of a step."""
 SHORTEST = 1e-7
 """Length of a part of a step, over that of the step, which is not taken."""
 DIVISIONS = 12
@@ -44,7 +41,7 @@ CLOSINGS = 20
 """How often a step is taken with more contacts, as bodies are in each other at its end."""
 
 
-class RigidStepper(PartStepper):
+class RigidStepper(ImpactStepper):
     """The step of the exact scheme with rigid contacts."""
 
     def start(self, start: State) -> StepStart:
@@ -150,14 +147,14 @@ class RigidStepper(PartStepper):
         raise AssertionError("unreachable")
 
     def _in_one(self, start: StepStart, time: float) -> list[Part]:
-        parts, now = [], start
-        for _ in range(STRIKES if self._bouncing.any() else 0):
-            closing = self._closing_in(now, time)
-            if not closing.size:
+        parts: list[Part] = []
+        now = start
+        while self._bouncing.any() and len(parts) < STRIKES:
+            struck = self._struck_in(now, time)
+            if not struck:
                 break
-            strike = self._strike(now, closing)
-            parts.append(strike)
-            now = strike.end
+            parts += struck
+            now = parts[-1].end
         return [*parts, *self._whole(now, time, self._within_reach(now, time))]
 
     def _within_reach(self, start: StepStart, time: float) -> Array:
@@ -212,29 +209,3 @@ class RigidStepper(PartStepper):
                     return begin
             begin += h
         return float(brentq(gap, begin, time, xtol=width, rtol=4.0 * np.finfo(float).eps))
-
-    def _closing_in(self, start: StepStart, time: float) -> Array:
-        """Contacts with restitution that close within a step, fast enough to be no rest, without further impulses."""
-        h = time - start.time
-        before, after = self._gaps(start), self._free_gaps(start, time)
-        rate = gap_rates(self.arrays, start.state.c, start.state.d)
-        bend = 2.0 * np.abs(after - before - h * rate) / h
-        still = RESTING * np.abs(rate[self._rigid]).max(initial=0.0)
-        closing = self._contacts.rigid & (after <= 0.0) & (rate < -np.maximum(bend, still))
-        if not (closing & self._bouncing).any():
-            return NONE
-        return np.union1d(np.flatnonzero(closing), self._touching(start))
-
-    # --- impacts and settling ---------------------------------------------------------------------------------------
-
-    def _struck_where_closed(self, at: StepStart) -> Part | None:
-        """The impact of all contacts that touch and close; None where none does."""
-        closed = self._touching(at)
-        if not closed.size:
-            return None
-        v = velocities_of(self.mechanism, at.state.c)
-        level = self._level(at, closed)
-        rates = level.rates(v)[: closed.size]
-        if rates.min() >= -RESTING * level.terms(v)[: closed.size].max():
-            return None
-        return self._strike(at, closed, level)

@@ -14,7 +14,7 @@ from flexph.contacts.cones import cones
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
 from flexph.contacts.many import solve_coupled
-from flexph.integration.contact import closing, part_stepper
+from flexph.integration.contact import closing, impact_stepper, part_stepper
 from flexph.integration.contact.linearised import dense_step
 from flexph.methods import Exact
 
@@ -66,6 +66,33 @@ def test_sparse_and_dense_matrices_and_motions_are_the_same(monkeypatch, dim, jo
     assert solution.ledger.complementarity_residual.max() < 1e-11
     for name in "abc":
         assert solution[f"{name}.centre"] == pytest.approx(dense[f"{name}.centre"], abs=1e-11)
+
+
+def thrown(count):
+    """Discs that are thrown at each other in a box."""
+    mechanism = pile(np.full(count, RADIUS), 0.4, Rigid(friction=0.3, restitution=0.5))
+    places = {f"disc{i}": (2.2 * RADIUS * (i - 1), 1.1 * RADIUS + 0.02 * RADIUS * i, 0.0) for i in range(count)}
+    motion = {f"disc{i}": (0.5 * (1.5 - i), -0.5, 1.0) for i in range(count)}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess=places), velocities=motion)
+
+
+@pytest.mark.parametrize("made", [lambda: thrown(4), lambda: group(2, True, Rigid(restitution=0.5, friction=0.3)),
+                                  lambda: group(3, False, Rigid(restitution=0.5, friction=0.3))])  # fmt: skip
+def test_impacts_by_one_matrix_are_those_by_matrices_of_their_own(monkeypatch, made):
+    """Of discs those that follow are foreseen exactly; the others are compared one by one."""
+    monkeypatch.setattr(part_stepper, "MANY", 0)
+    mechanism, start = made()
+    runs, level, struck = [], impact_stepper.Strikes.level, []
+    monkeypatch.setattr(impact_stepper.Strikes, "level", lambda *given: struck.append(None) or level(*given))
+    for most in (0, impact_stepper.MOST):
+        assert not struck
+        monkeypatch.setattr(impact_stepper, "MOST", most)
+        monkeypatch.setattr(impact_stepper, "STRIKES", 200 if "disc0" in mechanism.bodies else 1)
+        runs.append(integrate(mechanism, start, np.linspace(0.0, 0.03, 4), method=Exact(contact="steps")))
+    assert len(struck) > 2
+    for solution in runs:
+        assert np.abs(solution.ledger.residual).max() < 1e-13 * solution.ledger.scale
+    assert runs[0].states == pytest.approx(runs[1].states, abs=1e-10)
 
 
 def stack(wide):

@@ -1,0 +1,110 @@
+"""Impacts one after the other at the beginning of a step: where bodies are does not change, so D is made once.
+
+Which gaps close after an impact is foreseen from what it changes of the way of the nodes, h Δv; the last word has the
+step without contacts.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...contacts.complementarity import SOLVED, Impulses, Problem, judged, together
+from ...contacts.levels import SparseLevel, gaps_at
+from ...kernels.arrays import Arrays
+from ...kernels.contacts.gaps import gaps_between, vectors_of
+from ...kernels.state import node_velocities
+from ...numerics.arrays import Array
+from ..exact.step import StepStart
+
+RESTING = 1e-11
+"""Speed of a gap over the largest in the mechanism up to which it does not close."""
+MOST, WEIGHT = 600, 1e-9
+"""Contacts up to which D is a matrix, and the weight on what changes, over its largest entry."""
+
+
+class Struck:
+    """Some of the contacts of a level, as :class:`flexph.contacts.levels.Level` has all of its own, by its dense D."""
+
+    def __init__(self, whole: SparseLevel, known: tuple[Array, Array], index: Array) -> None:
+        D, spread = known
+        own = np.arange(D.shape[0]).reshape(-1, whole.friction.size)[:, index].ravel()
+        self._whole, self._index = whole, index
+        self.friction, self.rows = whole.friction[index], whole.rows[own]
+        self._D, self._spread = D[np.ix_(own, own)], spread[:, own]
+
+    def rates(self, v: Array) -> Array:
+        """See :class:`Level`."""
+        moved: Array = self.rows @ v
+        return moved
+
+    def terms(self, v: Array) -> Array:
+        """See :class:`Level`."""
+        sizes: Array = abs(self.rows) @ np.abs(v)
+        return sizes
+
+    def changes(self, impulses: Array) -> Array:
+        """D Λ."""
+        moved: Array = self._D @ impulses
+        return moved
+
+    def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
+        """See :class:`Level`."""
+        problem = Problem(self._D, b, self.friction, size)
+        found = together(problem, judged(problem, np.zeros(b.size) if guess is None else guess), WEIGHT)
+        return found if found.defect <= SOLVED else self._whole.of(self._index).solved(b, size, guess)
+
+    def struck(self, v: Array, impulses: Array) -> Array:
+        """See :class:`Level`."""
+        change: Array = self._spread[: v.size] @ impulses
+        return v + change
+
+    def reactions(self, impulses: Array) -> Array:
+        """See :class:`Level`."""
+        held: Array = self._spread[self.rows.shape[1] :] @ impulses
+        return held
+
+    def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
+        """See :class:`Level`."""
+        return self._whole.joined(v, rates)
+
+
+class Strikes:
+    """Contacts that may be struck at the beginning of a step, which without them ends with the nodes at ``ahead``."""
+
+    def __init__(
+        self, a: Arrays, start: StepStart, ahead: tuple[Array, float], level: tuple[SparseLevel, Array]
+    ) -> None:
+        (self._ahead, self._h), (self._level, self.index) = ahead, level
+        self._a = a._replace(contacts=a.contacts.take(self.index))
+        self._before, self._moved = gaps_at(self._a, start.state.c, start.state.d).before, self._velocities(start)
+
+    def _velocities(self, at: StepStart) -> Array:
+        return node_velocities(self._a, at.state.c, at.state.c.R, at.state.d.arm)
+
+    @cached_property
+    def _known(self) -> tuple[Array, Array]:
+        """D and what unit impulses add."""
+        spread = self._level.spread()
+        D: Array = self._level.rows @ spread[: self._level.rows.shape[1]]
+        return D, spread
+
+    def closing(self, at: StepStart, v: Array) -> Array:
+        """Places of the contacts that close within the step, fast enough to be no rest, after impacts at its start."""
+        points = self._ahead + self._h * (self._velocities(at) - self._moved)
+        vectors = vectors_of(self._a.contacts, points)
+        after = gaps_between(self._a.contacts, vectors, vectors).before
+        return self.index[are_closing((self._before, after), self._level.rates(v)[: self.index.size], self._h)]
+
+    def level(self, index: Array) -> Struck:
+        """Some of the contacts, at the start of the step."""
+        return Struck(self._level, self._known, np.searchsorted(self.index, index))
+
+
+def are_closing(gaps: tuple[Array, Array], rate: Array, h: float) -> Array:
+    """Whether gaps at both ends of a step close in it, fast enough to be no rest."""
+    before, after = gaps
+    bend, still = 2.0 * np.abs(after - before - h * rate) / h, RESTING * np.abs(rate).max(initial=0.0)
+    closing: Array = (after <= 0.0) & (rate < -np.maximum(bend, still))
+    return closing
