@@ -20,8 +20,8 @@ Compiled = Exact | Exact4 | ExactGauss | Decaying
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns
 DENSE, SPARSE = 10**9, 0  # values of the limit below which the kernels are dense
-LARGEST = {"dense": 128, "decaying": 64}
-"""Elements up to which these are timed: the decaying scheme has full matrices of each body."""
+LARGEST = {"dense": 128}
+"""Elements up to which these are timed."""
 BODIES = (10, 25, 50, 100, 200, 500)
 TIMED, LOOSE = 20, 1e6
 """Steps of a chain, and a tolerance by which every pair of steps is accepted."""

@@ -23,7 +23,7 @@ from scipy.linalg import eigh
 
 from ..numerics.arrays import Array, dense
 from ..numerics.rotations import spin_skew
-from .arrays import Arrays
+from .arrays import Arrays, Index
 from .state import Configuration, coupled, momenta, rotational_inertia, turns
 from .values import Decay
 
@@ -55,11 +55,11 @@ def rounded(h: float) -> float:
     return math.floor(h * scale + 0.5) / scale
 
 
-def free_vibrations(a: Arrays) -> list[Vibrations]:
-    """Of each body that deforms, about the undeformed state."""
+def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
+    """Of some bodies that deform, or of all, about the undeformed state."""
     own, vibrations = spin_columns(a), []
     first = a.turning.size * own.shape[1]
-    for body in a.flexing:
+    for body in a.flexing if bodies is None else bodies:
         u, rows = np.flatnonzero(a.body_u == body), np.flatnonzero(a.body_stress == body)
         columns, s = np.concatenate([own[body], first + u]), own.shape[1]
         strain, stiffness = dense(a.strain[rows][:, u]), dense(a.stiffness[rows][:, rows])

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from .algebra.band import stored
 from .contacts import unknowns_of
-from .loops.band import stored
 from .memory.data import Border, Contacts, Index, Inertia, Joints, Loads, Nodes, Rolling, Strains
 from .memory.simd import padded
 

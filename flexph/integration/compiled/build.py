@@ -16,6 +16,7 @@ from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from .border import make_border
 from .contacts import contacts_of
+from .filters import is_banded, make_filter, no_filter
 from .loops.relations import resisting
 from .memory.data import (
     Constants,
@@ -52,8 +53,10 @@ def constants(mechanism: Model) -> Constants:
 
 
 def constants_of_decaying(mechanism: Model) -> Constants:
-    """Those of a mechanism whose steps lose energy, with full matrices of its bodies."""
-    return _constants(mechanism, vibration(mechanism.network.arrays))
+    """Those of a mechanism whose steps lose energy, with full matrices of its bodies that are not banded."""
+    banded = is_banded(mechanism.once(constants))
+    k = _constants(mechanism, vibration(mechanism.network.arrays, banded))
+    return k._replace(filter=make_filter(k, banded))
 
 
 def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
@@ -64,7 +67,7 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     elif a.mean is None:
         a = a._replace(**mechanism.network.unshifted)
     strain = StrainOperator.of(a)
-    pattern = _pattern(a, strain, full=bool(vibrating.size.any()))
+    pattern = _pattern(a, strain, np.flatnonzero(vibrating.size))
     inertia = _inertia(a, pattern, _forms(mechanism), resolution)
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
     nodes = _nodes(a, points, moved_means(mechanism), sizes.nodes)
@@ -89,6 +92,7 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
         ledger=_ledger_columns(mechanism),
         redundancy=no_redundancy(mechanism.layout.multipliers),
         vibration=vibrating,
+        filter=no_filter(len(a.mass)),
     )
 
 
@@ -110,12 +114,11 @@ class _Pattern:
         return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
-def _pattern(a: Arrays, strain: StrainOperator, *, full: bool) -> _Pattern:
+def _pattern(a: Arrays, strain: StrainOperator, full: Index) -> _Pattern:
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
     first, second = pairs_of(strain.ptr, *entries_of(a.stiffness)[:2])
-    bodies = np.arange(len(a.mass)) if full else np.zeros(0, dtype=int)
-    coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), bodies, bodies)
+    coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), full, full)
     row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal, coupled[0]]
     column = [strain.col[second], viscous[1], stack[1], diagonal, coupled[1]]
     return _Pattern(np.concatenate(row), np.concatenate(column), n)

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...bodies.body import Body
 from .build import constants
+from .filters import is_banded
 from .redundancy import MOST_ROWS
 from .workspace import constants_of_redundant
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 WIDE = 1e8
 """Operations of a banded factorisation beyond which the sparse one of the NumPy kernels is faster."""
 FULL = 100
-"""Coordinates of a body beyond which LAPACK is faster than loops over full matrices, which the decaying scheme has."""
+"""Coordinates beyond which LAPACK is faster than loops over full matrices, which the decaying scheme has of bodies that
+are not banded."""
 LARGE = 500
 """Coordinates of a body below which no band is too wide."""
 
@@ -46,8 +48,11 @@ def _is_solid(body: Body) -> bool:
 
 
 def has_full_matrices(mechanism: Model) -> bool:
-    """Whether a body is too large for loops over full matrices."""
-    return any(body.size > FULL for body in mechanism.frames.values())
+    """Whether a body is too large for loops over full matrices and not banded."""
+    if all(body.size <= FULL for body in mechanism.frames.values()):
+        return False
+    k = mechanism.once(constants)
+    return bool((np.diff(k.inertia.first)[~is_banded(k)] > FULL).any())
 
 
 def has_many_loops(mechanism: Model) -> bool:

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...mechanisms.model.redundancy import weights
-from .loops.band import stored
+from .algebra.band import stored
 from .memory.data import Constants, Index, NullSpace, Redundancy
 
 if TYPE_CHECKING:

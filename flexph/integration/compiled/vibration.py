@@ -16,17 +16,18 @@ def no_vibration(bodies: int) -> Vibration:
     return Vibration(none[0], np.zeros(bodies + 1), *none[1:], *(np.zeros(0) for _ in range(5)))
 
 
-def vibration(a: Arrays) -> Vibration:
-    """The vibrations of all bodies, one block behind the other."""
-    known, s = free_vibrations(a), a.n.shape[0]
+def vibration(a: Arrays, banded: Array) -> Vibration:
+    """The vibrations of all bodies that are not banded (b,), one block behind the other."""
+    bodies = a.flexing[~banded[a.flexing]]
+    known, s = free_vibrations(a, bodies), a.n.shape[0]
     size, stresses, n = (np.zeros(len(a.mass), dtype=np.int64) for _ in range(3))
-    size[a.flexing], stresses[a.flexing] = ([len(getattr(v, k)) for v in known] for k in ("columns", "rows"))
-    n[a.flexing] = size[a.flexing] - s
+    size[bodies], stresses[bodies] = ([len(getattr(v, k)) for v in known] for k in ("columns", "rows"))
+    n[bodies] = size[bodies] - s
     first = a.turning.size * s
     flexible = [v.columns[s:] - first for v in known]
     return Vibration(
         size=size,
-        stresses=np.concatenate([[0], np.cumsum(stresses)]),
+        stresses=np.searchsorted(a.body_stress, np.arange(len(a.mass) + 1)),
         at=_starts(size),
         matrix=_starts(size**2),
         mass=_starts(n**2),
@@ -43,7 +44,7 @@ def vibration(a: Arrays) -> Vibration:
 def decay_space(k: Constants) -> DecaySpace:
     """The space of a mechanism, all zeros."""
     v, z, (_, d) = k.vibration, np.zeros, k.inertia.weight.shape
-    velocities, stresses = v.size, np.diff(v.stresses)
+    velocities, stresses = v.size, np.where(v.size > 0, np.diff(v.stresses), 0).astype(np.int64)
     matrices, largest = int((velocities**2).sum()), int(velocities.max(initial=0))
     return DecaySpace(
         *(z(1), z(1), z(matrices), z(matrices), z(int((stresses**2).sum())), z(int((stresses**2).sum()))),

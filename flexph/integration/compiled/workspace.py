@@ -8,9 +8,10 @@ import numpy as np
 
 from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
+from .algebra.band import stored
 from .build import constants, constants_of_decaying
 from .contacts import entries_of, touch_space
-from .loops.band import stored
+from .filters import filter_space
 from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory, pack
 from .memory.simd import kinds
@@ -102,6 +103,7 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
             _stage_space(k),
             null_space(k),
             decay_space(k),
+            filter_space(k),
         ),
     )
 

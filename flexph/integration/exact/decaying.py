@@ -37,8 +37,8 @@ class DecayingStepper(ExactStepper):
         if is_sparse(self.arrays):
             raise ValueError(
                 "Decaying() keeps dense matrices, and this mechanism is too large for them, with "
-                f"{self.mechanism.layout.velocities} velocities: take fewer elements, or Exact() with structural "
-                "damping; compiled loops keep those of single bodies"
+                f"{self.mechanism.layout.velocities} velocities: take compiled loops, which keep banded ones of "
+                "beams, fewer elements, or Exact() with structural damping"
             )
 
     def prescribed(self, start: StepStart, time: float, inputs: Array) -> Schedule:

@@ -41,8 +41,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # bal
 MATERIAL = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)
 NEEDS_NUMBA = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
-COMPILED = [False, pytest.param(True, marks=[NEEDS_NUMBA, pytest.mark.slow])]
-"""By NumPy, and by compiled loops, which take half a minute to compile."""
+COMPILED = ["NumPy", *(pytest.param(name, marks=[NEEDS_NUMBA, pytest.mark.slow]) for name in ("full", "banded"))]
+"""By NumPy, and by compiled loops, which take half a minute to compile, with full and banded matrices of bodies."""
 PLUMB = (0.0, -9.81)
 
 
@@ -100,7 +100,12 @@ INPUTS = {"torque arm.tip": 0.2, "force rod.tip": lambda t: (2.0, 3.0 * math.cos
 
 @pytest.fixture(scope="module", params=COMPILED)
 def compiled(request):
-    return request.param
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "banded":
+            from flexph.integration.compiled import filters
+
+            patch.setattr(filters, "NARROW", 0)
+        yield request.param != "NumPy"
 
 
 @pytest.fixture(scope="module", params=[(0.0, 0.005), (0.3, 0.005), (0.5, 0.01)], ids=str)
@@ -136,6 +141,59 @@ def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius, compiled):
     assert run.ledger.largest_residual < 1e-13
     assert np.diff(run.ledger.total_energy).max() < 1e-14 * run.ledger.scale
     assert run.ledger.total_energy[0] - run.ledger.total_energy[-1] > 1e-6 * run.ledger.scale
+
+
+@NEEDS_NUMBA
+@pytest.mark.slow
+@pytest.mark.parametrize("dim, elements", [(2, 128), (3, 72)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_free_bodies_of_hundreds_of_coordinates_keep_momenta_and_lose_energy(dim, elements, seed):
+    """From random states, in compiled loops alone: NumPy has dense matrices, which are too large here."""
+    options = {"elements": elements, "strain": "von_karman", "reference": "simply_supported", "dim": dim}
+    rod = fem.beam(1.0, fem.Material(young=2e7, density=200.0, poisson=0.3), SECTION, **options)
+    mechanism = connect({"rod": rod}, [])
+    start, rng = mechanism.consistent_state(mechanism.assemble()), np.random.default_rng(seed)
+    x = start.x.copy()
+    for name, size in (("velocity", 1.0), ("spin", 3.0), ("deformation", 1e-4), ("deformation_rate", 0.1)):
+        part = mechanism.layout.parts[f"rod.{name}"]
+        x[part] = size * rng.standard_normal(part.stop - part.start)
+    moving = type(start)(0.0, x, start.multipliers, start.anchors)
+    run = integrate(mechanism, moving, 2e-3 * np.arange(21), method=decaying(0.3, compiled=True))
+    assert run.steps_by == "compiled loops"
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momentum - momentum[0]).max() < 1e-12
+    assert run.ledger.largest_residual < 1e-13
+    assert run.ledger.dissipation["numerical"].min() > -1e-15 * run.ledger.scale
+    energy = run.ledger.total_energy
+    assert np.diff(energy).max() < 1e-14 * run.ledger.scale
+    assert energy[0] - energy[-1] > 1e-3 * energy[0]
+
+
+@NEEDS_NUMBA
+@pytest.mark.slow
+@pytest.mark.parametrize("reference, elements, tolerance", [("simply_supported", 72, 1e-7), ("cantilever", 24, 1e-6)])
+def test_banded_solves_take_the_steps_of_free_vibrations(reference, elements, tolerance):
+    """A pendulum by two routes: compiled solves, and dense matrices of modes by NumPy.
+
+    In the frame of a cantilever M has a condition of 2e7 at 32 elements, and modes lose as many digits.
+    """
+    rod = fem.beam(0.6, MATERIAL, SECTION, elements=elements, strain="von_karman", reference=reference)
+    joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), torque("rod.tip")]
+    mechanism = connect({"rod": rod}, joints, gravity=PLUMB)
+    start = mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.3)}), velocities={"rod": 2.0})
+    times, inputs = 4e-3 * np.arange(31), {"torque rod.tip": 0.1}
+    fast, slow = (
+        integrate(mechanism, start, times, method=decaying(compiled=flag), inputs=inputs) for flag in (True, False)
+    )
+    assert fast.steps_by == "compiled loops"
+    for name, part in mechanism.layout.parts.items():
+        if part.stop <= mechanism.layout.size:
+            size = np.abs(slow.states[:, part]).max()
+            assert np.abs(fast.states[:, part] - slow.states[:, part]).max() < tolerance * size, name
+    lost = [run.ledger.dissipation["numerical"] for run in (fast, slow)]
+    assert np.abs(lost[0] - lost[1]).max() < tolerance * lost[1].max()
+    assert fast.ledger.iterations.mean() <= 1.1 * slow.ledger.iterations.mean()
+    assert fast.ledger.largest_residual < 1e-13
 
 
 @pytest.mark.parametrize("make", [planar, spatial])

@@ -89,10 +89,14 @@ DECAYING = [name for name in CONTROLLED if name not in ("damped", "mean axis")]
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("matrices", ["full", "banded"])
 @pytest.mark.parametrize("tolerance", [None, 1e-3])
 @pytest.mark.parametrize("name", DECAYING)
-def test_so_are_steps_that_lose_energy(name, tolerance, no_help):
-    """With the impulses after them, and what is lost."""
+def test_so_are_steps_that_lose_energy(name, tolerance, matrices, no_help, monkeypatch):
+    """With the impulses after them, and what is lost; by full and by banded matrices of bodies."""
+    from flexph.integration.compiled import filters
+
+    monkeypatch.setattr(filters, "NARROW", 0 if matrices == "banded" else 1000)
     options = {"tolerance": tolerance, "redundant": "least_norm" if name == "least norm" else "refuse"}
     case = {**CASES, "least norm": doubled}[name]()
     fast, slow = both(case, 40, method=partial(Decaying, 0.4, **options), save_every=20 if tolerance else 1)
@@ -409,7 +413,7 @@ def callable_from_python(name, file="band"):
 @pytest.mark.parametrize("kind", [float, pytest.param(complex, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
 def test_the_banded_solver(size, width, kind):
-    from flexph.integration.compiled.loops.band import stored
+    from flexph.integration.compiled.algebra.band import stored
 
     factor, solve, solve_many = (callable_from_python(name) for name in ("factor", "solve", "solve_many"))
 
@@ -434,7 +438,7 @@ def test_the_banded_solver(size, width, kind):
 
 def test_a_dominant_diagonal_is_the_pivot():
     """Rows are exchanged only where they have to be: exchanges double the width."""
-    from flexph.integration.compiled.loops.band import LEAST, stored
+    from flexph.integration.compiled.algebra.band import LEAST, stored
 
     factor = callable_from_python("factor")
 
@@ -548,7 +552,7 @@ def test_lanes(dim):
 
 
 def test_a_singular_matrix_is_not_factored():
-    from flexph.integration.compiled.loops.band import stored
+    from flexph.integration.compiled.algebra.band import stored
 
     factor = callable_from_python("factor")
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)

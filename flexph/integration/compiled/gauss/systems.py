@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..loops.arrow import assemble, eliminate, solve
+from ..loops.arrow import eliminate, solve
+from ..loops.assembly import assemble
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
@@ -14,7 +15,7 @@ from .scheme import Scheme, paired, stage
 def _factor(m: Memory, axes: tuple[int, ...], h: complex, coefficient: Array) -> bool:
     """Factor one system; False where it is singular."""
     assemble(m, axes, (), h, coefficient, coefficient)  # type: ignore[arg-type]
-    return eliminate(m, axes)
+    return eliminate(m, axes, ())
 
 
 @kernel
@@ -38,13 +39,13 @@ def solve_all(axes: tuple[int, ...], g: Scheme, h: float) -> None:
         system.defect[:] = 0.0
         for i in range(g.stages.size):
             _gather(g.left[0, i].real * step / h, stage(g.stages, i), system)
-        solve(system, axes, step)
+        solve(system, axes, (), step)
     for k in range(g.pairs.size):
         pair, length = paired(g.pairs, k), 2.0 * h / g.eigenvalue[first + k]
         pair.defect[:] = 0.0
         for i in range(g.stages.size):
             _gather(g.left[first + k, i] * length / h, stage(g.stages, i), pair)
-        solve(pair, axes, length)
+        solve(pair, axes, (), length)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         s.correction[:] = 0.0

@@ -10,21 +10,17 @@ from __future__ import annotations
 from numpy import int64
 
 from ....numerics.arrays import Array
-from ..contact.jacobian import add_contacts
+from ..algebra.band import factor as factor_band
+from ..algebra.band import solve as solve_band
+from ..algebra.band import solve_many
+from ..decay.elimination import eliminate_banded, solve_banded
 from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from ..memory.simd import brief, get, put, take
-from ..nodal.jacobian import add_strains
 from ..nodal.points import gather_points, spread_points
 from ..terms.border import add
-from .band import factor as factor_band
-from .band import solve as solve_band
-from .band import solve_many
-from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
-from .decay import add_decay
-from .jacobian import add_flexible, add_rigid, turn_bodies
-from .turned_forces import add_following, add_turned_forces
+from .assembly import assemble_step
 
 
 @kernel
@@ -39,64 +35,28 @@ def factor(
 ) -> bool:
     """Factor the Jacobian at a trial; False where it is singular."""
     assemble_step(m, axes, decay, contact, h, before, after)
-    return eliminate(m, axes)
+    return eliminate(m, axes, decay)
 
 
 @kernel
-def assemble_step(
-    m: Memory,
-    axes: tuple[int, ...],
-    decay: tuple[int, ...],
-    contact: tuple[int, ...],
-    h: float,
-    before: Array,
-    after: Array,
-) -> None:
-    """The entries of the Jacobian at a trial."""
-    assemble(m, axes, decay, h, before, after)
-    add_following(m, axes, h)
-    if len(axes) == 3:
-        add_strains(m, h)
-    if len(contact) > 0:
-        add_contacts(m, axes, h)
-
-
-@kernel
-def assemble(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, before: Array, after: Array) -> None:
-    """The entries of the Jacobian at a trial, but for those that collocation does without: see assemble_step."""
-    m.system_jacobian[:] = 0.0
-    add_flexible(m, axes, h)
-    turn_bodies(m, axes, decay, h)
-    add_rigid(m, axes, decay, h)
-    add_turned_forces(m, axes, h)
-    differentiate_vectors(m, axes, h)
-    add_springs(m, axes, h)
-    add_products(m, axes, h)
-    add_constraints(m, axes, h, before, after)
-    add_rolling(m, axes, h)
-    if len(decay) > 0:
-        add_decay(m, axes, h)
-
-
-@kernel
-def eliminate(m: Memory, axes: tuple[int, ...]) -> bool:
+def eliminate(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...]) -> bool:
     """Factor the inner blocks and the border; False where one is singular."""
     for b in range(m.inertia_mass.size):
-        if not _eliminate(m, axes, b):
+        if not _eliminate(m, axes, decay, b):
             return False
     return factor_band(m.system_border, m.system_border_pivot, m.border_size[1])
 
 
 @kernel
-def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def solve(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
     """Corrections of the mean velocities and multipliers from their defects, by the factored Jacobian."""
-    reduce(m, axes, h)
+    reduce(m, axes, decay, h)
     solve_border(m)
     expand(m, axes, h)
 
 
 @kernel
-def reduce(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def reduce(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
     """The defects, those of inner coordinates moved to the border."""
     brief()
     d = len(axes)
@@ -108,7 +68,7 @@ def reduce(m: Memory, axes: tuple[int, ...], h: float) -> None:
         for i in range(s):
             if m.border_w[b, i] >= 0:
                 m.system_x[m.border_w[b, i]] = m.defect_w[b, i]
-        _reduce(m, axes, b)
+        _reduce(m, axes, decay, b)
     gather_points(m)
     for i in range(m.border_l.size):
         m.system_x[m.border_l[i]] = m.defect_lam[i] / h
@@ -147,7 +107,7 @@ def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
 
 
 @kernel
-def _eliminate(m: Memory, axes: tuple[int, ...], b: int) -> bool:
+def _eliminate(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], b: int) -> bool:
     """Factor the inner block F of a body, F⁻¹ C, and take R F⁻¹ C from the border.
 
     The columns C are those of ω̄, φ̄ᵀ (through which φ̄u̇̄ and ṙ̄ act) and of the masters; the rows R those of ω̄, φ̄u̇̄ and
@@ -157,11 +117,38 @@ def _eliminate(m: Memory, axes: tuple[int, ...], b: int) -> bool:
         return True
     F, pivot, w, X = _inner(m, b)
     _fill(m, axes, b, X)
+    if len(decay) > 0 and m.filter_rows[b] > 0:
+        return _eliminate_banded(m, axes, b, X)
     if not factor_band(F, pivot, w):
         return False
     solve_many(F, pivot, w, X)
     _condense(m, axes, b, X)
     return True
+
+
+@kernel
+def _eliminate_banded(m: Memory, axes: tuple[int, ...], b: int, X: Array) -> bool:
+    """The same of a body that loses energy by banded matrices."""
+    if not eliminate_banded(m, axes, b, X):
+        return False
+    columns, masters = m.filter_columns[b], m.border_masters[b + 1] - m.border_masters[b]
+    rest = block(m.filtering_rest, 0, columns, columns)
+    for k in range((3 if len(axes) == 2 else 6) + masters):
+        for i in range(columns):
+            rest[k, i] = -rest[k, i]
+        _subtract(m, axes, b, _unknown(m, axes, b, k), rest[k])
+    return True
+
+
+@kernel
+def _unknown(m: Memory, axes: tuple[int, ...], b: int, k: int) -> int:
+    """The unknown of the border in a row of R of a body: ω̄, φ̄u̇̄ and the masters."""
+    s = 1 if len(axes) == 2 else 3
+    if k < s:
+        return m.border_w[b, k]
+    if k < s + len(axes):
+        return m.border_c[b, k - s]
+    return m.border_m[m.border_master[m.border_masters[b] + k - s - len(axes)]]
 
 
 @kernel
@@ -237,7 +224,7 @@ def _subtract(m: Memory, axes: tuple[int, ...], b: int, row: int, values: Array)
 
 
 @kernel
-def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
+def _reduce(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], b: int) -> None:
     """Solve for the inner coordinates of a body with the border held, and move the rest to the border."""
     brief()
     x, y = m.system_x, m.system_y
@@ -261,6 +248,13 @@ def _reduce(m: Memory, axes: tuple[int, ...], b: int) -> None:
             put(y, k, value)
         else:
             x[m.border_m[i]] += value
+    if len(decay) > 0 and m.filter_rows[b] > 0:
+        solve_banded(m, axes, b, inner)
+        for k in range((3 if len(axes) == 2 else 6) + m.border_masters[b + 1] - m.border_masters[b]):
+            own = _unknown(m, axes, b, k)
+            if own >= 0:
+                x[own] -= m.filtering_done[k]
+        return
     solve_band(F, pivot, w, inner)
     _move_on(m, axes, b, inner)
     for k in range(first + inner.size, last):

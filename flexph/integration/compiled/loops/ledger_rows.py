@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ..decay.step import soften
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.points import move_means
-from .decay import soften
 from .motion import copy, mean_shapes, mean_speeds, momenta, node_speed, product_rate
 from .relations import force
 from .rolling import gain, world_spin
@@ -168,7 +168,7 @@ def lost(m: Memory, axes: tuple[int, ...]) -> float:
     momenta(m, axes, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
     total = 0.0
     for b in range(m.inertia_mass.size):
-        if m.vibration_size[b] > 0:
+        if m.inertia_first[b] < m.inertia_first[b + 1]:
             for i in range(m.x_w.shape[1]):
                 away = m.x_w[b, i] - 0.5 * (m.at_w[b, i] + m.end_w[b, i])
                 total += away * (m.end_p_r[b, i] - m.at_p_r[b, i])
@@ -177,7 +177,7 @@ def lost(m: Memory, axes: tuple[int, ...]) -> float:
                 total += away * (m.end_p_u[i] - m.at_p_u[i])
     copy(m.trial_stress, m.trial_local)
     m.trial_stress[:] = 0.0
-    soften(m)
+    soften(m, axes)
     for i in range(m.trial_stress.size):
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
             total += m.trial_stress[i] * m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]

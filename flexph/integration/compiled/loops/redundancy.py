@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from ....mechanisms.model.redundancy import RANK
 from ....numerics.arrays import Array
+from ..algebra.band import factor as factor_band
+from ..algebra.band import solve as solve_band
+from ..algebra.dense import perpendicular
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from ..terms.border import add
-from .arrow import assemble_step, eliminate, expand, reduce, solve_border
-from .band import factor as factor_band
-from .band import solve as solve_band
+from .arrow import eliminate, expand, reduce, solve_border
+from .assembly import assemble_step
 from .couplings import differentiate_vectors
-from .dense import perpendicular
 from .motion import copy, copy_field
 
 
@@ -78,17 +79,17 @@ def factor(
 ) -> bool:
     """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
     assemble_step(m, axes, decay, contact, h, before, after)
-    return factor_assembled(m, axes)
+    return factor_assembled(m, axes, decay)
 
 
 @kernel
-def factor_assembled(m: Memory, axes: tuple[int, ...]) -> bool:
+def factor_assembled(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...]) -> bool:
     """Factor the entries of a Jacobian, with the border of N; False where it is singular."""
     for k in range(m.null_number[0]):
         row = m.border_l[m.redundancy_row[m.null_chosen[k]]]
         m.null_shift[k] = _flexibility(m, row)
         add(m, row, row, m.null_shift[k])
-    return eliminate(m, axes) and _factor_border(m)
+    return eliminate(m, axes, decay) and _factor_border(m)
 
 
 @kernel
@@ -128,9 +129,9 @@ def _products(m: Memory, x: Array, out: Array) -> None:
 
 
 @kernel
-def solve(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def solve(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
     """Corrections from their defects, by the Jacobian with its border."""
-    reduce(m, axes, h)
+    reduce(m, axes, decay, h)
     solve_least(m)
     expand(m, axes, h)
 

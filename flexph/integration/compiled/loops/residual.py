@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ....numerics.arrays import Array
 from ..contact.forces import touch
+from ..decay.step import end_rates, soften
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import mix
 from ..nodal.forces import pull_strains, strain
-from .decay import end_rates, soften
 from .forces import act, forces, pull_products, turn_loads
 from .motion import average, copy, inertia_products, mean_shapes, momenta, node_arms, vectors
 from .rolling import add_gap
@@ -60,7 +60,7 @@ def trial(
     if len(axes) == 3:
         strain(m, h)
     if len(decay) > 0:
-        soften(m)
+        soften(m, axes)
     mean_shapes(m, axes, m.end_u, m.trial_c)
     node_arms(m, axes, m.end_R, m.end_u, m.trial_c, m.end_arm)
     vectors(m, axes, m.end_r, m.end_arm, m.end_vector, m.end_product)
@@ -75,6 +75,7 @@ def trial(
     if len(decay) > 0:
         _turn_products(m, axes, h)
         end_rates(m, axes)
+        inertia_products(m, axes, m.end_du, m.trial_c, m.end_Pdu)
 
 
 @kernel

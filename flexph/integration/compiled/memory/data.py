@@ -309,12 +309,12 @@ class Redundancy(NamedTuple):
 
 
 class Vibration(NamedTuple):
-    """Free vibrations of the bodies that deform, over (ω, u̇) (see kernels.decay); none where steps lose nothing.
+    """Free vibrations of bodies with full matrices, over (ω, u̇) (see kernels.decay); none where steps lose nothing.
 
     Blocks of the bodies lie behind each other; ``at`` to ``stress`` say where they begin.
     """
 
-    size: Index  # (b,), spins and coordinates of a body that deforms, else 0
+    size: Index  # (b,), spins and coordinates of a body that deforms and is not banded, else 0
     stresses: Index  # (b + 1,), its first stress
     at: Index  # (b,), where what has an entry for each velocity begins
     matrix: Index  # (b,), a matrix of the velocities
@@ -326,6 +326,28 @@ class Vibration(NamedTuple):
     stressed: Vector  # C⁻¹D₀V
     strained: Vector  # D₀V
     inertia: Vector  # M of the coordinates
+
+
+class Filter(NamedTuple):
+    """Banded bodies in steps that lose energy (see compiled.decay.banded); none where no body is one of them.
+
+    A matrix of such a body has rows for (τ, y, z, u̇̄) of its coordinates, without u̇̄ of its masters, and columns of a
+    border: ω̄, φ̄ᵀ, the masters, the spins of z, y, τ and their shifts.
+    """
+
+    rows: Index  # (b,), of the banded matrix, 0 for other bodies
+    width: Index  # (b,), its bandwidth, that of its storage, and where it begins
+    stored: Index
+    band: Index
+    columns: Index  # (b,), of the border, whole lanes
+    reduced: Index  # (b,), where a matrix of rows by columns begins
+    corner: Index  # (b,), one of columns by columns
+    number: IndexMatrix  # (n, 4), rows of the unknowns of each coordinate; from ``rows`` on columns of the border
+    place: Index  # (n,), place within the body where only its coordinates are unknown
+    plain_width: Index  # (b,), the bandwidth there, and the same as above
+    plain_stored: Index
+    plain_band: Index
+    stiffness: Vector  # (entries,), K on the pattern of the inertia
 
 
 class Constants(NamedTuple):
@@ -345,6 +367,7 @@ class Constants(NamedTuple):
     ledger: LedgerColumns
     redundancy: Redundancy
     vibration: Vibration
+    filter: Filter
 
 
 class Motion(NamedTuple):
@@ -587,6 +610,38 @@ class DecaySpace(NamedTuple):
     mu: Vector  # (g,)
 
 
+class FilterSpace(NamedTuple):
+    """What banded bodies lose by (see :class:`Filter`): factors of M, S and S + αh²K, and the matrices of a step.
+
+    What has three parts has one for each of these matrices.
+    """
+
+    factors: Vector  # three bands of each body
+    pivot: Index  # (3n,)
+    answers: Matrix  # (3n, s + d padded), what the coordinates do by spins and shift
+    small: Vector  # (3b, (s + d)²), what is left for these
+    small_pivot: Index  # (3b (s + d),)
+    strain: Vector  # (m,), work space
+    x: Matrix  # (2s + 1, s + largest body), work space: right-hand sides
+    y: Vector  # (s + largest body,)
+    feedback: Matrix  # (2s, 2s), work space
+    feedback_pivot: Index
+    gain: Vector  # (2s,)
+    band: Vector  # the matrix of each body
+    band_pivot: Index
+    reduced: Vector  # its border columns, F⁻¹ times them later
+    left: Vector  # its border rows, by columns
+    corner: Vector  # what rows and columns of the border have in common
+    rest: Vector  # work space: the border without the rows
+    last: Vector  # (b (3s + 3d)²,), for spins and shifts alone, factored
+    last_pivot: Index
+    border: Vector  # (3s + 3d,), work space: spins and shifts
+    inner: Vector  # (rows,), the solution of a step
+    done: Vector  # (columns,), what it does in the rows of the border
+    turn: Matrix  # (2d, d), work space: how the shift is turned
+    spin: Matrix  # (s, s)
+
+
 class Workspace(NamedTuple):
     """Arrays that are overwritten from step to step."""
 
@@ -604,6 +659,7 @@ class Workspace(NamedTuple):
     stage: StageSpace
     null: NullSpace
     decay: DecaySpace
+    filtering: FilterSpace
 
 
 SPANS = {

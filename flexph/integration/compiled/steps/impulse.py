@@ -30,9 +30,9 @@ def factor_instant(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...],
     add_constraints(m, axes, INSTANT, coefficient, coefficient)
     add_rolling(m, axes, INSTANT)
     if len(redundant) > 0:
-        return factor_assembled(m, axes)
+        return factor_assembled(m, axes, ())
     else:
-        return eliminate(m, axes)
+        return eliminate(m, axes, ())
 
 
 @kernel
@@ -58,7 +58,7 @@ def answer(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], defect:
     if len(redundant) > 0:
         keep_independent(m, defect)
     m.defect[:] = 0.0
-    reduce(m, axes, INSTANT)
+    reduce(m, axes, (), INSTANT)
     for i in range(defect.size):
         m.system_x[m.border_l[i]] = defect[i]
     if len(redundant) > 0:

@@ -70,7 +70,7 @@ def newton(
             if not factor_step(m, axes, redundant, decay, contact, h, before, after):
                 return -1
             factored, used = True, used if mixed else 0  # of new ones each time the rate is known too
-        solve_step(m, axes, redundant, h)
+        solve_step(m, axes, redundant, decay, h)
         done = work(m)
         largest = max(largest, done)
         if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
@@ -197,12 +197,12 @@ def factor_step(
 
 
 @kernel
-def solve_step(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float) -> None:
+def solve_step(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
     """The correction of the iterate."""
     if len(redundant) > 0:
-        solve_least(m, axes, h)
+        solve_least(m, axes, decay, h)
     else:
-        solve(m, axes, h)
+        solve(m, axes, decay, h)
 
 
 @kernel

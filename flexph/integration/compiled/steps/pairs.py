@@ -80,7 +80,15 @@ def let_go(m: Memory, pair: Pair) -> bool:
 
 
 @kernel
-def estimate(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], pair: Pair, h: float, known: int) -> None:
+def estimate(
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    decay: tuple[int, ...],
+    pair: Pair,
+    h: float,
+    known: int,
+) -> None:
     """½ δ̂ᵀMδ̂ of two steps of h, before which ``known`` rows of history were filled, by the factored Jacobian."""
     _difference(m, pair, h, known)
     for b in range(m.inertia_mass.size):
@@ -94,9 +102,9 @@ def estimate(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], pair:
         m.defect[i] *= 2.0
     m.defect_lam[:] = 0.0
     if len(redundant) > 0:
-        solve_least(m, axes, h)
+        solve_least(m, axes, decay, h)
     else:
-        solve(m, axes, h)
+        solve(m, axes, decay, h)
     _momenta(m, axes, m.correction_v, m.correction_w, m.correction_du)
     twice = 0.0
     for i in range(m.x_velocities.size):

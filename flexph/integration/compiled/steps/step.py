@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ....numerics.arrays import Array
 from ..contact.forces import book_contacts, store_contacts
+from ..decay.step import prepare
 from ..loops.arrow import solve_border
-from ..loops.decay import prepare
 from ..loops.ledger_rows import energies, flows, lost, outputs, velocity_defect
 from ..loops.motion import copy, derive_momenta
 from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
@@ -84,7 +84,7 @@ def _judge(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, k: int,
         given, kinds = (table.coefficient[first], table.coefficient[last]), (parts.redundant, parts.decay)
         if not factor_step(m, axes, kinds[0], kinds[1], parts.contact, h, given[0], given[1]):
             return False
-    estimate(m, axes, parts.redundant, parts.pair, h, known)
+    estimate(m, axes, parts.redundant, parts.decay, parts.pair, h, known)
     return True
 
 
@@ -117,7 +117,7 @@ def _substep(
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
     if len(decay) > 0:
-        prepare(m, h)
+        prepare(m, axes, h)
     if len(redundant) > 0:
         if not find_dependent(m, axes, before):
             return False

@@ -1,0 +1,4 @@
+"""Factorisations in loops: banded matrices, and small full ones.
+
+Imports: integration.compiled.memory, numerics.
+"""
