@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -126,13 +126,6 @@ def friction_force(contact: str) -> Quantity:
     return _force("friction force", contact, "friction")
 
 
-class Pressed(NamedTuple):
-    """Normal forces of compliant contacts and the sizes of their friction, (c,) each [N]."""
-
-    normal: Array
-    friction: Array
-
-
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
     """The gaps of a contact; raises ValueError with the names that there are."""
     owners = {c.name: c for c in mechanism.connections if c.form.gaps}
@@ -147,14 +140,16 @@ def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
     return closed
 
 
-def pressed(mechanism: Model, own: Contacts, x: Array) -> Pressed:
-    """Forces of compliant contacts at a state."""
+def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
+    """Normal forces of compliant contacts at a state, or the sizes of their friction, (c,) [N]."""
     a = mechanism.network.arrays
     (c, arm), gaps = _gaps(mechanism, own, x)
     moved = rates_of(own, node_velocities(a, c, c.R, arm))
     normal = forces_at(own, gaps.after, np.vecdot(gaps.end, moved).sum(axis=0))
+    if way == "normal":
+        return normal
     slip = slips(own, *tangents(own, gaps), moved[0], turned_spins(c.R, c.omega))
-    return Pressed(normal, friction_at(own, normal, slip, c.spring))
+    return friction_at(own, normal, slip, c.spring)
 
 
 def _gaps(mechanism: Model, own: Contacts, x: Array) -> tuple[tuple[Configuration, Array], Gaps]:
@@ -180,7 +175,7 @@ def _force(kind: str, contact: str, way: Way) -> Quantity:
         if own.rigid.any():
             known = f"the {told}, a rigid contact, is known over steps, not of a state"
             raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
-        return lambda x: float(getattr(pressed(mechanism, own, x), way).sum())
+        return lambda x: float(pressed(mechanism, own, x, way).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
         if not gaps_of(mechanism, contact).rigid.any():

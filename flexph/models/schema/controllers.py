@@ -237,7 +237,7 @@ class FunctionController(Entry):
     def build(self, builder: Builder) -> Sampled:
         """The controller."""
         with builder.at("function").refusals():
-            function = trusted_function(self.function, trust=builder.trust)
+            function = trusted_function(self.function, builder.folder, trust=builder.trust)
         with builder.refusals(self):
             return Sampled(function=function, period=self.period, sensors=builder.of(self.sensors, "sensors"))
 
@@ -257,7 +257,7 @@ class FeedbackController(Entry):
     def build(self, builder: Builder) -> StateFeedback:
         """The controller."""
         with builder.at("function").refusals():
-            function = trusted_function(self.function, trust=builder.trust)
+            function = trusted_function(self.function, builder.folder, trust=builder.trust)
         sensors = builder.of(self.sensors, "sensors")
         with builder.refusals(self):
             return StateFeedback(function=function, sensors=sensors, ports=self.ports, period=self.period)

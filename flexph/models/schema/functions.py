@@ -60,7 +60,7 @@ class TrustedEntry(Entry):
     def build(self, builder: Builder) -> Any:
         """The function."""
         with builder.at("function").refusals():
-            return trusted_function(self.function, trust=builder.trust)
+            return trusted_function(self.function, builder.folder, trust=builder.trust)
 
 
 def _factor(builder: Builder, unit: str, name: str) -> float:

@@ -1,6 +1,7 @@
 """Controllers in model files: ready ones, and functions of a user that are read with trust alone."""
 
 import csv
+import sys
 
 import numpy as np
 import pytest
@@ -131,10 +132,22 @@ def test_functions_of_a_user_need_trust(tmp_path, monkeypatch):
     assert run_of(tmp_path, OWN, trust=True).figures()["end"] > 0.0
 
 
+def test_modules_stand_beside_the_file_and_are_not_mistaken(tmp_path):
+    given = OWN.replace("model_controller", "model_beside")
+    for folder, gain in (("one", "5.0"), ("two", "6.0")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model_beside.py").write_text(LAW.replace("5.0", gain))
+    before = list(sys.path)
+    assert run_of(tmp_path / "one", given, trust=True).figures()["end"] > 0.0
+    with pytest.raises(ModelError, match=r"'model_beside' is .*one.*and not 'model_beside.py' beside the model file"):
+        run_of(tmp_path / "two", given, trust=True)
+    assert sys.path == before
+
+
 @pytest.mark.parametrize("period", [None, 0.02])
 def test_feedback_of_a_user_is_that_of_python(tmp_path, monkeypatch, period):
     (tmp_path / "model_feedback.py").write_text(SOFT)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "model_feedback", raising=False)
     given = FEEDBACK if period is None else FEEDBACK.replace("ports", f"period: {period}, ports")
     with pytest.raises(ModelError, match="--trust"):
         run_of(tmp_path, given)
@@ -155,9 +168,8 @@ def test_feedback_of_a_user_is_that_of_python(tmp_path, monkeypatch, period):
     np.testing.assert_array_equal(run.position("arm.tip"), twin.position("arm.tip"))
 
 
-def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path, monkeypatch):
+def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path):
     (tmp_path / "model_press.py").write_text(PRESS)
-    monkeypatch.syspath_prepend(tmp_path)
     law = f"{{kind: function, function: 'model_press:law', period: 20 ms, sensors: {TOUCH}}}"
     path, text = tmp_path / "arm.yaml", FILE.replace("runs:", f"  - {WALL}\nruns:").replace(", compiled: false", "")
     text = text.replace("measures: {", "measures: {pressed: {of: normal_force of wall, take: last}, ")
