@@ -125,21 +125,27 @@ def rates_of(c: Contacts, velocities: Array) -> Array:
 
 def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
     """Gaps from the vectors (3, c, d) at both ends of a step."""
+    kinds, vectors = set(c.kind.tolist()), np.array([before, after])
+    if len(kinds) == 1:
+        return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset)), vectors)
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
-    for kind, measure in ((OFFSET, _offsets), (DISTANCE, _distances), (ANGLE, _angles), (AXIAL, _axial)):
+    for kind in kinds:
         own = np.flatnonzero(c.kind == kind)
-        if own.size:
-            sign = c.sign[own]
-            at = (before[:, own], after[:, own], sign * c.offset[own])
-            first[own], last[own], mean[:, own], end[:, own] = measure(*at)
-            mean[:, own] *= sign[:, None]
-            end[:, own] *= sign[:, None]
-            first[own], last[own] = sign * first[own], sign * last[own]
-    return Gaps(first, last, mean, end, np.array([before, after]))
+        at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own])
+        first[own], last[own], mean[:, own], end[:, own] = _of_kind(kind, *at)
+    return Gaps(first, last, mean, end, vectors)
 
 
 Measured = tuple[Array, Array, Array, Array]
+
+
+def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array]) -> Measured:
+    """Gaps of a kind at both ends, and their gradients, from their signs and offsets."""
+    sign, offset = given
+    measure = {OFFSET: _offsets, DISTANCE: _distances, ANGLE: _angles, AXIAL: _axial}[kind]
+    first, last, mean, end = measure(*vectors, sign * offset)
+    return sign * first, sign * last, mean * sign[:, None], end * sign[:, None]
 
 
 def _offsets(before: Array, after: Array, offset: Array) -> Measured:
