@@ -12,6 +12,8 @@ from .compensators import pid as pid
 from .continuous import Continuous as Continuous
 from .drive_train import gearbox as gearbox
 from .drive_train import motor as motor
+from .laws.laws import DryFriction as DryFriction
+from .laws.terminated import Terminated as Terminated
 from .plants import Plant as Plant
 from .plants import angles_of as angles_of
 from .plants import plant_of as plant_of

@@ -164,7 +164,9 @@ class _Places:
 
 def is_compiled(joined: Joined) -> bool:
     """Whether compiled loops have all controllers: they are linear, and the functions such that numba compiles them."""
-    return all(isinstance(c.steps, LinearSteps) for c in joined.controllers) and are_compiled(joined.feedback)
+    return all(isinstance(c.steps, LinearSteps) and not c.steps.laws for c in joined.controllers) and are_compiled(
+        joined.feedback
+    )
 
 
 def are_compiled(feedback: list[FeedbackLoop]) -> bool:

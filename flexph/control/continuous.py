@@ -19,6 +19,8 @@ from ..systems.as_nonlinear import with_multipliers
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .laws.laws import Law
+from .laws.terminated import Terminated
 
 
 @checked
@@ -32,7 +34,7 @@ class Continuous:
 
     Parameters
     ----------
-    system : LinearPHDAE or PHDAE
+    system : LinearPHDAE, PHDAE or Terminated
         The controller, such as :func:`port_spring`, :func:`passive_observer`, or what ``from_control`` and
         ``from_scipy`` of :mod:`flexph.exchange` make; see also :meth:`Compensator.continuous`.
     ports : dict
@@ -68,7 +70,7 @@ class Continuous:
     (True, 0.5)
     """
 
-    system: LinearPHDAE | PHDAE
+    system: LinearPHDAE | PHDAE | Terminated
     ports: Mapping[str, str]
     references: Mapping[str, Input] = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
@@ -92,44 +94,67 @@ class Continuous:
                 raise ValueError(f"inputs are for ports that are not joined, got {port!r}")
         size = self.system.size
         if self.start is None:
-            start = np.zeros(size) if isinstance(self.system, LinearPHDAE) else np.asarray(self.system.sample, float)
+            start = np.asarray(self.system.sample, float) if isinstance(self.system, PHDAE) else np.zeros(size)
         else:
             start = check.array("start", self.start, (size,))
         object.__setattr__(self, "start", start)
 
 
 class ControllerStep(NamedTuple):
-    """A step of a controller: its state and energy at the end, mean outputs, what it dissipates."""
+    """A step of a controller: its state and energy at the end, mean outputs, what it dissipates.
+
+    ``rates`` are the mean rates of the ports that laws close; what is lost there is not in ``lost``.
+    """
 
     state: Array
     energy: float
     output: Array
     lost: float
+    rates: Array
 
 
 class ControllerSteps(Protocol):
-    """The steps of a controller under inputs that are the same over a step."""
+    """The steps of a controller under inputs that are the same over a step, and forces of the laws at its other ports.
+
+    A step takes the inputs (m,) and the forces against these ports.
+    """
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """The laws of ports that these close."""
 
     def energy(self, x: Array) -> float:
         """H_c [J]."""
 
-    def step(self, x: Array, h: float, u: Array) -> ControllerStep:
+    def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
         """The step from a state."""
 
+    def by_forces(self, h: float) -> tuple[Array, Array]:
+        """How the mean outputs and the mean rates of a step change with the forces, (m, laws) and (laws, laws)."""
 
-def steps_of(system: LinearPHDAE | PHDAE) -> ControllerSteps:
+    def rates(self, x: Array) -> Array:
+        """Rates of the ports that laws close at a state, where it is stored."""
+
+
+def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerSteps:
     """The steps of a controller, exact in its energy."""
+    if isinstance(system, Terminated):
+        return LinearSteps(system.system, system.acting)
     return LinearSteps(system) if isinstance(system, LinearPHDAE) else _GeneralSteps(system)
 
 
 class LinearSteps:
-    """The implicit midpoint rule, by matrices of each length of step; multipliers and algebraic states are means."""
+    """The implicit midpoint rule, by matrices of each length of step; multipliers and algebraic states are means.
 
-    def __init__(self, system: LinearPHDAE) -> None:
+    Laws close the last ports.
+    """
+
+    def __init__(self, system: LinearPHDAE, laws: tuple[Law, ...] = ()) -> None:
         whole = with_multipliers(system)
         self.E, self.B, self.R = dense(whole.E), dense(whole.B), dense(whole.R)
-        self.flow, self._size = dense(whole.J) - self.R, system.size
+        self.flow, self._size, self.laws = dense(whole.J) - self.R, system.size, laws
         self.moving = np.array(self.E.any(axis=0), dtype=bool)
+        self._open = self.B.shape[1] - len(laws)
         self._matrices = lru_cache(maxsize=4)(self._solved)
 
     def energy(self, x: Array) -> float:
@@ -146,17 +171,30 @@ class LinearSteps:
             raise ValueError("its system has no step: E, J − R and the constraints leave states undetermined") from None
         return both[:, : self._size], both[:, self._size :]
 
-    def step(self, x: Array, h: float, u: Array) -> ControllerStep:
+    def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
         """See :class:`ControllerSteps`."""
         from_state, from_input = self._matrices(h)
-        mean = from_state @ x + from_input @ u
-        n = self._size
+        mean = from_state @ x + from_input @ (np.concatenate([u, -forces]) if self.laws else u)
+        n, output = self._size, self.B.T @ mean
         end = np.where(self.moving[:n], 2.0 * mean[:n] - x, mean[:n])
-        return ControllerStep(end, self.energy(end), self.B.T @ mean, h * float(mean @ self.R @ mean))
+        lost = h * float(mean @ self.R @ mean)
+        return ControllerStep(end, self.energy(end), output[: self._open], lost, output[self._open :])
+
+    def by_forces(self, h: float) -> tuple[Array, Array]:
+        """See :class:`ControllerSteps`."""
+        change = -self.B.T @ self._matrices(h)[1][:, self._open :]
+        return change[: self._open], change[self._open :]
+
+    def rates(self, x: Array) -> Array:
+        """See :class:`ControllerSteps`."""
+        stored = np.where(self.moving[: self._size], x, 0.0)
+        return np.asarray(stored @ self.B[: self._size, self._open :])
 
 
 class _GeneralSteps:
     """Steps by the pair of the system, or the discrete gradient of Gonzalez."""
+
+    laws: tuple[Law, ...] = ()
 
     def __init__(self, system: PHDAE) -> None:
         self.system = system
@@ -166,11 +204,20 @@ class _GeneralSteps:
         """H_c [J]."""
         return float(self.system.H(x))
 
-    def step(self, x: Array, h: float, u: Array) -> ControllerStep:
+    def by_forces(self, h: float) -> tuple[Array, Array]:
+        """See :class:`ControllerSteps`."""
+        return np.zeros((self.system.inputs_size, 0)), np.zeros((0, 0))
+
+    def rates(self, x: Array) -> Array:
+        """See :class:`ControllerSteps`."""
+        return np.zeros(0)
+
+    def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
         """See :class:`ControllerSteps`."""
         size = np.maximum(np.abs(x), self.system.floor(x)) if x.any() else self._at_rest(x, h, u)
         solved = self._pair.step(x, h, u, size)
-        return ControllerStep(solved.state, float(solved.energy), np.asarray(solved.output), float(solved.dissipated))
+        output, lost = np.asarray(solved.output), float(solved.dissipated)
+        return ControllerStep(solved.state, float(solved.energy), output, lost, np.zeros(0))
 
     def _at_rest(self, x: Array, h: float, u: Array) -> Array:
         """Sizes of states that are all zero: what a step brings about, or one."""

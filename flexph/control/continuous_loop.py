@@ -55,11 +55,6 @@ class ContinuousLoop:
         references = self._references.over(times)
         return np.asarray(inputs - (np.diff(references, axis=0) / h if len(references) > 1 else np.zeros_like(h)))
 
-    def step(self, x: Array, h: float, acting: Array, output: Array) -> tuple[ControllerStep, Array]:
-        """The step under what acts from outside and outputs of the mechanism, with the whole input (m,)."""
-        u = self.whole_input(acting, output)
-        return self.steps.step(x, h, u), u
-
     def whole_input(self, acting: Array, output: Array) -> Array:
         """What acts from outside and the outputs of the mechanism, (m,)."""
         u = acting.copy()
@@ -67,6 +62,6 @@ class ContinuousLoop:
             u[own] += output[seen]
         return u
 
-    def booked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
-        """What is dissipated, and the work of what is outside by port."""
-        return [step.lost, *(h * float(step.output[part] @ acting[part]) for part in self.spans)]
+    def worked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
+        """The work of what is outside by port."""
+        return [h * float(step.output[part] @ acting[part]) for part in self.spans]

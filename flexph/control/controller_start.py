@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -11,6 +12,7 @@ from ..numerics.arrays import Array, dense
 from ..systems.as_nonlinear import with_multipliers
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .laws.terminated import Terminated
 
 FITS = 1e-6
 """Part of its terms up to which a constraint holds."""
@@ -22,7 +24,7 @@ APART, SINGULAR = 1e-6, 1e-5
 Flow = Callable[[Array, Array], Array]
 
 
-def check_start(name: str, system: LinearPHDAE | PHDAE, x: Array, u: Array, *, fastest: float) -> None:
+def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u: Array, *, fastest: float) -> None:
     """Raise ValueError where stored states contradict inputs to which equations without rates and free states tie them.
 
     Such as the spin of a rotor on a shaft, in 0 = −Ω + nω: steps would alternate about it. ``fastest`` is the largest
@@ -46,8 +48,10 @@ def check_start(name: str, system: LinearPHDAE | PHDAE, x: Array, u: Array, *, f
         )
 
 
-def _equations(system: LinearPHDAE | PHDAE, x: Array) -> tuple[Array, Flow, Array]:
+def _equations(system: LinearPHDAE | PHDAE | Terminated, x: Array) -> tuple[Array, Flow, Array]:
     """E, the right side as a function of the state and inputs, and the state with multipliers."""
+    if isinstance(system, Terminated):  # laws change how fast stored states move, and no more of them are tied
+        system = replace(system.system, B=dense(system.system.B)[:, : -len(system.laws)], ports=system.ports)
     if isinstance(system, LinearPHDAE):
         whole = with_multipliers(system)
         A, B = dense(whole.J) - dense(whole.R), dense(whole.B)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +12,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE
-from ..systems.nonlinear import PHDAE
 from ..systems.resistive_relations import Relation
+from .laws.laws import DryFriction, Limit
+from .laws.terminated import Terminated
 
-CURRENT, SPIN, LOAD = range(3)
-"""States: the current, the spin of the rotor, the torque of the gearbox on the rotor."""
 STEEP = 1e3
 """Resistance to current in excess of a limit, over that of the winding."""
 
@@ -28,10 +28,11 @@ def motor(
     inductance: float = 0.0,
     inertia: float = 0.0,
     friction: float | Relation = 0.0,
+    dry_friction: float = 0.0,
     ratio: float = 1.0,
     torque_limit: float | None = None,
     axis: Sequence[float] | None = None,
-) -> LinearPHDAE | PHDAE:
+) -> LinearPHDAE | Terminated:
     """A motor and its gearbox, ``L i̇ = −R i − kΩ + v``, ``J Ω̇ = k i − cΩ + λ``, ``Ω = n ω``, torque −nλ on the shaft.
 
     H = ½L i² + ½J Ω² [J], dissipation R i² + cΩ², supplied power v i. Joined at its port ``shaft`` by
@@ -49,29 +50,31 @@ def motor(
     inertia : float
         J of the rotor and of what turns with it before the gearbox [kg m²].
     friction : float or Relation
-        Of what turns with the rotor: c, viscous [N m s], or the torque [N m] against the spin [rad/s], as
-        :func:`flexph.coulomb` of dry gears.
+        Of what turns with the rotor: c, viscous [N m s], or the torque [N m] against the spin [rad/s].
+    dry_friction : float
+        T of what turns with the rotor [N m], Coulomb's law as it stands (:class:`DryFriction`): a load of up to nT at
+        the shaft is held at rest without creep.
     ratio : float
         n, turns of the rotor for one of the shaft; negative where they turn in opposite senses.
     torque_limit : float, optional
         Largest torque k i of the rotor [N m], by an amplifier that limits the current: beyond it, it drops voltage as
-        a resistance of 1000 R would for the current in excess, which is dissipated. The system is then nonlinear, and
-        has an inductance or an inertia.
+        a resistance of 1000 R would for the current in excess, which is dissipated.
     axis : sequence of float, optional
         In space the axis of the shaft, in the axes of the torque that it is joined to (of the section for
         ``torque(..., axes="section")``); none in the plane.
 
     Returns
     -------
-    LinearPHDAE or PHDAE
-        With states current, spin and load and the ports ``supply`` [V] and ``shaft``. A motor that starts with a
-        shaft that turns needs its spin in ``Continuous(start=...)``.
+    LinearPHDAE or Terminated
+        With states current, spin and load and the ports ``supply`` [V] and ``shaft``; closed by laws where friction is
+        dry or a relation, or the torque limited. A motor that starts with a shaft that turns needs its spin in
+        ``Continuous(start=...)``.
 
     Raises
     ------
     ValueError
         For a constant, resistance or limit that is not positive, negative inductance, inertia or friction, a ratio of
-        zero, an axis that is no direction of space, and a limit or a relation of a motor that stores no energy.
+        zero, an axis that is no direction of space, and dry friction without inertia.
 
     Examples
     --------
@@ -93,25 +96,18 @@ def motor(
     """
     k = check.positive("constant", constant)
     stored = [check.not_negative("inductance", inductance), check.not_negative("inertia", inertia), 0.0]
-    drag = _drag(friction)
-    lost = [check.positive("resistance", resistance), 0.0 if isinstance(drag, Relation) else drag, 0.0]
-    ports = np.zeros((3, 2 if axis is None else 4))
-    ports[CURRENT, 0] = 1.0
-    ports[LOAD, 1:] = _ratio(ratio) * _direction(axis)
-    J = np.array([[0.0, -k, 0.0], [k, 0.0, 1.0], [0.0, -1.0, 0.0]])
-    most = None if torque_limit is None else check.positive("torque_limit", torque_limit) / k
-    if most is not None and not any(stored):
-        raise ValueError("torque_limit needs an inductance or an inertia, got a motor that stores no energy")
-
-    def resisting(x: Array) -> list[float]:
-        dropped, drawn = 0.0, 0.0 if most is None else max(abs(float(x[CURRENT])) - most, 0.0)
-        if drawn > 0.0 and most is not None:
-            dropped = STEEP * resistance * drawn / (most + drawn)
-        return [dropped, float(drag.resistance(x[SPIN])) if isinstance(drag, Relation) else 0.0, 0.0]
-
-    is_linear = most is None and not isinstance(drag, Relation)
-    parts = {"current": slice(0, 1), "spin": slice(1, 2), "load": slice(2, 3)}
-    return _between("supply", stored, lost, J, ports, parts, None if is_linear else resisting)
+    drag, laws = _friction(friction, dry_friction)
+    if torque_limit is not None:
+        most = check.positive("torque_limit", torque_limit) / k
+        laws["limit"] = "current", Limit(most, STEEP * check.positive("resistance", resistance))
+    return _train(
+        {"current": stored[0], "spin": stored[1], "load": 0.0},
+        lost=[check.positive("resistance", resistance), drag, 0.0],
+        J=np.array([[0.0, -k, 0.0], [k, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+        given="supply",
+        shaft=_ratio(ratio) * _direction(axis),
+        laws=laws,
+    )
 
 
 @checked
@@ -120,8 +116,9 @@ def gearbox(
     ratio: float,
     inertia: float = 0.0,
     friction: float | Relation = 0.0,
+    dry_friction: float = 0.0,
     axis: Sequence[float] | None = None,
-) -> LinearPHDAE | PHDAE:
+) -> LinearPHDAE | Terminated:
     """A gearbox between a driving torque and a shaft, ``J Ω̇ = τ − ρ(Ω) + λ``, ``Ω = n ω``, torque −nλ on the shaft.
 
     H = ½J Ω² [J], dissipation Ω ρ(Ω), supplied power τΩ. Joined at its port ``shaft`` by
@@ -137,19 +134,22 @@ def gearbox(
         J of what turns on the driving side [kg m²].
     friction : float or Relation
         On the driving side: c, viscous [N m s], or the torque [N m] against the spin [rad/s].
+    dry_friction : float
+        T on the driving side [N m], as of :func:`motor`.
     axis : sequence of float, optional
         In space the axis of the shaft, as of :func:`motor`.
 
     Returns
     -------
-    LinearPHDAE or PHDAE
-        With states spin and load and the ports ``drive`` [N m] and ``shaft``.
+    LinearPHDAE or Terminated
+        With states spin and load and the ports ``drive`` [N m] and ``shaft``; closed by laws where friction is dry or a
+        relation.
 
     Raises
     ------
     ValueError
-        For a ratio of zero, negative inertia or friction, an axis that is no direction of space, and a relation without
-        inertia.
+        For a ratio of zero, negative inertia or friction, an axis that is no direction of space, and dry friction
+        without inertia.
 
     Examples
     --------
@@ -169,53 +169,49 @@ def gearbox(
     >>> round(float(run.measured(joint_rate("wheel.hub"))[-1]), 9)
     10.0
     """
-    drag = _drag(friction)
-    ports = np.zeros((2, 2 if axis is None else 4))
-    ports[0, 0] = 1.0
-    ports[1, 1:] = _ratio(ratio) * _direction(axis)
-    stored = [check.not_negative("inertia", inertia), 0.0]
-    lost = [0.0 if isinstance(drag, Relation) else drag, 0.0]
-    resisting = None
-    if isinstance(drag, Relation):
-        resisting = lambda x: [float(drag.resistance(x[0])), 0.0]  # noqa: E731
-    J = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    return _between("drive", stored, lost, J, ports, {"spin": slice(0, 1), "load": slice(1, 2)}, resisting)
-
-
-def _between(
-    given: str,
-    stored: list[float],
-    lost: list[float],
-    J: Array,
-    ports: Array,
-    parts: dict[str, slice],
-    resisting: Callable[[Array], list[float]] | None,
-) -> LinearPHDAE | PHDAE:
-    """The system between the port that is given something, the first column, and the shaft.
-
-    ``resisting`` are resistances besides those in ``lost``, where the system is nonlinear.
-    """
-    names = {given: slice(0, 1), "shaft": slice(1, ports.shape[1])}
-    E, R = np.diag(stored), np.diag(lost)
-    if resisting is None:
-        return LinearPHDAE(E=E, J=J, R=R, B=ports, ports=names, parts=parts, causality={"shaft": "velocity"})
-    if not any(stored):
-        raise ValueError("friction that is a relation needs an inertia, got a system that stores no energy")
-    return PHDAE(
-        E=E,
-        J=J,
-        R=lambda x: R + np.diag(resisting(x)),
-        B=ports,
-        z=lambda x: x,
-        H=lambda x: float(0.5 * x @ E @ x),
-        sample=np.zeros(len(stored)),
-        ports=names,
-        parts=parts,
+    drag, laws = _friction(friction, dry_friction)
+    return _train(
+        {"spin": check.not_negative("inertia", inertia), "load": 0.0},
+        lost=[drag, 0.0],
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        given="drive",
+        shaft=_ratio(ratio) * _direction(axis),
+        laws=laws,
     )
 
 
-def _drag(friction: float | Relation) -> float | Relation:
-    return friction if isinstance(friction, Relation) else check.not_negative("friction", friction)
+def _train(
+    stored: dict[str, float], *, lost: list[float], J: Array, given: str, shaft: Array, laws: dict[str, tuple[str, Any]]
+) -> LinearPHDAE | Terminated:
+    """The system between the first state, which is given something, and the shaft, which the last one loads.
+
+    ``stored`` are inductance and inertia by state, ``shaft`` what the load is at the shaft, ``laws`` by their names the
+    states that they act on.
+    """
+    n, states = len(stored), list(stored)
+    ends, first = 1 + shaft.size, np.eye(n)[:, 0]
+    columns = [np.outer(np.eye(n)[:, -1], shaft), *(np.eye(n)[:, [states.index(at)]] for at, _ in laws.values())]
+    system = LinearPHDAE(
+        E=np.diag(list(stored.values())),
+        J=J,
+        R=np.diag(lost),
+        B=np.column_stack([first, *columns]),
+        ports={given: slice(0, 1), "shaft": slice(1, ends)}
+        | {name: slice(ends + k, ends + k + 1) for k, name in enumerate(laws)},
+        parts={name: slice(k, k + 1) for k, name in enumerate(states)},
+        causality={"shaft": "velocity"},
+    )
+    return Terminated(system=system, laws={name: law for name, (_, law) in laws.items()}) if laws else system
+
+
+def _friction(friction: float | Relation, dry: float) -> tuple[float, dict[str, tuple[str, Any]]]:
+    """What is viscous of the friction of a spin, and the laws of all else."""
+    laws: dict[str, tuple[str, Any]] = {}
+    if isinstance(friction, Relation):
+        laws["friction"] = "spin", friction
+    if check.not_negative("dry_friction", dry) > 0.0:
+        laws["dry friction"] = "spin", DryFriction(dry)
+    return 0.0 if isinstance(friction, Relation) else check.not_negative("friction", friction), laws
 
 
 def _ratio(ratio: float) -> float:

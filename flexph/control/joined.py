@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,20 +12,20 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from .compiled.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
-from .continuous import Continuous, ControllerStep
+from .continuous import Continuous
 from .continuous_loop import ContinuousLoop
 from .controller_start import check_start
+from .laws.meeting import Line
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop, StateFeedback
-
-Take = Callable[[Array], tuple[Any, Array]]
-"""The step of the mechanism under inputs (i,): its result, and the state at its end."""
+from .tries import Take, Tried, Tries
 
 
 class JoinedStep(NamedTuple):
     """A step of all controllers: states and energies at its end, what they answered, what is booked.
 
-    ``inputs`` are those of their ports, ``held`` (i,) those of all ports of the mechanism. ``booked`` are by controller
+    ``inputs`` are those of their ports, ``forces`` those of their laws, ``held`` (i,) those of all ports of the
+    mechanism. ``booked`` are by controller
     what it dissipates and by its ports the work of what is outside, ``given`` the work that it does on the mechanism by
     port; ``error`` is what they add to the balance of the mechanism [J]. Angles of feedback are next to ``near``.
     """
@@ -33,6 +33,7 @@ class JoinedStep(NamedTuple):
     states: list[Array]
     energy: Array
     inputs: Array
+    forces: Array
     held: Array
     booked: Array
     given: Array
@@ -50,7 +51,8 @@ class Joined:
 
     The inputs u of a step are those that controllers answer to the outputs of the mechanism under them: solved by
     Broyden's method, whose matrix goes on from step to step. A try is a step of the mechanism under inputs that are
-    held, so that its balance is closed whatever is left of u.
+    held, so that its balance is closed whatever is left of u. Laws of controllers, such as dry friction, are not in
+    this matrix: they and what it tells are met together, exactly, so that friction may turn over.
     """
 
     def __init__(
@@ -71,8 +73,10 @@ class Joined:
         entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
         self.entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])
         self.states = [c.start_from(states.get(c.name)) for c in self.controllers]
-        self._past, self._scale = np.zeros((0, self.entries.size)), 0.0
-        self._slope, self._h = np.eye(self.entries.size), 0.0
+        self.laws = [law for c in self.controllers for law in c.steps.laws]
+        q, m = self.entries.size, len(self.laws)
+        self._past, self._scale, self._speed = np.zeros((0, q)), 0.0, 0.0
+        self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
         """Raise ValueError for controllers that do not start as their ports move; see :func:`check_start`."""
@@ -107,41 +111,65 @@ class Joined:
 
     def step(self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None) -> tuple[Any, JoinedStep]:
         """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
-        h, inputs = span[1] - span[0], self.guess()
-        acting = [c.acting(span) for c in self.controllers]
+        acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
-        tries = _Tries(self, x, span, acting, take, self.states if states is None else states, read)
-        if abs(h - self._h) > SHIFT * h:
-            self._slope, self._h = tries.slope(inputs), h
+        given = self.controllers, self.feedback, self.outputs, self.at_all_ports, x, span, take
+        tries, q = Tries(*given, acting, states, read), self.entries.size
+        inputs, forces = self.guess(), self._forces
+        if abs(tries.h - self._h) > SHIFT * tries.h:
+            self._slope, self._h = tries.slope(inputs, forces), tries.h
+        by_forces, rates = tries.by_forces(q), self._rates(states)
         before, size = None, np.inf
         for count in range(1, MOST + 1):
-            tried = tries(inputs)
-            defect = inputs - tried.answers
+            tried = tries(inputs, forces)
             self._scale = max(self._scale, float(np.abs(tried.answers).max(initial=0.0)))
             if before is not None:
-                self._renew(inputs - before[0], defect - before[1])
-            last, size = size, float(np.abs(defect).max(initial=0.0))
-            if size <= CLOSED * self._scale or (last <= 2.0 * size and size <= STAGNATED * self._scale):
-                return tried.result, self._agreed(inputs, tries, tried)
-            before = inputs, defect
+                self._renew(inputs - before[0], tried.off - before[2] - by_forces @ (forces - before[1]))
+            line = self._line(tried, forces, by_forces, rates)
+            self._speed = max(self._speed, float(np.abs(line.free).max(initial=0.0)))
+            last, size = size, max(_over(tried.off[:q], self._scale), _over(line.off, self._speed))
+            if size <= CLOSED or (last <= 2.0 * size and size <= STAGNATED):
+                return tried.result, self._agreed((inputs, forces), tries, tried, line)
+            before = inputs, forces, tried.off
             try:
-                inputs = inputs - np.linalg.solve(self._slope, defect)
+                inputs, forces = self._following(tried, (inputs, forces), by_forces, line)
             except np.linalg.LinAlgError as error:
                 told = "what controllers answer leaves their inputs undetermined, a loop of gain 1 without delay"
-                raise StepFailed(told, count, size / self._scale) from error
-        raise StepFailed("mechanism and controllers do not come to the same inputs", MOST, size / self._scale)
+                raise StepFailed(told, count, size) from error
+        raise StepFailed("mechanism and controllers do not come to the same inputs", MOST, size)
+
+    def _following(self, tried: Tried, given: tuple[Array, Array], by_forces: Array, line: Line) -> tuple[Array, Array]:
+        """Inputs and forces that are right where all is as their matrix tells, after a try of given ones."""
+        (inputs, forces), q = given, self.entries.size
+        following = line.met(self.laws, forces)
+        off = tried.off[:q] + by_forces[:q] @ (following - forces)
+        return inputs - np.linalg.solve(self._slope[:q], off), following
+
+    def _rates(self, states: list[Array]) -> Array:
+        """Rates of the ports that laws close at states, (m,)."""
+        each = zip(self.controllers, states, strict=True)
+        return np.concatenate([np.zeros(0), *(c.steps.rates(x) for c, x in each if c.steps.laws)])
+
+    def _line(self, tried: Tried, forces: Array, by_forces: Array, before: Array) -> Line:
+        """What is around the ports of laws: how their rates go down with forces, all others being settled."""
+        q = self.entries.size
+        if not self.laws:
+            return Line.nothing()
+        both = np.linalg.lstsq(self._slope[:q], np.column_stack([tried.off[:q], by_forces[:q]]))[0]
+        left = np.column_stack([tried.off[q:], by_forces[q:]]) - self._slope[q:] @ both
+        return Line.through(self.laws, (tried.off[q:], forces), left, before)
 
     def commit(self, step: JoinedStep) -> None:
         """Go on from the end of a step."""
-        self.states = step.states
+        self.states, self._forces = step.states, step.forces
         for c, near in zip(self.feedback, step.near, strict=True):
             c.near = near
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Inputs as they went in the last three steps."""
+        """Inputs as they went in the last three steps, or where friction may turn over as they were in the last."""
         past = self._past
-        if len(past) < 3:
+        if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(self.entries.size)
         return np.asarray(3.0 * (past[2] - past[1]) + past[0])
 
@@ -153,26 +181,29 @@ class Joined:
 
     def _renew(self, moved: Array, changed: Array) -> None:
         """Broyden's update."""
-        size = float(moved @ moved)
+        size, q = float(moved @ moved), self.entries.size
         if size > 0.0:
             slope = self._slope + np.outer(changed - self._slope @ moved, moved) / size
-            least = SINGULAR * abs(np.linalg.det(self._slope))
-            self._slope = slope if abs(np.linalg.det(slope)) > least else self._slope
+            least = SINGULAR * abs(np.linalg.det(self._slope[:q]))
+            self._slope = slope if abs(np.linalg.det(slope[:q])) > least else self._slope
 
-    def _agreed(self, inputs: Array, tries: _Tries, tried: _Tried) -> JoinedStep:
-        h, given, booked, error, first = tries.h, [], [], 0.0, 0
+    def _agreed(self, given: tuple[Array, Array], tries: Tries, tried: Tried, line: Line) -> JoinedStep:
+        h, (inputs, forces), work, booked, error, first, law = tries.h, given, [], [], 0.0, 0, 0
         energies, before = np.array([step.energy for step, _ in tried.steps]), self._energies(tries.states)
         for c, (step, u), acting in zip(self.controllers, tried.steps, tries.acting, strict=True):
-            booked += c.booked(step, acting, h)
-            error += step.lost - h * float(step.output @ u)
+            own_laws = slice(law, law + len(c.steps.laws))
+            lost = step.lost + h * float(line.power[own_laws].sum())
+            booked += [lost, *c.worked(step, acting, h)]
+            error += lost - h * (float(step.output[: u.size] @ u))
             for _, own, _, seen in c.joined:
                 width = own.stop - own.start
-                given.append(h * float(inputs[first : first + width] @ tried.output[seen]))
-                error += given[-1] + h * float(step.output[own] @ tried.output[seen])
+                work.append(h * float(inputs[first : first + width] @ tried.output[seen]))
+                error += work[-1] + h * float(step.output[own] @ tried.output[seen])
                 first += width
+            law = own_laws.stop
         error += float((energies - before).sum())
         states, held = [step.state for step, _ in tried.steps], self.at_all_ports(inputs)
-        return JoinedStep(states, energies, inputs, held, np.array(booked), np.array(given), error, tried.near)
+        return JoinedStep(states, energies, inputs, forces, held, np.array(booked), np.array(work), error, tried.near)
 
     @property
     def memory(self) -> tuple[Array, Array, float, float]:
@@ -186,68 +217,23 @@ class Joined:
     def kept(self) -> Any:
         """What goes on after a checkpoint."""
         states = {c.name: x for c, x in zip(self.controllers, self.states, strict=True)}
-        numbers, near = np.array([self._scale, self._h]), {c.name: c.near for c in self.feedback}
-        return {"states": states, "past": self._past, "slope": self._slope, "numbers": numbers, "near": near}
+        numbers, near = np.array([self._scale, self._speed, self._h]), {c.name: c.near for c in self.feedback}
+        inner = {"past": self._past, "slope": self._slope, "forces": self._forces, "numbers": numbers}
+        return {"states": states, "near": near, **inner}
 
     def restore(self, kept: Any) -> None:
         """Set what was kept."""
         self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
-        self._past, self._slope = np.asarray(kept["past"]), np.asarray(kept["slope"])
-        self._scale, self._h = map(float, kept["numbers"])
+        self._past, self._slope, self._forces = (np.asarray(kept[name]) for name in ("past", "slope", "forces"))
+        self._scale, self._speed, self._h = map(float, kept["numbers"])
         for c in self.feedback:
             c.near = kept["near"][c.name]
 
 
-class _Tried(NamedTuple):
-    """A try of a step: that of the mechanism, its outputs, steps and inputs of the controllers, and all answers."""
-
-    result: Any
-    output: Array
-    steps: list[tuple[ControllerStep, Array]]
-    answers: Array
-    near: list[list[float]]
-
-
-class _Tries(NamedTuple):
-    """Tries of a step from a state of the mechanism, with what acts on controllers from outside.
-
-    ``read`` is what feedback reads at its start.
-    """
-
-    joined: Joined
-    x: Array
-    span: tuple[float, float]
-    acting: list[Array]
-    take: Take
-    states: list[Array]
-    read: list[tuple[Array, list[float]]]
-
-    @property
-    def h(self) -> float:
-        """Length of the step [s]."""
-        return self.span[1] - self.span[0]
-
-    def __call__(self, inputs: Array) -> _Tried:
-        """The step under inputs at the ports of the controllers."""
-        joined = self.joined
-        result, end = self.take(joined.at_all_ports(inputs))
-        output = joined.seen(self.x, end, self.h)
-        every = list(zip(joined.controllers, self.states, self.acting, strict=True))
-        steps = [c.step(own, self.h, acting, output) for c, own, acting in every]
-        parts = [-step.output[own] for (c, *_), (step, _) in zip(every, steps, strict=True) for _, own, *_ in c.joined]
-        ends, middle = [], 0.5 * (self.span[0] + self.span[1])
-        for own_loop, (start, near) in zip(joined.feedback, self.read, strict=True):
-            readings, near = own_loop.read(end, near)
-            parts.append(own_loop.answer(middle, 0.5 * (start + readings)))
-            ends.append(near)
-        return _Tried(result, output, steps, np.concatenate(parts), ends)
-
-    def slope(self, inputs: Array) -> Array:
-        """How the defects of inputs change with these, measured."""
-        base = inputs - self(inputs).answers
-        shift = SHIFT * max(1.0, float(np.abs(base).max(initial=0.0)))
-        moved = [inputs + shift * one for one in np.eye(inputs.size)]
-        return np.array([(given - self(given).answers - base) / shift for given in moved]).T
+def _over(values: Array, scale: float) -> float:
+    """The largest of values over their scale."""
+    size = float(np.abs(values).max(initial=0.0))
+    return size / scale if size > 0.0 < scale else size
 
 
 def _joint(states: list[Array]) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...control.laws.terminated import Terminated
 from ...control.sampled import Controller, Sampled
 from ...control.state_feedback import StateFeedback
 from ...numerics.arrays import Array, dense
@@ -65,9 +66,12 @@ def _controller(given: Controller) -> str:
         when = "in the step" if given.period is None else f"every {given.period} s"
         return f"{when}, {given.ports}, {fingerprint(given.function)}"
     system, outside = given.system, (*given.references.items(), *given.inputs.items())
+    laws: tuple[Any, ...] = ()
+    if isinstance(system, Terminated):
+        system, laws = system.system, tuple(system.laws.items())
     matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
     told = _mark(digits([given.start, *map(dense, matrices)]))
-    return f"{dict(given.ports)}, {told}, {fingerprint((system, *outside))}"
+    return f"{dict(given.ports)}, {told}, {fingerprint((system, *laws, *outside))}"
 
 
 def difference(there: Signature, here: Signature) -> str | None:

@@ -179,6 +179,7 @@ class _DriveTrain(Entry):
     ratio: Number = 1.0
     inertia: Inertia = 0.0
     friction: Drag = 0.0
+    dry_friction: quantity("N*m") = 0.0
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
@@ -188,7 +189,8 @@ class _DriveTrain(Entry):
 
     def _options(self, builder: Builder) -> dict[str, Any]:
         friction = builder.of(self.friction, "friction")
-        return {"ratio": self.ratio, "inertia": self.inertia, "friction": friction, "axis": self.axis}
+        shared = {"ratio": self.ratio, "inertia": self.inertia, "axis": self.axis}
+        return {**shared, "friction": friction, "dry_friction": self.dry_friction}
 
 
 class MotorController(_DriveTrain):

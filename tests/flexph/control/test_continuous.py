@@ -219,7 +219,7 @@ def test_what_a_run_cannot_join_is_named():
 
 
 def test_inputs_that_answers_do_not_determine_are_a_failed_step(monkeypatch):
-    monkeypatch.setattr(joined._Tries, "slope", lambda self, inputs: np.zeros((inputs.size, inputs.size)))
+    monkeypatch.setattr(joined.Tries, "slope", lambda self, inputs, forces: np.zeros((inputs.size, inputs.size)))
     with pytest.raises(IntegrationError, match="leaves their inputs undetermined") as caught:
         controlled()
     assert caught.value.solution.times.tolist() == [0.0]

@@ -1,0 +1,126 @@
+"""Laws between the mean rate s of a step at a port and the force f against it, f s ≥ 0, and where they meet a line.
+
+What is around a port answers ``s = free − slope f``, slope ≥ 0: a law that does not fall with the rate meets that once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...systems.resistive_relations import Relation
+
+STEPS = 200
+"""Of a search for a root that halves its bracket every other time: 1e-16 of the first one takes 110."""
+ROUND_OFF = 1e-16
+
+
+class Law(Protocol):
+    """What a port of a controller is closed by."""
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """The mean rate and the force on the law with rate = free − slope · force.
+
+        ``before`` is the rate at the start of the step, where that is stored.
+        """
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """∂f/∂s at a point of the law, infinite where that is vertical."""
+
+
+@checked
+@dataclass(frozen=True)
+class DryFriction:
+    """Coulomb's law as it stands: f = T sign(s) in motion, −T ≤ f ≤ T at rest, which it holds without creep.
+
+    Over a step with the rate Ω₀ at its start and the mean rate s = (Ω₀ + Ω₁)/2, what brings the rate to rest at the end
+    of the step, s = Ω₀/2, is part of the law wherever that dissipates,
+
+        f = T for s > Ω₀/2,   0 ≤ f ≤ T at Ω₀/2,   0 between,   −T ≤ f ≤ 0 at s = 0,   −T below,   for Ω₀ ≥ 0,
+
+    and the other way round for Ω₀ < 0. It never falls with s, so that a step has one solution, f s ≥ 0, and what is at
+    rest stays there with Ω₁ = 0: by f = T sign(s) alone, Ω₁ = −Ω₀ would come back in every step.
+
+    Parameters
+    ----------
+    level : float
+        T, the largest force or torque of friction [N or N m].
+
+    Raises
+    ------
+    ValueError
+        For a level that is negative or no finite number.
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        check.not_negative("level", self.level)
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """See :class:`Law`."""
+        if before < 0.0:
+            rate, force = self.meet(-free, slope, -before)
+            return -rate, -force
+        most, stop = slope * self.level, 0.5 * before
+        if free > stop + most:
+            return free - most, self.level
+        if free >= stop:
+            return stop, (free - stop) / slope if most > 0.0 else 0.0
+        if free > 0.0:
+            return free, 0.0
+        if free >= -most:
+            return 0.0, free / slope if most > 0.0 else 0.0
+        return free + most, -self.level
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """See :class:`Law`."""
+        return math.inf if 0.0 < abs(force) < self.level else 0.0
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A resistive relation as a law."""
+
+    relation: Relation
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """See :class:`Law`; of a relation that falls with the rate one of the points where it meets the line."""
+        low, high = sorted((0.0, free))  # as s ρ(s) ≥ 0
+        rate = 0.5 * free
+        for _ in range(STEPS):
+            force = float(self.relation.force(rate))
+            off = rate - free + slope * force
+            low, high = (rate, high) if off < 0.0 else (low, rate)
+            moved = rate - off / (1.0 + slope * max(float(self.relation.slope(rate)), 0.0))
+            following = moved if low < moved < high else 0.5 * (low + high)
+            if abs(following - rate) <= ROUND_OFF * abs(rate):
+                break
+            rate = following
+        return rate, force
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """See :class:`Law`."""
+        return float(self.relation.slope(rate))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A resistance to what exceeds a limit, of either sign."""
+
+    most: float
+    resistance: float
+
+    def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
+        """See :class:`Law`."""
+        over = max(abs(free) - self.most, 0.0) / (1.0 + slope * self.resistance)
+        if over == 0.0:
+            return free, 0.0
+        return math.copysign(self.most + over, free), math.copysign(self.resistance * over, free)
+
+    def stiffness(self, rate: float, force: float) -> float:
+        """See :class:`Law`."""
+        return self.resistance if force != 0.0 else 0.0

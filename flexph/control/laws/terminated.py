@@ -1,0 +1,90 @@
+"""Linear systems of which laws close some ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array, dense
+from ...numerics.memo import read_only
+from ...systems.linear import LinearPHDAE
+from ...systems.resistive_relations import Relation
+from .laws import DryFriction, Law, Limit, Smooth
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Terminated:
+    """``E ẋ = (J − R) x + B u − B_f f, s = B_fᵀ x, f = ρ(s)``: a linear system of which laws close the last ports.
+
+    In steps of :class:`flexph.control.Continuous` the laws hold for the means of a step, together with the mechanism
+    that the other ports are joined to: dry friction is one implicit law of the step, and holds without creep.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        The system with all ports, those that are closed behind the others.
+    laws : dict
+        By port of one component a :class:`flexph.systems.Relation` or a :class:`DryFriction`.
+
+    Raises
+    ------
+    ValueError
+        For ports that the system does not have, that are wider or not the last ones, what is no law, and dry friction
+        at states that store nothing: these have no rate at the start of a step.
+
+    Examples
+    --------
+    A mass that slides, and a spring that pulls at it through a port:
+
+    >>> import numpy as np
+    >>> from flexph import LinearPHDAE
+    >>> from flexph.control import DryFriction, Terminated
+    >>> ports = {"rope": slice(0, 1), "ground": slice(1, 2)}
+    >>> mass = LinearPHDAE(E=[[2.0]], J=[[0.0]], R=[[0.0]], B=[[1.0, 1.0]], ports=ports)
+    >>> list(Terminated(system=mass, laws={"ground": DryFriction(5.0)}).ports)
+    ['rope']
+    """
+
+    system: LinearPHDAE
+    laws: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        ports, count = self.system.ports, len(self.laws)
+        inputs = sum(part.stop - part.start for part in ports.values())
+        for port, law in self.laws.items():
+            part = check.lookup("port", port, ports, "the system")
+            if part.stop - part.start != 1 or part.start < inputs - count:
+                raise ValueError(f"laws are for ports of one component behind all others, got {port!r}")
+            if not isinstance(law, Relation | DryFriction | Limit):
+                raise ValueError(f"the law of {port!r} must be a Relation or a DryFriction, got {check.shown(law)}")
+            column = dense(self.system.B)[:, part.start]
+            if isinstance(law, DryFriction) and np.any(column[~dense(self.system.E).any(axis=1)]):
+                raise ValueError(f"dry friction needs an inertia, got {port!r} at a state that stores no energy")
+        object.__setattr__(self, "laws", read_only(self.laws))
+
+    @property
+    def ports(self) -> dict[str, slice]:
+        """The ports that are left."""
+        return {name: part for name, part in self.system.ports.items() if name not in self.laws}
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return self.system.size
+
+    @property
+    def acting(self) -> tuple[Law, ...]:
+        """The laws in the order of the inputs that they close."""
+        order = sorted(self.laws, key=lambda port: self.system.ports[port].start)
+        return tuple(Smooth(law) if isinstance(law, Relation) else law for law in (self.laws[port] for port in order))
+
+    @property
+    def closed(self) -> Array:
+        """Columns of B that laws close, (n, m)."""
+        return np.asarray(dense(self.system.B)[:, self.system.B.shape[1] - len(self.laws) :])

@@ -1,0 +1,207 @@
+"""Dry friction of gearboxes and motors holds without creep, ends motion as in closed form, and never gives energy."""
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, connect, coulomb, hinge, integrate, torque
+from flexph.control import Continuous, DryFriction, Sampled, Terminated, gearbox, motor, port_spring
+from flexph.control.laws.laws import Limit, Smooth
+from flexph.control.laws.meeting import Line, meet_all
+from flexph.methods import Exact
+from flexph.numerics.step_failed import StepFailed
+from flexph.sensors import joint_angle, joint_rate
+from flexph.systems import LinearPHDAE, quadratic
+
+NUMPY = Exact(compiled=False)
+TURNS, ROTOR, WOUND = 50.0, 2e-5, {"constant": 0.05, "resistance": 0.8, "inductance": 1e-3}
+LENGTH, MASS, GRAVITY = 0.5, 2.0, 9.81
+WEIGHT = MASS * GRAVITY * 0.5 * LENGTH  # [N m] at the shaft, of a level arm
+ANGLE, RATE = joint_angle("arm.root"), joint_rate("arm.root")
+
+
+def arm(body=None, **options):
+    joints = [hinge("arm.root", GROUND, **options), torque("arm.root", name="drive")]
+    return connect({"arm": body or rigid.bar(LENGTH, MASS)}, joints, gravity=(0.0, -GRAVITY))
+
+
+OWN = MASS * LENGTH**2 / 3.0
+INERTIA = OWN + TURNS**2 * ROTOR
+HEAVY, FREE = (
+    arm(),
+    arm(rigid.body(MASS, inertia=OWN, ports={"root": (0.0, 0.0)})),
+)  # of one inertia, with and without weight
+
+
+def driven(system, times, *, mechanism=HEAVY, rate=0.0, method=NUMPY, others=None, given=0.0, angle=0.0):
+    start = mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, angle)}), velocities={"arm": rate})
+    first = np.zeros(system.size)
+    first[system.size - 2] = TURNS * rate  # the spin
+    port = next(port for port in system.ports if port != "shaft")
+    train = Continuous(system=system, ports={"shaft": "drive"}, inputs={port: given}, start=first)
+    return integrate(mechanism, start, times, method=method, controllers={"train": train} | (others or {}))
+
+
+def is_sound(run, closed=1e-12):
+    assert run.ledger.largest_residual < closed
+    assert run.ledger.dissipation["train"].min() >= 0.0
+
+
+TRAINS = {
+    "gearbox": lambda level: gearbox(ratio=TURNS, inertia=ROTOR, dry_friction=level),
+    "motor": lambda level: motor(**WOUND, ratio=TURNS, inertia=ROTOR, dry_friction=level),
+    "limited": lambda level: motor(**WOUND, ratio=TURNS, inertia=ROTOR, dry_friction=level, torque_limit=0.3),
+}
+COMPILED = pytest.param(Exact(), marks=pytest.mark.slow, id="compiled")
+
+
+@pytest.mark.parametrize("method", [NUMPY, COMPILED])
+@pytest.mark.parametrize("train", TRAINS)
+@pytest.mark.parametrize("h", [1e-3, 0.05])
+def test_a_load_is_held_without_creep(train, method, h):
+    """n T above the weight: nothing moves, at any step; smooth friction would creep by v artanh(P/F) t/n."""
+    run = driven(TRAINS[train](1.01 * WEIGHT / TURNS), h * np.arange(13.0), method=method)
+    is_sound(run)
+    assert abs(run.measured(ANGLE)).max() < 1e-15
+    assert abs(run.measured(RATE)).max() < 1e-14
+    assert run.ledger.dissipation["train"].sum() < 1e-14
+
+
+def test_less_friction_lets_the_load_go():
+    h, level = 1e-3, 0.99 * WEIGHT / TURNS
+    run = driven(TRAINS["gearbox"](level), h * np.arange(21.0))
+    is_sound(run)
+    falls = (TURNS * level - WEIGHT) / INERTIA * run.times
+    np.testing.assert_allclose(run.measured(RATE), falls, rtol=1e-4)  # the weight goes with the cosine of the angle
+
+
+@pytest.mark.parametrize("method", [NUMPY, COMPILED])
+@pytest.mark.parametrize("h", [7e-3, 0.012])
+def test_motion_ends_in_rest_that_stays(method, h):
+    """A spin ω₀ is braked by nT/I, to rest within a step, and all of its energy is booked to friction."""
+    level, rate = 0.02, 0.3
+    braked = TURNS * level / INERTIA
+    run = driven(TRAINS["gearbox"](level), h * np.arange(16.0), mechanism=FREE, rate=rate, method=method)
+    is_sound(run)
+    resting = run.times >= rate / braked + h
+    assert 3 < resting.sum() < 12
+    assert abs(run.measured(RATE)[resting]).max() < 1e-13
+    assert np.ptp(run.measured(ANGLE)[resting]) < 1e-14
+    moving = run.times < rate / braked
+    np.testing.assert_allclose(run.measured(RATE)[moving], rate - braked * run.times[moving], rtol=1e-12)
+    np.testing.assert_allclose(run.ledger.dissipation["train"].sum(), 0.5 * INERTIA * rate**2, rtol=1e-13)
+    last, turned = (
+        braked * h**2 / 8.0,
+        h**2 * rate**3 * (rate / braked) / 12.0,
+    )  # of the last step, of tangents of angles
+    assert abs(run.measured(ANGLE)[-1] - 0.5 * rate**2 / braked) < 1.01 * last + turned
+
+
+def test_it_breaks_away_and_turns_over_as_in_closed_form():
+    """τ = 2T sin: from rest at sin = ½ on, I ω̇ = n (τ − T sign ω), until the rate is zero again; of second order."""
+    level, pace = 0.05, 4.0
+    errors = []
+    for steps in (20, 40):
+        times = np.linspace(0.0, 0.6, steps + 1)
+        run = driven(TRAINS["gearbox"](level), times, mechanism=FREE, given=lambda t: 2.0 * level * np.sin(pace * t))
+        is_sound(run)
+        t, go = run.times, np.arcsin(0.5) / pace
+        moving = 2.0 * (np.cos(pace * go) - np.cos(pace * t)) / pace - (t - go)
+        errors.append(abs(run.measured(RATE) - TURNS * level / INERTIA * np.where(t > go, moving, 0.0)).max())
+    assert errors[1] < 1e-3  # [rad/s], of 3.8
+    assert errors[0] / errors[1] > 3.0
+
+
+def test_smooth_friction_creeps_to_it():
+    """Two routes to one creep: smooth friction in the gears, and n times of it at n times less speed in the hinge."""
+    times, level = np.linspace(0.0, 0.2, 6), 1.5 * WEIGHT / TURNS
+    ways = []
+    for speed in (1e-3, 1e-4):
+        geared = driven(gearbox(ratio=TURNS, inertia=ROTOR, friction=coulomb(level, speed=speed)), times)
+        is_sound(geared)
+        ways.append(geared.measured(ANGLE)[-1])
+    hinged = arm(friction=coulomb(TURNS * level, speed=1e-4 / TURNS))
+    start = hinged.consistent_state(hinged.assemble({"arm": (0.0, 0.0, 0.0)}))
+    creep = integrate(hinged, start, times, method=NUMPY).measured(ANGLE)[-1]
+    assert ways[1] == pytest.approx(creep, rel=1e-4)
+    assert ways[0] / ways[1] == pytest.approx(10.0, rel=1e-3)
+    assert ways[1] == pytest.approx(-1e-4 / TURNS * np.arctanh(1.0 / 1.5) * 0.2, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_drives_are_sound_at_large_steps(seed):
+    rng = np.random.default_rng(seed)
+    system = motor(
+        **WOUND,
+        ratio=float(rng.choice([-1.0, 1.0]) * rng.uniform(5.0, 80.0)),
+        inertia=10 ** rng.uniform(-6, -4),
+        friction=[1e-6, coulomb(0.02, speed=1e-3), quadratic(1e-7)][seed % 3],
+        dry_friction=rng.uniform(0.01, 0.3),
+        torque_limit=[None, 0.4][seed % 2],
+    )
+    pace, size = rng.uniform(2.0, 30.0), rng.uniform(5.0, 30.0)
+    times = np.cumsum(np.append(0.0, 10 ** rng.uniform(-3.5, -1.5, 12)))  # every step of another length
+    run = driven(system, times, given=lambda t: size * np.sin(pace * t))
+    is_sound(run)
+    assert run.ledger.work["train: supply"].sum() > 0.0
+
+
+def test_it_stands_beside_other_controllers():
+    hold = Sampled(function=lambda t, see: {"motor": -2.0 * see["rate"]}, period=0.02, sensors={"rate": RATE})
+    joints = [hinge("arm.root", GROUND), torque("arm.root", name="drive"), torque("arm.root", name="motor")]
+    both = connect({"arm": rigid.bar(LENGTH, MASS)}, joints, gravity=(0.0, -GRAVITY))
+    spring = Continuous(system=port_spring(3.0, 0.1), ports={"spring": "motor"})
+    system = TRAINS["limited"](0.05)
+    for others in ({"spring": spring}, {"hold": hold}):
+        run = driven(system, np.linspace(0.0, 0.1, 11), mechanism=both, others=others, rate=1.0, angle=0.3)
+        is_sound(run)
+    state = run.final
+    first = Continuous(system=system, ports={"shaft": "drive"})
+    again = integrate(both, state, np.linspace(0.1, 0.14, 3), method=NUMPY, controllers={"train": first, "hold": hold})
+    assert again.ledger.largest_residual < 1e-12  # states of the train go on
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_laws_are_met_on_any_line(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 6))
+    sizes = 10 ** rng.uniform(-2.0, 2.0, count)
+    across = rng.normal(size=(count, count + 2))
+    slopes, free = across @ across.T * np.outer(sizes, sizes), rng.normal(size=count)
+    kinds = [DryFriction(2.0), Smooth(coulomb(2.0, speed=1e-4)), Limit(0.1, 1e3), Smooth(quadratic(3.0))]
+    laws = [kinds[k] for k in rng.integers(0, 4, count)]
+    before = rng.normal(size=count) * (seed % 2)
+    rates, forces = meet_all(laws, Line(free, slopes, before, free, free), np.zeros(count))
+    assert np.all(rates * forces >= 0.0)
+    terms = np.max(abs(free) + abs(slopes) @ abs(forces))
+    assert np.abs(free - slopes @ forces - rates).max() < 1e-13 * terms
+    for law, rate, force, first in zip(laws, rates, forces, before, strict=True):
+        if isinstance(law, Smooth):
+            assert force == pytest.approx(law.relation.force(rate), rel=1e-9)
+        if isinstance(law, DryFriction):
+            assert abs(force) <= law.level
+            sliding = abs(force) == law.level or (force == 0.0 and rate * first > 0.0)
+            assert sliding or rate in (0.0, 0.5 * first)
+
+
+def test_laws_that_contradict_each_other_are_a_failed_step():
+    line = Line(np.array([-0.15, -0.13]), np.array([[4.0, 2.0], [2.0, 1.0]]), *np.zeros((3, 2)))
+    with pytest.raises(StepFailed, match="do not come to the same forces"):
+        meet_all([DryFriction(50.0)] * 2, line, np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("ports", "laws", "told"),
+    [
+        ({"rope": 1, "ground": 1}, {"grund": DryFriction(1.0)}, "no port 'grund'"),
+        ({"ground": 1, "rope": 1}, {"ground": DryFriction(1.0)}, "behind all others, got 'ground'"),
+        ({"rope": 1, "ground": 1}, {"ground": 1.0}, "must be a Relation or a DryFriction, got 1.0"),
+        ({"rope": 1, "light": 1}, {"light": DryFriction(1.0)}, "at a state that stores no energy"),
+    ],
+)
+def test_what_laws_cannot_close_is_named(ports, laws, told):
+    B = np.array([[1.0, float("light" not in ports)], [0.0, 1.0]])
+    slices = {name: slice(k, k + 1) for k, name in enumerate(ports)}
+    system = LinearPHDAE(E=np.diag([2.0, 0.0]), J=np.zeros((2, 2)), R=np.eye(2), B=B, ports=slices)
+    with pytest.raises(ValueError, match=told):
+        Terminated(system=system, laws=laws)
