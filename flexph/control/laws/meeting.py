@@ -11,12 +11,10 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from .laws import Law
 
-SWEEPS = 500
-"""Sweeps over all laws: each is met alone by every sweep, and all together by Newton's step after it."""
+STEPS, SHORTEST = 200, 1e-3
+"""Newton's steps for all laws at once, and the share of one at which a search along it ends."""
 MET = 1e-14
-"""Distance of rates from the line after a sweep, over the largest terms of it, at which all laws are met."""
-
-
+"""Distance of rates from the line, over the largest terms of it, at which all laws are met."""
 HOLDS = 1e3
 """How much nearer than others laws that hold a rate are come to: what is left pushes what they hold in every step."""
 
@@ -62,46 +60,54 @@ class Line(NamedTuple):
 def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
     """Rates and forces (m,) on all laws and a line; raises StepFailed.
 
-    Its slopes (m, m) are positive semi-definite, so that sweeps over the laws settle; where these keep to their
-    branches, Newton's step is the last one.
+    Newton's method for the distance from the points in which each law is met alone, with the laws as their tangents
+    there, along which a search makes it less: slopes that gyrate, as current and spin of motors do, may lead around.
     """
-    forces, off = guess.copy(), np.inf
-    for _ in range(SWEEPS):
-        rates = np.zeros(forces.size)
-        for k in range(forces.size):
-            rates[k], forces[k] = _alone(laws, line, forces, k)
-        off = float(np.abs(line.free - line.slopes @ forces - rates).max(initial=0.0))
-        if len(laws) == 1 or off <= MET * float(np.max(np.abs(line.free) + np.abs(line.slopes) @ np.abs(forces))):
-            return rates, forces
-        together = _together(laws, line, rates, forces)
-        if _apart(laws, line, together) < _apart(laws, line, forces):
-            forces = together
-    raise StepFailed("friction and limits of controllers do not come to the same forces", SWEEPS, off)
+    forces, point = guess, _alone(laws, line, guess)
+    for _ in range(STEPS):
+        off, terms = line.free - line.slopes @ point.forces - point.rates, np.abs(line.slopes) @ np.abs(point.forces)
+        left = float(np.abs(off).max(initial=0.0))
+        if left <= MET * float(np.max(np.abs(line.free) + terms)) or len(laws) == 1:
+            return point.rates, point.forces
+        step, share, before = _together(laws, line, point) - forces, 1.0, point.apart
+        while share > SHORTEST:
+            point = _alone(laws, line, forces + share * step)
+            if point.apart < before:
+                break
+            share *= 0.5
+        forces = forces + share * step
+    raise StepFailed("friction and limits of controllers do not come to the same forces", STEPS, left)
 
 
-def _alone(laws: Sequence[Law], line: Line, forces: Array, k: int) -> tuple[float, float]:
-    """The rate and force of a law under the forces of all others."""
-    own = float(line.slopes[k, k])
-    alone = float(line.free[k] - line.slopes[k] @ forces) + own * float(forces[k])
-    return laws[k].meet(alone, max(own, 0.0), float(line.before[k]))
+class _Point(NamedTuple):
+    """Rates and forces on laws that are met alone, and how far all of them are from the forces given."""
+
+    rates: Array
+    forces: Array
+    apart: float
 
 
-def _apart(laws: Sequence[Law], line: Line, forces: Array) -> float:
-    """By how much rates change where each law is met alone."""
-    alone = np.array([_alone(laws, line, forces, k)[1] for k in range(forces.size)])
-    return float(np.abs(np.diag(line.slopes) * (alone - forces)).max(initial=0.0))
+def _alone(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
+    """The laws met alone, each under the forces of all others."""
+    own = np.maximum(np.diag(line.slopes), 0.0)
+    free = line.free - line.slopes @ forces + own * forces
+    met = [
+        law.meet(*given) for law, *given in zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
+    ]
+    rates, alone = np.array(met).T
+    return _Point(rates, alone, float(np.linalg.norm(np.sqrt(own) * (forces - alone))))
 
 
-def _together(laws: Sequence[Law], line: Line, rates: Array, forces: Array) -> Array:
-    """Newton's step for the forces, with each law as its tangent; the forces themselves where it has none."""
-    stiff = np.array([law.stiffness(s, f) for law, s, f in zip(laws, rates.tolist(), forces.tolist(), strict=True)])
+def _together(laws: Sequence[Law], line: Line, point: _Point) -> Array:
+    """The forces where the line meets the tangents of all laws; those of the point where it does not."""
+    pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
+    stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])
     held = np.isinf(stiff)
     soft = np.where(held, 0.0, stiff)
     # of vertical laws ds = 0, of others df = ρ' ds
-    left = np.where(held[:, None], line.slopes, soft[:, None] * line.slopes + np.eye(forces.size))
-    off = line.free - line.slopes @ forces - rates
+    left = np.where(held[:, None], line.slopes, soft[:, None] * line.slopes + np.eye(held.size))
+    off = line.free - line.slopes @ point.forces - point.rates
     try:
-        step: Array = np.linalg.solve(left, np.where(held, off, soft * off))
+        return np.asarray(point.forces + np.linalg.solve(left, np.where(held, off, soft * off)))
     except np.linalg.LinAlgError:
-        return forces
-    return np.asarray(forces + step)
+        return point.forces

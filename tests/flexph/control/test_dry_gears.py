@@ -161,13 +161,13 @@ def test_it_stands_beside_other_controllers():
     assert again.ledger.largest_residual < 1e-12  # states of the train go on
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(40))
 def test_laws_are_met_on_any_line(seed):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 6))
     sizes = 10 ** rng.uniform(-2.0, 2.0, count)
-    across = rng.normal(size=(count, count + 2))
-    slopes, free = across @ across.T * np.outer(sizes, sizes), rng.normal(size=count)
+    across, skew = rng.normal(size=(count, count + 2)), 3.0 * rng.normal(size=(count, count))
+    slopes, free = (across @ across.T + skew - skew.T) * np.outer(sizes, sizes), rng.normal(size=count)
     kinds = [DryFriction(2.0), Smooth(coulomb(2.0, speed=1e-4)), Limit(0.1, 1e3), Smooth(quadratic(3.0))]
     laws = [kinds[k] for k in rng.integers(0, 4, count)]
     before = rng.normal(size=count) * (seed % 2)
@@ -205,3 +205,16 @@ def test_what_laws_cannot_close_is_named(ports, laws, told):
     system = LinearPHDAE(E=np.diag([2.0, 0.0]), J=np.zeros((2, 2)), R=np.eye(2), B=B, ports=slices)
     with pytest.raises(ValueError, match=told):
         Terminated(system=system, laws=laws)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [None, 0.3])
+@pytest.mark.parametrize("speed", [None, 1.0, 1e-2, 1e-4])
+@pytest.mark.parametrize(("method", "h"), [(NUMPY, 1e-2), (Exact(), 1e-2), (Exact(), 1e-3)])
+def test_arms_turn_over_under_weight_and_friction(limit, speed, method, h):
+    """Under a supply to and fro and one that rises, friction lets go, slides and holds, with a limit and without."""
+    smooth = {"dry_friction": 0.15} if speed is None else {"friction": coulomb(0.15, speed=speed)}
+    system = motor(**WOUND, ratio=TURNS, inertia=ROTOR, torque_limit=limit, **smooth)
+    times = h * np.arange(round(0.8 / h) + 1)
+    for given in (lambda t: 24.0 * np.sin(8.0 * t), lambda t: 24.0 * t):
+        is_sound(driven(system, times, method=method, given=given))
