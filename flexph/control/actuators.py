@@ -10,6 +10,7 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..numerics.memo import read_only
 from .sampled import Sampled
 
 Answer = dict[str, Any]
@@ -96,7 +97,7 @@ def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
     ValueError
         For rates that are not positive; in the run, for ports that the controller does not answer for.
     """
-    most = {port: rate * controller.period for port, rate in _positive("rates", rates).items()}
+    most = read_only({port: rate * controller.period for port, rate in _positive("rates", rates).items()})
 
     def change(answer: Answer, last: Answer) -> tuple[Answer, Answer]:
         _among("rates", most, answer)
@@ -172,8 +173,8 @@ def _through(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, 
     return replace(controller, function=_Through(controller.function, remembers, change), memory=memory)
 
 
-def _positive(name: str, values: Mapping[str, float]) -> dict[str, float]:
-    return {key: check.positive(f"{name}[{key!r}]", value) for key, value in values.items()}
+def _positive(name: str, values: Mapping[str, float]) -> Mapping[str, float]:
+    return read_only({key: check.positive(f"{name}[{key!r}]", value) for key, value in values.items()})
 
 
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:

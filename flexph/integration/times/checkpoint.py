@@ -28,9 +28,9 @@ class Checkpoint:
     may be longer than memory: its finished rows go to temporary files in the folder, and the arrays of the solution are
     read from there as they are asked for.
 
-    Another call than the one whose run is kept is refused: inputs are compared by their values at a few times, events
-    and ``observe`` by the code of their functions and the constants that these hold (defaults, closures, arguments of
-    ``partial``), not by what they look up in their modules.
+    Another call than the one whose run is kept is refused: inputs are compared by their values at a few times, events,
+    ``observe`` and controllers by the code of their functions and the constants that these hold (defaults, closures,
+    arguments of ``partial``), not by what they look up in their modules, controllers also by sensors and memories.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from ...results.signature import digits
 def fingerprint(function: Any) -> str:
     """A mark of what can be compared of a function: its code, its defaults, and the values in its closure.
 
-    Also those of what it wraps or belongs to. Compared are functions, numbers, texts, arrays that are read-only, and
-    tuples and frozen dataclasses of them; of all else the type, for a function may change it while it runs. Names that
-    it looks up in its module are not compared.
+    Also those of what it wraps or belongs to. Compared are functions, numbers, texts, arrays and mappings that are
+    read-only, and tuples and frozen dataclasses of them; of all else the type, for a function may change it while it
+    runs. Names that it looks up in its module are not compared.
     """
     return hashlib.sha256("\0".join(_told(function, set())).encode("utf-8", "replace")).hexdigest()[:12]
 
@@ -41,6 +41,8 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
             yield value.__name__
         case tuple():
             yield from _all(value, seen)
+        case MappingProxyType():
+            yield from _all(value.items(), seen)
         case frozenset():
             yield from sorted("\0".join(_told(entry, set())) for entry in value)
         case _ if id(value) not in seen:

@@ -61,10 +61,11 @@ def signature_of(
 
 def _controller(given: Controller) -> str:
     if isinstance(given, Sampled):
-        return f"every {given.period} s, {fingerprint(given.function)}"
+        told = given.function, *given.sensors.items(), _frozen(given.memory)
+        return f"every {given.period} s, {fingerprint(told)}"
     if isinstance(given, StateFeedback):
         when = "in the step" if given.period is None else f"every {given.period} s"
-        return f"{when}, {given.ports}, {fingerprint(given.function)}"
+        return f"{when}, {given.ports}, {fingerprint((given.function, *given.sensors.items()))}"
     system, outside = given.system, (*given.references.items(), *given.inputs.items())
     laws: tuple[Any, ...] = ()
     if isinstance(system, Terminated):
@@ -72,6 +73,18 @@ def _controller(given: Controller) -> str:
     matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
     told = _mark(digits([given.start, *map(dense, matrices)]))
     return f"{dict(given.ports)}, {told}, {fingerprint((system, *laws, *outside))}"
+
+
+def _frozen(value: Any) -> Any:
+    """What a controller remembers at the start of a run, as values that are compared."""
+    if isinstance(value, Mapping):
+        return tuple((key, _frozen(own)) for key, own in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    if isinstance(value, np.ndarray):
+        value = value.copy()
+        value.setflags(write=False)
+    return value
 
 
 def difference(there: Signature, here: Signature) -> str | None:

@@ -5,10 +5,11 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
-from flexph.control import Sampled, closed_loop, delayed, pid, quantised, rate_limited, saturated
+from flexph.control import Sampled, StateFeedback, closed_loop, delayed, pid, quantised, rate_limited, saturated
 from flexph.control.regulators import Plant
+from flexph.integration.times.checkpoint import Checkpoint
 from flexph.methods import Exact
-from flexph.sensors import joint_angle
+from flexph.sensors import joint_angle, joint_rate
 
 ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])
 START = ARM.consistent_state(ARM.assemble({"arm": (0.0, 0.0, 0.0)}))
@@ -74,3 +75,40 @@ def test_delays_of_linear_loops():
     assert not closed_loop(integrator, pid(2.0), period=0.1, delay=8).is_stable  # beyond a phase of π/2
     with pytest.raises(ValueError, match="delay needs a period"):
         closed_loop(integrator, pid(2.0), delay=1)
+
+
+def remembering(**memory):
+    return Sampled(function=lambda t, see, own: ({"motor": 1.0}, own), period=PERIOD, sensors={}, memory=memory)
+
+
+def feeding(sensor):
+    return StateFeedback(function=lambda t, y: -y[0], sensors={"seen": sensor}, ports=["motor"])
+
+
+SEEING = {name: Sampled(function=lambda t, see: {"motor": 1.0}, period=PERIOD, sensors={"seen": sensor})
+          for name, sensor in {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}.items()}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (saturated(counting(), {"motor": 2.0}), saturated(counting(), {"motor": 3.0})),
+        (rate_limited(counting(), {"motor": 2.0}), rate_limited(counting(), {"motor": 3.0})),
+        (quantised(SEEING["angle"], {"seen": 0.1}), quantised(SEEING["angle"], {"seen": 0.2})),
+        (delayed(counting(), 1), delayed(counting(), 2)),
+        (SEEING["angle"], SEEING["rate"]),
+        (remembering(gains=np.ones(2)), remembering(gains=np.zeros(2))),
+        (feeding(joint_angle("arm.root")), feeding(joint_rate("arm.root"))),
+    ],
+)
+def test_runs_of_other_controllers_are_not_gone_on_with(one, other, tmp_path):
+    def kept(controller):
+        times, given = np.linspace(0.0, 0.03, 4), Checkpoint(tmp_path / "run", resume=True)
+        return integrate(
+            ARM, START, times, method=Exact(compiled=False), controllers={"c": controller}, checkpoint=given
+        )
+
+    run = kept(one)
+    np.testing.assert_array_equal(kept(one).states, run.states)
+    with pytest.raises(ValueError, match="another run: controllers is"):
+        kept(other)
