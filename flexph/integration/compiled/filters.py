@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -25,7 +27,8 @@ def is_banded(k: Constants) -> Array:
 def no_filter(bodies: int) -> Filter:
     """Of mechanisms without such bodies."""
     none, whole = np.zeros(bodies, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    return Filter(*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
+    given: Any = (*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
+    return Filter(*given)
 
 
 def make_filter(k: Constants, banded: Array) -> Filter:

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...bodies.body import Body
 from .build import constants
-from .filters import is_banded
+from .filters import NARROW, UNKNOWNS
 from .redundancy import MOST_ROWS
 from .workspace import constants_of_redundant
 
@@ -37,22 +37,30 @@ def is_wide(mechanism: Model) -> bool:
 
 def _is_solid(body: Body) -> bool:
     """Whether a large body has a wide band in any order, as solids have: asked before arrays are made for the loops."""
-    if body.size < LARGE or body.elasticity is None:
-        return False
+    return body.size >= LARGE and body.elasticity is not None and body.size * _width(body) ** 2 > WIDE
+
+
+def _width(body: Body) -> float:
+    """Bandwidth of the stiffness of a body that deforms, in the order of the loops."""
+    assert body.elasticity is not None
     strain = sparse.csr_array(body.elasticity.strain)
     linked = sparse.csr_array((np.ones(strain.nnz), strain.indices, strain.indptr), shape=strain.shape)
     pattern = sparse.coo_array(linked.T @ linked)
     place = np.argsort(reverse_cuthill_mckee(sparse.csr_array(pattern), symmetric_mode=True))
-    width = float(np.abs(place[pattern.row] - place[pattern.col]).max())
-    return body.size * width**2 > WIDE
+    return float(np.abs(place[pattern.row] - place[pattern.col]).max())
 
 
 def has_full_matrices(mechanism: Model) -> bool:
-    """Whether a body is too large for loops over full matrices and not banded."""
-    if all(body.size <= FULL for body in mechanism.frames.values()):
+    """Whether a body is too large for loops over full matrices, and has no band or a wide one."""
+    return any(body.size > FULL and not _is_narrow(body) for body in mechanism.frames.values())
+
+
+def _is_narrow(body: Body) -> bool:
+    """Whether loops over banded matrices of a large body in steps that lose energy cost little."""
+    if body.elasticity is None:
         return False
-    k = mechanism.once(constants)
-    return bool((np.diff(k.inertia.first)[~is_banded(k)] > FULL).any())
+    width = _width(body) + 1.0
+    return body.size > NARROW * width and UNKNOWNS**3 * body.size * width**2 <= WIDE
 
 
 def has_many_loops(mechanism: Model) -> bool:

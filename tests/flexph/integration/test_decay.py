@@ -1,6 +1,7 @@
 """The decaying scheme: its theorems at any step, what it does to fast and slow motions, and what it books."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -461,3 +462,20 @@ def test_what_it_cannot_do_is_answered(monkeypatch):
         ValueError, match=r"Decaying\(\) keeps dense matrices, and this mechanism is too large for them"
     ):
         integrate(mechanism, start, [0.0, 0.1], method=decaying())
+
+
+@NEEDS_NUMBA
+def test_loops_are_chosen_for_bands_and_small_bodies():
+    """A beam of many coordinates has narrow bands; what couples as many among each other has none."""
+    from flexph.integration.compiled.limits import has_full_matrices
+
+    rods = [beam_of(elements) for elements in (8, 64)]
+    assert not any(has_full_matrices(connect({"rod": rod}, [])) for rod in rods)
+    shuffled = rods[1].elasticity.strain @ np.linalg.qr(np.random.default_rng(0).standard_normal((192, 192)))[0]
+    full = replace(rods[1], elasticity=replace(rods[1].elasticity, strain=shuffled))
+    assert has_full_matrices(connect({"rod": full}, []))
+
+
+def beam_of(elements):
+    """A beam in the plane of so many elements."""
+    return fem.beam(1.0, MATERIAL, SECTION, elements=elements)
