@@ -79,8 +79,8 @@ class JointSensor(Entry):
 
 
 def _sensor_tag(given: Any) -> str:
-    names = type(given).model_fields if isinstance(given, Entry) else given if isinstance(given, dict) else {}
-    measure = given.measure if isinstance(given, Entry) else names.get("measure")
+    names = given.model_dump() if isinstance(given, Entry) else given if isinstance(given, dict) else {}
+    measure = names.get("measure")
     kinds = {"contact": OF_CONTACTS, "joint": OF_JOINTS, "port": MEASURES}
     known = next((kind for kind, words in kinds.items() if isinstance(measure, str) and measure in words), None)
     return TAG + (known or next((kind for kind in kinds if kind in names), "port"))
