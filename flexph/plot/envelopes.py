@@ -69,11 +69,11 @@ def _worst(extremes: StressExtremes) -> str:
 def _along(axes: Axes, extremes: StressExtremes) -> None:
     """The band between the lowest and highest values over the axis of a line."""
     factor, unit = _label(extremes)
-    x, low, high = extremes.centres[:, 0], factor * extremes.lowest, factor * extremes.highest
+    x, low, high = extremes.places[:, 0], factor * extremes.lowest, factor * extremes.highest
     axes.fill_between(x, low, high, alpha=0.25, linewidth=0.0)
     axes.plot(x, high, color="C0", label="highest")
     axes.plot(x, low, color="C0", linestyle="--", label="lowest")
-    worst = extremes.place
+    worst = extremes.worst
     y = high[worst] if high[worst] >= -low[worst] else low[worst]
     axes.plot(x[worst], y, "ko", markersize=4, label=_worst(extremes))
     axes.set(xlabel=f"x along {extremes.body} [m]", ylabel=f"{extremes.quantity.replace('_', ' ')} [{unit}]")
@@ -84,11 +84,11 @@ def _over(axes: Axes, extremes: StressExtremes) -> None:
     """Cells seen along the shortest side of the body, coloured by the largest size; the largest ones on top."""
     factor, unit = _label(extremes)
     sizes = factor * np.maximum(np.abs(extremes.lowest), np.abs(extremes.highest))
-    centres = extremes.centres
-    a, b = np.sort(np.argsort(np.ptp(centres, axis=0))[::-1][:2])
+    places = extremes.places
+    a, b = np.sort(np.argsort(np.ptp(places, axis=0))[::-1][:2])
     order = np.argsort(sizes)
-    points = axes.scatter(centres[order, a], centres[order, b], c=sizes[order], s=9.0, cmap="viridis", vmin=0.0)
-    axes.plot(*centres[extremes.place, [a, b]], "r+", markersize=12, label=_worst(extremes))
+    points = axes.scatter(places[order, a], places[order, b], c=sizes[order], s=9.0, cmap="viridis", vmin=0.0)
+    axes.plot(*places[extremes.worst, [a, b]], "r+", markersize=12, label=_worst(extremes))
     label = f"largest {extremes.quantity.replace('_', ' ')} [{unit}]"
     root_of(axes).colorbar(points, ax=axes, label=label, location="bottom", aspect=40, shrink=0.8)
     axes.set(xlabel=f"{'xyz'[a]} of {extremes.body} [m]", ylabel=f"{'xyz'[b]} [m]", aspect="equal")

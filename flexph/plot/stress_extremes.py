@@ -12,26 +12,27 @@ from ..export.frames import chunks, instants
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..results.solution import Solution
+from ..sensors.body_points import drawn_places
 
 
 @dataclass(frozen=True, eq=False)
 class StressExtremes:
-    """The lowest and highest value of a stress quantity in each of the c drawn cells of a body over the saved times.
+    """The lowest and highest value of a stress quantity at c places of a body over the saved times.
 
-    Of a tensor the largest von Mises stress in the cell. ``centres`` (c, d) [m] of the cells in body axes; ``times``
-    (k,) [s] that were looked at and ``largest`` (k,), the largest size there; ``place`` is the cell of the largest of
-    all, at ``time``.
+    They are the middles of its drawn cells and, along a line, its ends: ``places`` (c, d) [m] in body axes. Of a tensor
+    it is the largest von Mises stress in the cell. ``times`` (k,) [s] that were looked at and ``largest`` (k,), the
+    largest size there; ``worst`` is the place of the largest of all, at ``time``.
     """
 
     body: str
     quantity: str
     unit: str
-    centres: Array
+    places: Array
     lowest: Array
     highest: Array
     times: Array
     largest: Array
-    place: int
+    worst: int
     time: float
 
 
@@ -50,22 +51,20 @@ def stress_extremes(solution: Solution, body: str, quantity: str, *, most: int =
     assert view is not None
     count = len(solution.times)
     pick = np.arange(count) if not 0 < most < count else np.linspace(0, count - 1, most).round().astype(int)
-    low, high = np.full(len(view.cells), np.inf), np.full(len(view.cells), -np.inf)
-    largest, cells = [], []
+    places, shares = drawn_places(view, ends=isinstance(field, StressField))
+    low, high = np.full(len(places), np.inf), np.full(len(places), -np.inf)
+    largest, where = [], []
     width = 6 * len(field.positions) if isinstance(field, TensorField) else len(view.cells)
     for some in chunks(pick, width):
-        values = _values(field, instants(solution, some)[f"{body}.stress"])
+        values = (shares @ _values(field, instants(solution, some)[f"{body}.stress"]).T).T
         low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
-        cells.append(np.abs(values).argmax(axis=1))
+        where.append(np.abs(values).argmax(axis=1))
         largest.append(np.abs(values).max(axis=1))
     history = np.concatenate(largest)
     worst = int(history.argmax())
     name = f"{quantity}, von Mises" if isinstance(field, TensorField) else quantity
-    centres = view.points[view.cells].mean(axis=1)
-    at, time = int(np.concatenate(cells)[worst]), float(solution.times[pick[worst]])
-    return StressExtremes(
-        body, name, field.unit, centres, low, high, solution.times[pick], history, place=at, time=time
-    )
+    at, time = int(np.concatenate(where)[worst]), float(solution.times[pick[worst]])
+    return StressExtremes(body, name, field.unit, places, low, high, solution.times[pick], history, worst=at, time=time)
 
 
 def _values(field: StressField | TensorField, sigma: Array) -> Array:

@@ -218,14 +218,14 @@ def _stresses(run: Solution) -> list[Block]:
         return []
     head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
     rows = [
-        (e.body, e.quantity, float(e.largest.max()), e.unit, ", ".join(f"{x:.4g}" for x in e.centres[e.place]), e.time)
+        (e.body, e.quantity, float(e.largest.max()), e.unit, ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)
         for e in extremes
     ]
     units = dict.fromkeys(e.unit for e in extremes)
     curves = {u: [Curve(e.times, e.largest, f"{e.body}, {e.quantity}") for e in extremes if e.unit == u] for u in units}
     panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
     charts = [Chart(panels)] if len(run.times) > 1 else []
-    left = [Text("Each is that in the middle of a drawn cell, not at its border.")]
+    left = [Text("Each is that in the middle of a drawn cell, or at an end of a beam, rod or cable.")]
     left += [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
     return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
 

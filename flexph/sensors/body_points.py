@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..bodies.fields import View
 from ..numerics import checks as check
@@ -27,8 +29,12 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
     corners = view.points[view.cells][:, :, : given.size]
     centres = corners.mean(axis=1)
     cell = int(((centres - given) ** 2).sum(axis=1).argmin())
-    if view.cell_type != "line":
-        return {cell: 1.0}
+    return {cell: 1.0} if view.cell_type != "line" else _shares(corners, cell, given)
+
+
+def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
+    """Pieces of a line and their shares in the value at a point of one of them."""
+    centres = corners.mean(axis=1)
     along = corners[cell, -1] - corners[cell, 0]
     if not along.any():  # of a line across the coordinates that are given
         return {cell: 1.0}
@@ -40,6 +46,28 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
     other = (nearest or neighbours)[0]
     part = ahead / float((centres[other] - centres[cell]) @ along)
     return {cell: 1.0 - part, other: part}
+
+
+def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
+    """Points at which stresses of drawn cells are looked at (q, d), and the shares of the cells there, sparse (q, c).
+
+    The middles of the cells in their order, and, where ``ends`` are asked for, those of a line, as :func:`shares` has
+    them: there moments are largest.
+    """
+    corners, count = view.points[view.cells], len(view.cells)
+    centres = corners.mean(axis=1)
+    if view.cell_type != "line" or not ends:
+        return centres, sparse.eye_array(count, format="csr")
+    met = np.bincount(view.cells.ravel(), minlength=len(view.points))
+    places, rows = [], []
+    for k, (first, last) in enumerate(view.cells):
+        before, after = ([node] if met[node] == 1 else [] for node in (first, last))
+        for end in (*before, None, *after):
+            places.append(centres[k] if end is None else view.points[end])
+            rows.append({k: 1.0} if end is None else _shares(corners, k, view.points[end]))
+    entries = [(i, k, share) for i, row in enumerate(rows) for k, share in row.items()]
+    i, k, values = (np.array(part) for part in zip(*entries, strict=True))
+    return np.array(places), sparse.csr_array((values, (i, k)), shape=(len(rows), count))
 
 
 def _meet(corners: Array, one: int, other: int) -> bool:
