@@ -1,4 +1,4 @@
-"""What linear controllers and compiled feedback answer within a step, and their agreement with the mechanism.
+"""The agreement of what controllers answer within a step with the mechanism.
 
 The same iteration as :class:`flexph.control.joined.Joined`, by a function that compiled loops over steps call.
 """
@@ -9,11 +9,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ...numerics.arrays import Array
 from ...numerics.compiled.by_address import call_at
 from ...numerics.compiled.cache import keep_on_disk, named_by
 from ...numerics.compiled.linking import entry
-from ...sensors.loops import measure
+from .answers import answer_feedback, answer_linear, copy, copy_square, largest, read
 from .data import (
     KNOWN,
     MOVED,
@@ -23,11 +22,8 @@ from .data import (
     SCALE,
     SIZE,
     SLOPE_LENGTH,
-    SOLVED_LENGTH,
     TRIES,
     Agreement,
-    Feedback,
-    Linear,
     take,
     take_asked,
     take_feedback,
@@ -39,117 +35,15 @@ AGREED, AGAIN, FAILED = 0, 1, 2
 """What the loop is told after each try of a step."""
 CALLED = 2
 """In place of 1 where a feedback was due."""
+_OWN = ("answers.py", "data.py", "elimination.py", "loops.py", "tolerances.py")
 PACKAGE = Path(__file__).parents[2]
 SOURCES = (
-    *(PACKAGE / "control" / "compiled" / name for name in ("data.py", "elimination.py", "loops.py", "tolerances.py")),
+    *(PACKAGE / "control" / "compiled" / name for name in _OWN),
     PACKAGE / "numerics" / "compiled" / "by_address.py",
     PACKAGE / "numerics" / "compiled" / "linking.py",
     PACKAGE / "sensors" / "loops.py",
 )
 """What the function is compiled from."""
-
-
-@small
-def copy(source: Array, target: Array) -> None:
-    """Copy all entries of a vector."""
-    for i in range(source.size):
-        target[i] = source[i]
-
-
-@small
-def _copy_square(source: Array, target: Array) -> None:
-    for i in range(len(source)):
-        for j in range(len(source)):
-            target[i, j] = source[i, j]
-
-
-@small
-def _largest(values: Array) -> float:
-    size = 0.0
-    for i in range(values.size):
-        size = max(size, abs(values[i])) if values[i] == values[i] else math.inf
-    return size
-
-
-@small
-def _solve_linear(c: Linear, h: float) -> bool:
-    """(2E/h − J + R) x̄ = (2E/h) x₀ + B u for x̄ by x₀ and u; False where it is singular."""
-    N, n, M = len(c.E), c.state.size, c.u.size
-    for i in range(N):
-        for j in range(N):
-            c.solved[i, j] = 2.0 / h * c.E[i, j] - c.flow[i, j]
-        for j in range(n):
-            c.solved[i, N + j] = 2.0 / h * c.E[i, c.state[j]]
-        for j in range(M):
-            c.solved[i, N + n + j] = c.B[i, j]
-    return eliminate(c.solved) != 0.0
-
-
-@small
-def _answer_linear(a: Agreement, step: int, h: float) -> bool:
-    """Means, ends and answers of the linear controllers under the outputs of a try."""
-    c = a.linear
-    N, n, M = len(c.E), c.state.size, c.u.size
-    if N == 0:
-        return True
-    if h != a.numbers[SOLVED_LENGTH]:
-        if not _solve_linear(c, h):
-            return False
-        a.numbers[SOLVED_LENGTH] = h
-    for j in range(M):
-        c.u[j] = c.acting[step, j]
-    for j in range(c.own.size):
-        c.u[c.own[j]] += a.output[c.seen[j]]
-    for i in range(N):
-        total = 0.0
-        for j in range(n):
-            total += c.solved[i, N + j] * c.x[j]
-        for j in range(M):
-            total += c.solved[i, N + n + j] * c.u[j]
-        c.mean[i] = total
-    for j in range(n):
-        mean = c.mean[c.state[j]]
-        c.end[j] = 2.0 * mean - c.x[j] if c.stored[j] else mean
-    for j in range(c.own.size):
-        total = 0.0
-        for i in range(N):
-            total -= c.B[i, c.own[j]] * c.mean[i]
-        a.answers[j] = total
-    return True
-
-
-@small
-def _read(f: Feedback, state: Array) -> None:
-    """Readings at a state, with angles next to those at the start of the step."""
-    for i in range(f.part.size):
-        f.part[i] = state[f.entries[i]]
-    measure(f.seen, f.part, f.out)
-    width = f.out.shape[1]
-    for i in range(f.angles[0], width):
-        if abs(f.near[i] - f.out[0, i]) > math.pi:
-            f.out[0, i] += 2.0 * math.pi * round((f.near[i] - f.out[0, i]) / (2.0 * math.pi))
-    for j in range(f.which.size):
-        k = f.which[j]
-        f.end[j] = f.out[0, k] if k < width else f.out[1, k - width]
-
-
-@small
-def _answer_feedback(a: Agreement, step: int) -> bool:
-    """Inputs of all feedback at the middle of a try; False where a function does not return finite ones."""
-    for k in range(a.feedback.size):
-        f = take_feedback(a.feedback[k])
-        _read(f, a.state)
-        time, readings, inputs = f.call
-        time[0] = 0.5 * (a.times[step] + a.times[step + 1])
-        for j in range(readings.size):
-            readings[j] = 0.5 * (f.start[j] + f.end[j])
-        if call_at(f.addresses[0], (f.addresses[1],)) != 1:
-            return False
-        for j in range(inputs.size):
-            a.answers[a.first[k] + j] = inputs[j]
-            if not math.isfinite(inputs[j]):
-                return False
-    return True
 
 
 @small
@@ -178,7 +72,7 @@ def _measured(a: Agreement, h: float) -> bool:
     p, q = a.counts[PROBE], a.tried.size
     if p == 0:
         copy(a.defect, a.before[1])
-        a.numbers[MOVED] = SHIFT * max(1.0, _largest(a.defect))
+        a.numbers[MOVED] = SHIFT * max(1.0, largest(a.defect))
     else:
         for i in range(q):
             a.slope[i, p - 1] = (a.defect[i] - a.before[1, i]) / a.numbers[MOVED]
@@ -200,7 +94,7 @@ def _renew(a: Agreement) -> None:
         size += a.answers[j] ** 2
     if not size > 0.0:
         return
-    _copy_square(a.slope, a.space)
+    copy_square(a.slope, a.space)
     least = SINGULAR * abs(eliminate(a.space))
     for i in range(q):
         total = a.defect[i] - a.before[1, i]
@@ -208,9 +102,9 @@ def _renew(a: Agreement) -> None:
             total -= a.slope[i, j] * a.answers[j]
         for j in range(q):
             a.other[i, j] = a.slope[i, j] + total * a.answers[j] / size
-    _copy_square(a.other, a.space)
+    copy_square(a.other, a.space)
     if abs(eliminate(a.space)) > least:
-        _copy_square(a.other, a.slope)
+        copy_square(a.other, a.slope)
 
 
 @small
@@ -247,10 +141,10 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
     if a.counts[PROBE] >= 0:
         _measured(a, h)
         return AGAIN
-    a.numbers[SCALE] = max(a.numbers[SCALE], _largest(a.answers))
+    a.numbers[SCALE] = max(a.numbers[SCALE], largest(a.answers))
     if a.counts[TRIES] > 0:
         _renew(a)
-    last, size, scale = a.numbers[SIZE], _largest(a.defect), a.numbers[SCALE]
+    last, size, scale = a.numbers[SIZE], largest(a.defect), a.numbers[SCALE]
     a.numbers[SIZE] = size
     a.counts[TRIES] += 1
     if size <= CLOSED * scale or (last <= 2.0 * size and size <= STAGNATED * scale):
@@ -260,7 +154,7 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
         return FAILED
     copy(a.tried, a.before[0])
     copy(a.defect, a.before[1])
-    _copy_square(a.slope, a.space)
+    copy_square(a.slope, a.space)
     for j in range(q):
         a.space[j, q] = a.defect[j]
     eliminate(a.space)
@@ -275,7 +169,7 @@ def _ask(step: int, address: int) -> int:
     for k in range(a.feedback.size):
         if a.due[step, k]:
             f = take_feedback(a.feedback[k])
-            _read(f, a.states[step - 1] if step > 0 else a.first)
+            read(f, a.states[step - 1] if step > 0 else a.first)
             time, readings, inputs = f.call
             time[0] = a.times[step]
             copy(f.end, readings)
@@ -298,7 +192,7 @@ def _agree(address: int, step: int) -> int:
     """What follows a try of a step: whether all agree, or the inputs of the next try."""
     a = take(address)
     h = a.times[step + 1] - a.times[step]
-    if not (_answer_linear(a, step, h) and _answer_feedback(a, step)):
+    if not (answer_linear(a, step, h) and answer_feedback(a, step)):
         return FAILED
     told = _iterate(a, step, h)
     _set_inputs(a)
