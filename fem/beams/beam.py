@@ -128,7 +128,8 @@ def beam(
     momenta : str, optional
         See :class:`flexph.Body`.
     stations : mapping of str to float, optional
-        Further ports by name, at distances from the root [m].
+        Further ports by name, at distances from the root [m], such as ``{"third": length / 3}``; for
+        :func:`flexph.point_on_curve` at thirds of all elements.
     damping : Damping, optional
         See :class:`Damping`.
     split : int, optional
