@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
 class Coupled(NamedTuple):
     """K (n, n) by columns, A and R (m, n) by rows, and q (n,), y₀ and Λ₀ (m,).
 
-    ``size`` is what rates are sums of.
+    ``size`` is what rates are sums of; ``factors`` are the last ones with the sets they are of, where K, A and R stay.
     """
 
     K: Any
@@ -49,6 +49,7 @@ class Coupled(NamedTuple):
     cones: Cones
     size: float
     pattern: Pattern
+    factors: dict[bytes, tuple[Array, Any]] | None = None
 
     @property
     def scale(self) -> float:

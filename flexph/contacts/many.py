@@ -18,7 +18,7 @@ from .complementarity import EXACT, SOLVED, Impulses, Problem, solve_one
 from .coupled import WEIGHT, Coupled
 from .interior import interior_points
 
-STEPS, POLISHED = 30, 4
+STEPS, POLISHED = 12, 4
 """Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
 
 
@@ -80,10 +80,13 @@ class _Factors:
         now = p.cones.linear(x, p.at(z))
         sets = np.concatenate([now.open, *now.on_rates.reshape(-1, now.open.size), *now.on_normal])
         if not np.array_equal(sets, self._sets):
-            key = sets.tobytes()
+            key, kept = sets.tobytes(), {} if p.factors is None else p.factors
             self.cycle = key in self._seen
             self._seen.add(key)
-            self._sets, self._held, self._lu = sets, *p.factored(now, WEIGHT / p.cones.normal_step)
+            if key not in kept:
+                kept.clear()
+                kept[key] = p.factored(now, WEIGHT / p.cones.normal_step)
+            self._sets, (self._held, self._lu) = sets, kept[key]
         change = np.where(self._held, 0.0, -x)
         left = p.missing(z, x + change)
         found = self._lu.solve(np.concatenate([left, -now.defect[self._held]]))

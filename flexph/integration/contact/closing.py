@@ -26,10 +26,10 @@ ITERATIONS, STALLED = 60, 8
 """Iterations, and after how many in which no change was half of the least one before they are given up."""
 UNRESOLVED = 1e-13
 """Change of positions, over their size, that they do not resolve: in short steps velocities are known no better."""
-SETTLED, STAGNATED, RESOLVED, UNSOLVED, AFAR = 1e-15, 1e-8, 1e-13, 1e-9, 1e-2
-"""Change of velocities that ends the iteration, done or to be expected next, change at which it may stagnate, defect of
-the complementarity that further iterations do not better, and those beyond which no law is found: at the end, and on
-the way there."""
+SETTLED, NEAR, STAGNATED, RESOLVED, UNSOLVED, AFAR = 1e-15, 1e-3, 1e-8, 1e-13, 1e-9, 1e-2
+"""Change of velocities that ends the iteration, done or to be expected next, from which on matrices stay, and at which
+it may stagnate; defect of the complementarity that further iterations do not better, and those beyond which no law is
+found: at the end, and on the way there."""
 
 
 class Closed(NamedTuple):
@@ -64,7 +64,10 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
             linear = dense_step(a, iterate, index, (iteration, size, impulses))
         else:
             assert not isinstance(linear, DenseStep)
-            linear = sparse_step(a, iterate, index, sides, linear)
+            if linear is not None and size <= NEAR:
+                linear = linear.again(a, iterate, index)
+            else:
+                linear = sparse_step(a, iterate, index, sides, linear)
         found, change = linear.solved(impulses, unresolved / SOLVED)
         if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)

@@ -76,6 +76,12 @@ class SparseStep(NamedTuple):
         change[self.velocities :] /= self.h
         return Change(found.impulses, change)
 
+    def again(self, a: Arrays, iterate: Iterate, index: Array) -> SparseStep:
+        """The step at another iterate, near by, with the same matrices."""
+        push = _push(a, iterate, self.problem.push.size)
+        problem = self.problem._replace(push=push, rates=rates_of(a, iterate, index))
+        return self._replace(problem=problem, start=np.zeros(push.size))
+
     def missed(self, impulses: Array, rates: Array) -> tuple[Impulses, float]:
         """See :class:`DenseStep`."""
         return _judged(self.problem.cones, (impulses, rates), max(self.terms, self.free, 1e-300))
@@ -110,15 +116,14 @@ def dense_step(a: Arrays, iterate: Iterate, index: Array, at: tuple[int, float, 
 
 def sparse_step(a: Arrays, iterate: Iterate, index: Array, sides: Sides, known: SparseStep | None) -> SparseStep:
     """The same between rigid bodies on both sides of the contacts; ``known`` is that of the iterate before."""
-    point, h, defect, g = iterate.point, iterate.step.h, iterate.defect, iterate.x.lam.size
+    point, h, g = iterate.point, iterate.step.h, iterate.x.lam.size
     part, n = a._replace(contacts=a.contacts.take(index)), velocity_count(a)
     acting, rates, turning = pair_rows(part, sides, point, touch_of(iterate, index))
     terms = _terms(a, rates, iterate)
     K = motion_matrix(a, point, sides, turning)
     more = sparse.csr_array((rates.shape[0], K.shape[0] - n))
     acting, moved = (sparse.csr_array(sparse.hstack([rows, more])) for rows in (acting, rates))
-    push, start = np.zeros(K.shape[0]), np.zeros(K.shape[0])
-    push[:n], push[n : n + g] = -flatten(a, defect), -defect.lam / h
+    push, start = _push(a, iterate, K.shape[0]), np.zeros(K.shape[0])
     now, free = rates_of(a, iterate, index), 0.0 if known is None else known.free
     if known is None:
         start = splu(K, permc_spec="COLAMD").solve(push)
@@ -126,9 +131,16 @@ def sparse_step(a: Arrays, iterate: Iterate, index: Array, sides: Sides, known: 
     masses = (acting * acting)[:, :n] @ (1.0 / K.diagonal()[:n])
     laws = cones(part.contacts.friction, masses)
     problem = Coupled(
-        K, acting, moved, push, now, np.zeros(now.size), laws, 0.0, pattern_of(K, acting, moved, index.size)
+        K, acting, moved, push, now, np.zeros(now.size), laws, 0.0, pattern_of(K, acting, moved, index.size), {}
     )
     return SparseStep(partial(_corrected, a, K, h), problem, start, n, g, h, terms, free)
+
+
+def _push(a: Arrays, iterate: Iterate, size: int) -> Array:
+    """q of an iterate, of a size with other unknowns."""
+    push, n, defect = np.zeros(size), velocity_count(a), iterate.defect
+    push[:n], push[n : n + defect.lam.size] = -flatten(a, defect), -defect.lam / iterate.step.h
+    return push
 
 
 def _corrected(a: Arrays, K: Any, h: float, defect: Means) -> Means:
