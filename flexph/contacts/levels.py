@@ -35,8 +35,8 @@ from .cones import cones
 from .coupled import Coupled, pattern_of
 from .many import solve_coupled
 
-RANK = 1e-9
-"""Singular value of the constraints, scaled, below which they follow from others."""
+OBEYED, RANK = 1e-12, 1e-9
+"""Defect of a law that is obeyed; singular value of the constraints, scaled, below which they follow from others."""
 
 
 class Level(NamedTuple):
@@ -106,9 +106,14 @@ class SparseLevel:
         blocks = [[masses, -joints.T], [joints, None]] if held else [[masses]]
         self._K = sparse.csc_array(sparse.block_array(blocks))
         self._padded = sparse.csr_array(sparse.hstack([rows, sparse.csr_array((rows.shape[0], held))]))
-        self._pattern = pattern_of(self._K, self._padded, self._padded, friction.size)
         self._solve = splu(self._K, permc_spec="COLAMD").solve
         self._cones = cones(friction, (rows * rows) @ (1.0 / masses.diagonal()))
+
+    def obeys(self, v: Array, impulses: Array) -> bool:
+        """Whether velocities and impulses that led to them obey the plastic law, nearly to round-off of their terms."""
+        missed, normal = self._cones.missed(impulses, self.rates(v)), impulses[: self.friction.size]
+        size = max(float(self.terms(v).max()), float((normal / self._cones.normal_step).max()))
+        return float(np.abs(missed).max()) <= OBEYED * size
 
     def spread(self) -> Array:
         """What unit impulses add to velocities, and to the impulses of joints, (n + g, m)."""
@@ -140,8 +145,9 @@ class SparseLevel:
         given, none = np.zeros(b.size) if guess is None else guess, np.zeros(self._K.shape[0])
         start = b if guess is None else b + self.changes(guess)
         rows = self._padded
+        pattern = pattern_of(self._K, rows, rows, self.friction.size)
         return solve_coupled(
-            Coupled(self._K, rows, rows, none, start, given, self._cones, size, self._pattern), none
+            Coupled(self._K, rows, rows, none, start, given, self._cones, size, pattern), none
         ).impulses
 
     def struck(self, v: Array, impulses: Array) -> Array:

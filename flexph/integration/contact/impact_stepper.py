@@ -6,6 +6,7 @@ import numpy as np
 
 from ...contacts.levels import SparseLevel, gap_rates
 from ...kernels.contacts.gaps import gaps_between, vectors_of
+from ...kernels.resolution import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ..exact.step import StepStart
 from .part_stepper import PartStepper
@@ -24,10 +25,12 @@ class ImpactStepper(PartStepper):
     def _struck_in(self, start: StepStart, time: float) -> list[Part]:
         """Impacts of the contacts that would close within a step, at its start: one, or of many bodies all foreseen."""
         h, rigid, touching = time - start.time, self._rigid, self._touching(start)
+        rate = gap_rates(self.arrays, start.state.c, start.state.d)
+        if not (rate[self._bouncing] < -RESOLUTION * self._size(start) / h).any():
+            return []
         points = self._free_points(start, time)
         vectors = vectors_of(self._contacts, points)
         before, after = self._gaps(start), gaps_between(self._contacts, vectors, vectors).before
-        rate = gap_rates(self.arrays, start.state.c, start.state.d)
         closing = rigid[are_closing((before[rigid], after[rigid]), rate[rigid], h)]
         index = np.union1d(touching, rigid[after[rigid] <= WIDE * h * np.abs(rate[rigid]).max(initial=0.0)])
         strikes: Strikes | None = None

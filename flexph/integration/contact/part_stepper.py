@@ -9,7 +9,7 @@ from typing import Literal, Self
 import numpy as np
 
 from ...contacts.broad_phase import broad_phase
-from ...contacts.levels import AnyLevel, gaps_at, level_at
+from ...contacts.levels import AnyLevel, SparseLevel, gaps_at, level_at
 from ...contacts.velocities import Strike, impact, settle
 from ...kernels.contacts.gaps import TOUCHING, Contacts, no_contacts
 from ...kernels.gradient import velocity_count
@@ -103,6 +103,8 @@ class PartStepper(ExactStepper):
         v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
         held, mu = level.joined(v, b)
         before = given[:, own].ravel()[: level.rows.shape[0]]
+        if not b.size and isinstance(level, SparseLevel) and level.obeys(held, before):
+            return [part]
         strike = settle(level, held, before, self.accounts.closed(part.flows))
         after = level.struck(held, strike.impulses)
         return [part, self._booked(end, after, (mu, index, level), settled=strike, before=(before, part.closing[own]))]
