@@ -17,6 +17,7 @@ from ...numerics.rotations import cross
 from .border import make_border
 from .contacts import contacts_of
 from .filters import is_banded, make_filter, no_filter
+from .kept_indices import kept
 from .loops.relations import resisting
 from .memory.data import (
     Constants,
@@ -100,9 +101,8 @@ class _Pattern:
     """Entries (row, column) of a sparse matrix (n, n) of the flexible coordinates, sorted by rows."""
 
     def __init__(self, row: Index, column: Index, size: int) -> None:
-        self.size, self.keys = size, np.unique(row.astype(np.int64) * size + column)
-        self.row, self.col = np.divmod(self.keys, max(size, 1))
-        self.ptr = np.searchsorted(self.row, np.arange(size + 1))
+        self.size = size
+        self.keys, self.row, self.col, self.ptr = _sorted_entries(row, column, size)
 
     def values(self, entries: Entries) -> Array:
         """The entries of a matrix that has no others."""
@@ -114,13 +114,24 @@ class _Pattern:
         return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
+@kept
+def _sorted_entries(row: Index, column: Index, size: int) -> tuple[Index, ...]:
+    """Keys of entries, each once, their rows and columns, and the ends of rows."""
+    keys = np.unique(row.astype(np.int64) * size + column)
+    rows, columns = np.divmod(keys, max(size, 1))
+    return keys, rows, columns, np.searchsorted(rows, np.arange(size + 1))
+
+
 def _pattern(a: Arrays, strain: StrainOperator, full: Index) -> _Pattern:
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
-    first, second = pairs_of(strain.ptr, *entries_of(a.stiffness)[:2])
-    coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), full, full)
-    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal, coupled[0]]
-    column = [strain.col[second], viscous[1], stack[1], diagonal, coupled[1]]
+    first, second, _ = _pairs(strain.ptr, *entries_of(a.stiffness)[:2])
+    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal]
+    column = [strain.col[second], viscous[1], stack[1], diagonal]
+    if full.size:
+        coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), full, full)
+        row.append(coupled[0])
+        column.append(coupled[1])
     return _Pattern(np.concatenate(row), np.concatenate(column), n)
 
 
@@ -164,10 +175,15 @@ def _forms(mechanism: Model) -> Array:
     return np.array(forms).reshape(len(forms), -1, dim)
 
 
+@kept
+def _in_turn(entry: Index) -> tuple[Index, ...]:
+    """One of each entry in turn: a sum that is continued at once waits for the last one to be written."""
+    return (np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable"),)
+
+
 def _elastic(a: Arrays, strain: StrainOperator, pattern: _Pattern) -> Elastic:
     entry, own = strain.find(strain.G.stress, strain.G.row)
-    # one of each entry in turn: a sum that is continued at once waits for the last one to be written
-    turn = np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable")
+    (turn,) = _in_turn(entry)
     inverse, compliance = _rows(a.stiffness), _rows(a.compliance)
     return Elastic(
         ptr=strain.ptr,
@@ -190,17 +206,23 @@ def _elastic(a: Arrays, strain: StrainOperator, pattern: _Pattern) -> Elastic:
     )
 
 
+@kept
+def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
+    """Every entry of a row with every one of another, for pairs of rows, and the pair that each belongs to."""
+    sizes = np.diff(ptr)
+    return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
+
+
 def _stiffness(a: Arrays, strain: StrainOperator, pattern: _Pattern, place: Index) -> Stiffness:
     """Pairs of stresses that are both straight make a constant matrix; the others are summed at every factorisation."""
     i, j, value = entries_of(a.stiffness)
     bent = strain.curved[i] | strain.curved[j]
-    first, second = pairs_of(strain.ptr, i[~bent], j[~bent])
-    sizes = np.diff(strain.ptr)
-    products = np.repeat(value[~bent], sizes[i[~bent]] * sizes[j[~bent]]) * strain.value[first] * strain.value[second]
+    first, second, of = _pairs(strain.ptr, i[~bent], j[~bent])
+    products = value[~bent][of] * strain.value[first] * strain.value[second]
     constant = pattern.values((strain.col[first], strain.col[second], products))
-    i, j, value = i[bent], j[bent], value[bent]
-    left, end = pairs_of(strain.ptr, i, j)
-    of_pair = np.repeat(np.cumsum(sizes[i]) - sizes[i] - strain.ptr[i], sizes[i] * sizes[j])  # entries before the pair
+    i, j, value, sizes = i[bent], j[bent], value[bent], np.diff(strain.ptr)
+    left, end, of = _pairs(strain.ptr, i, j)
+    of_pair = (np.cumsum(sizes[i]) - sizes[i] - strain.ptr[i])[of]  # entries before the pair
     by_body = np.zeros(len(a.mass))
     by_body[a.body_stress] = a.stress_damping
     return Stiffness(
@@ -232,8 +254,15 @@ def _nodes(a: Arrays, points: Points, means: MovedMeans, count: int) -> Nodes:
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
     """(count·width, n) by groups of ``width`` rows: columns where any of them has an entry, values (entries, width)."""
+    if not count:
+        return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     rows = sparse.csr_array(matrix)
-    rows, col, val = rows.toarray() if count * width * rows.shape[1] <= SMALL else rows, [], []
+    if count * width * rows.shape[1] <= SMALL:
+        blocks = rows.toarray().reshape(count, width, rows.shape[1])
+        used = blocks.any(axis=1)
+        group, column = np.nonzero(used)
+        return ends_of(used.sum(axis=1)), column, blocks[group, :, column]
+    col, val = [], []
     for k in range(count):
         own = dense(rows[k * width : (k + 1) * width])
         used = np.flatnonzero(own.any(axis=0))

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ...kernels.arrays import Arrays
 from ...numerics.arrays import Array, BoolArray
+from .kept_indices import kept
 from .memory.data import Index
 
 Entries = tuple[Index, Index, Array]
@@ -43,14 +44,11 @@ class StrainOperator(NamedTuple):
         row, col, value = entries_of(a.strain)
         second = _second(a.slopes, a.weights)
         bent = second.value != 0.0
-        known = row.astype(np.int64) * n + col
-        keys = np.union1d(known, second.stress[bent] * n + second.row[bent])
+        keys, place, rows, columns, ptr = _rows(row, col, second.stress[bent], second.row[bent], stresses, n)
         own = np.zeros(keys.size)
-        own[np.searchsorted(keys, known)] = value
-        rows, columns = np.divmod(keys, max(n, 1))
+        own[place] = value
         curved = np.zeros(stresses, dtype=bool)
         curved[entries_of(a.weights)[0]] = True
-        ptr = np.searchsorted(rows, np.arange(stresses + 1))
         return StrainOperator(ptr, rows, columns, own, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
@@ -61,17 +59,33 @@ class StrainOperator(NamedTuple):
         return place[own], own
 
 
+@kept
+def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n: int) -> tuple[Index, ...]:
+    """Keys of the entries of D, of the strain and of G; where those of the strain are, rows, columns, ends of rows."""
+    known = row.astype(np.int64) * n + col
+    keys = np.union1d(known, stress * n + other)
+    rows, columns = np.divmod(keys, max(n, 1))
+    ptr = np.searchsorted(rows, np.arange(stresses + 1))
+    return keys, np.searchsorted(keys, known), rows, columns, ptr
+
+
 def _second(slopes: Any, weights: Any) -> Second:
     """Σ_k weights_ik slopes_k slopes_kᵀ."""
-    ptr, (_, col, value), n = _ends(slopes), entries_of(slopes), slopes.shape[1]
-    stress, k, weight = entries_of(weights)
+    (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
+    own, stresses, rows, columns, where, left, right, of = _products(row, col, stress, k, *slopes.shape)
+    values = np.bincount(where, weight[of] * value[left] * value[right], own.size)
+    return Second(stresses, rows, columns, values)
+
+
+@kept
+def _products(row: Index, col: Index, stress: Index, k: Index, slopes: int, n: int) -> tuple[Index, ...]:
+    """Keys of the entries of all G_i, their stresses, rows and columns; the entry of each product, its factors."""
+    ptr = np.searchsorted(row, np.arange(slopes + 1))
     left, right = pairs_of(ptr, k, k)
-    sizes = np.diff(ptr)[k] ** 2
-    keys = (np.repeat(stress.astype(np.int64), sizes) * n + col[left]) * n + col[right]
-    kept, where = np.unique(keys, return_inverse=True)
-    values = np.bincount(where, np.repeat(weight, sizes) * value[left] * value[right], kept.size)
-    rest, columns = np.divmod(kept, max(n, 1))
-    return Second(*np.divmod(rest, max(n, 1)), columns, values)
+    of = np.repeat(np.arange(k.size), np.diff(ptr)[k] ** 2)
+    keys, where = np.unique((stress.astype(np.int64)[of] * n + col[left]) * n + col[right], return_inverse=True)
+    rest, columns = np.divmod(keys, max(n, 1))
+    return keys, *np.divmod(rest, max(n, 1)), columns, where, left, right, of
 
 
 def entries_of(matrix: Any) -> Entries:
@@ -82,11 +96,6 @@ def entries_of(matrix: Any) -> Entries:
     if matrix.format == "csr":
         return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices, matrix.data
     return entries_of(sparse.csr_array(matrix))
-
-
-def _ends(matrix: Any) -> Index:
-    """Where the entries of each row begin."""
-    return np.searchsorted(entries_of(matrix)[0], np.arange(matrix.shape[0] + 1))
 
 
 def ranges_of(ptr: Index, rows: Index) -> Index:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from .build import constants, constants_of_decaying
 from .contacts import entries_of, touch_space
 from .filters import filter_space
 from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
-from .memory.memory import Memory, pack
+from .memory.memory import Memory
+from .memory.packing import pack
 from .memory.simd import kinds
 from .redundancy import null_space, redundancy
 from .strains import nodal_space
@@ -52,7 +54,8 @@ def constants_of_redundant(mechanism: Model) -> Constants:
 
 def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory:
     accounts = mechanism.once(Accounts)
-    return pack(k, _workspace(k, len(accounts.energy), accounts.flow_count + decaying))
+    sizes = len(accounts.energy), accounts.flow_count + decaying
+    return pack(k, partial(_workspace, k, *sizes), sizes)
 
 
 def _workspace(k: Constants, energies: int, flows: int) -> Workspace:

@@ -70,9 +70,12 @@ class Accounts:
         self.row_joint = np.repeat(driven_first, [n for _, _, n in self._joints])
         self._owner = np.repeat(np.arange(len(bodies)), [len(nodes_of(b)) for b in mechanism.bodies.values()])
         self.elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
-        self.heavy = np.unique(self._owner[a.weight.any(axis=1)])
+        heavy = np.zeros(len(bodies), dtype=bool)
+        heavy[self._owner[a.weight.any(axis=1)]] = True
+        self.heavy = np.flatnonzero(heavy)
         self.damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
-        resists = np.isin(np.arange(len(springs)), a.springs.resisting)
+        resists = np.zeros(len(springs), dtype=bool)
+        resists[a.springs.resisting] = True
         self.dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
         self._general = [
             (i, springs[i][0], r)
@@ -80,8 +83,10 @@ class Accounts:
             if r.kind == "general"
         ]
         touching = [c for c in mechanism.connections if c.form.gaps]
-        self.compliant, self.touching = np.unique(a.contacts.owner[~a.contacts.rigid]), len(touching)
-        self.rigid = np.unique(a.contacts.owner[a.contacts.rigid])
+        self.touching, is_rigid = len(touching), a.contacts.rigid
+        self.compliant, self.rigid = (
+            np.unique(a.contacts.owner[kind]) if touching else np.zeros(0, dtype=int) for kind in (~is_rigid, is_rigid)
+        )
         self.gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
         self._inputs = list(mechanism.network.input_slices.values())
         self.references = _places(measure.is_driven for _, measure in springs)

@@ -558,15 +558,19 @@ def test_a_singular_matrix_is_not_factored():
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
 
 
-def test_orders_of_unknowns_are_kept_for_mechanisms_that_are_built_the_same_way():
-    """And for no others: each is that which is found anew."""
-    from flexph.integration.compiled.border import _kept_border
-    from flexph.integration.compiled.build import constants
+def test_orders_of_unknowns_are_kept_for_mechanisms_that_are_built_the_same_way(monkeypatch):
+    """And for no others: the memory of each is that which is made without any other before it."""
+    from flexph.integration.compiled import border, build, kept_indices, workspace
+    from flexph.integration.compiled.memory import packing
 
-    made = [sample()[0] for sample in (crank_slider, pendulum, partial(crank_slider, elements=4), crank_slider)]
-    made.append(crank_slider(damping=1e-3)[0])
-    kept = [constants(mechanism).border for mechanism in made]
-    assert kept[0] is kept[3]
-    for mechanism, border in zip(made, kept, strict=True):
-        _kept_border.cache_clear()
-        assert all(map(np.array_equal, border, constants(mechanism).border))
+    samples = crank_slider, pendulum, partial(crank_slider, elements=2), partial(crank_slider, damping=1e-3)
+    made = [sample()[0] for sample in (*samples, crank_slider)]
+    memories = [workspace.memory(mechanism) for mechanism in made]
+    assert memories[0].table is memories[-1].table
+    assert build.constants(made[0]).border is build.constants(made[-1]).border
+    for room in (border, kept_indices, packing):
+        monkeypatch.setattr(room, "FEW", -1)
+    for mechanism, memory in zip(made, memories, strict=True):
+        alone = workspace.memory(mechanism.__class__(mechanism.bodies, mechanism.connections, mechanism.gravity))
+        for name in ("reals", "wholes", "table"):
+            np.testing.assert_array_equal(getattr(memory, name), getattr(alone, name))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from itertools import chain
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -40,10 +39,6 @@ FIELDS: dict[str, Entries] = {
 """All fields by the names of their group and their own, in the order of the table."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
-_FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
-_KINDS = [_FLOAT if real else _WHOLE for real in REAL.tolist()]
-_ONES = {axes: (1,) * (3 - axes) for axes in range(4)}
-"""What shapes of fewer axes are filled up with."""
 SYSTEMS = ("system_", "defect_", "correction_")
 """How fields of linear systems begin, right-hand sides and solutions among them."""
 
@@ -99,24 +94,6 @@ class Memory:
         span = slice(first, first + math.prod(shape))
         place = self.places[name] = Place(entries.kind == "float64", span, tuple(shape[: entries.axes]))
         return place
-
-
-def pack(constants: Constants, workspace: Workspace) -> Memory:
-    """All arrays of a mechanism in one memory."""
-    arrays = [np.asarray(value, kind) for value, kind in zip(chain(*constants, *workspace), _KINDS, strict=True)]
-    shapes: list[int] = []
-    for array in arrays:
-        shapes += array.shape + _ONES[array.ndim]
-    table = np.zeros((len(arrays), 4), dtype=np.int64)
-    table[:, 1:] = np.array(shapes).reshape(-1, 3)
-    sizes = table[:, 1:].prod(axis=1)
-    for own in (REAL, ~REAL):
-        table[own, 0] = np.cumsum(sizes[own]) - sizes[own]
-    flat: dict[Any, list[Any]] = {kind: [np.zeros(0, kind)] for kind in (_FLOAT, _WHOLE)}
-    for array in arrays:
-        if array.size:
-            flat[array.dtype].append(array.ravel())
-    return Memory(np.concatenate(flat[_FLOAT]), np.concatenate(flat[_WHOLE]), table)
 
 
 class MemoryType(types.Type):
