@@ -406,7 +406,7 @@ def callable_from_python(name, file="band"):
     """A kernel of a file of loops, which is compiled for calls from other kernels."""
     from flexph.integration.compiled.memory.kernel import entry
 
-    module = import_module(f"flexph.integration.compiled.loops.{file}")
+    module = import_module(f"flexph.integration.compiled.algebra.{file}")
     return entry(getattr(module, name).py_func)
 
 
