@@ -127,12 +127,15 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Callable[[str], 
                 )
 
 
-def refuse_contacts(connections: Sequence[Connection], what: str) -> None:
-    """Raise ValueError, naming a contact, where something is not known of mechanisms that have any."""
+def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves: bool = False) -> None:
+    """Raise ValueError, naming a contact, where something is not known of mechanisms that have any.
+
+    What ``has_curves`` knows of points on curves.
+    """
     for connection in connections:
         if connection.form.gaps:
             raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")
-        if any(isinstance(row.law, PointOnCurve) for row in connection.rows):
+        if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):
             raise ValueError(f"{what} knows nothing of points on curves, and {connection.name!r} is one: leave it out")
         if connection.form.slips:
             raise ValueError(f"{what} knows nothing of wheels that slip, and {connection.name!r} is one: leave it out")

@@ -17,13 +17,12 @@ from ..arrays import Arrays
 from ..continuous import strain_product_force
 from ..gradient import placed, product_gradient, section_rows
 from ..loads.faces import face_matrix, face_tangent
-from ..rolling import stiffness as rolling_stiffness
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
-from .tangent import Forces, inertial, node_motion
+from .tangent import Forces, inertial, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
@@ -93,10 +92,10 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
     """Forces on products as the vectors of these move, from the rows of the vectors and of the products."""
     pulled, moved = motion
     size = on_vectors(a, _on_products(a, d, forces), pulled)
-    if not a.rolling.row.size:
+    if not (a.rolling.row.size or a.curves):
         return size
-    rolling = abs(sparse.csr_array(2.0 * rolling_stiffness(a, forces.multipliers, d.product, d.product)))
-    return size + moved.T @ (rolling + rolling.T) @ moved
+    weighed = abs(weighed_stiffness(a, d, forces.multipliers))
+    return size + moved.T @ (weighed + weighed.T) @ moved
 
 
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:

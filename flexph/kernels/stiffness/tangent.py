@@ -46,6 +46,7 @@ from ..gradient import (
     world_spin_levers,
 )
 from ..loads.faces import face_forces, face_tangent
+from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, inertia_products, momenta, places, rotational_inertia
@@ -201,10 +202,20 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
         loads = loads + motion.T @ face_tangent(a.faces, places(a, c, d), forces.inputs) @ motion
     if on_product.size:
         loads = loads + on_vectors(a, on_product, pulled)
-    if a.rolling.row.size:
+    if a.rolling.row.size or a.curves:
         moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
-        loads = loads + moved.T @ sparse.csr_array(2.0 * stiffness(a, forces.multipliers, d.product, d.product)) @ moved
+        loads = loads + moved.T @ weighed_stiffness(a, d, forces.multipliers) @ moved
     return loads + _turning_loads(a, c, d, forces)
+
+
+def weighed_stiffness(a: Arrays, d: Derived, lam: Array) -> Any:
+    """∂(force on products)/∂(products) of multipliers whose weights change with the pose, sparse (p, p).
+
+    Over a step these are means, which change by half as much with its end.
+    """
+    form = stiffness(a, lam, d.product, d.product)
+    add_curve_stiffness(a.curves, d.on_curves, lam, d.product, form)
+    return sparse.csr_array(2.0 * form)
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:

@@ -12,6 +12,7 @@ from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.continuous import elastic_stress, mass_matrix, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
+from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
@@ -51,9 +52,10 @@ class Problem(NamedTuple):
         a: Arrays = self.mechanism.network.arrays
         coefficient, _ = self.table.at(self.time)
         on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
-        if a.rolling.row.size:
-            product = derive(a, c).product
-            add_forces(a, lam, gains(a, product, product), on_product)
+        if a.rolling.row.size or a.curves:
+            d = derive(a, c)
+            add_forces(a, lam, gains(a, d.product, d.product), on_product)
+            add_curve_forces(a.curves, d.on_curves, lam, on_product)
         return Forces(on_product, spring_forces(self.mechanism, c, self.table, self.time), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:

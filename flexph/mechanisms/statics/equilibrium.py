@@ -68,7 +68,7 @@ def equilibrium(
     redundant: str,
 ) -> State:
     """See :meth:`flexph.Mechanism.equilibrium`."""
-    refuse_contacts(mechanism.connections, "mechanism.equilibrium")
+    refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True)
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     steady = steady_rotation(mechanism, spin, about)

@@ -44,7 +44,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
-    refuse_contacts(mechanism.connections, "mechanism.linearize")
+    refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     for name, body in mechanism.bodies.items():

@@ -35,7 +35,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
     Raises ValueError for a steady rotation, a load without potential, and where K has a negative direction.
     """
-    refuse_contacts(mechanism.connections, "mechanism.linearize")
+    refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
         raise ValueError("a steady rotation has no LinearPHDAE at rest: use mechanism.spectrum(state)")

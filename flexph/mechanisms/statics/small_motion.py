@@ -131,7 +131,7 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
-    refuse_contacts(mechanism.connections, "mechanism.spectrum")
+    refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
     small = small_motion(mechanism, state, inputs)
     solution = solve(small.motion)
     order = np.lexsort((np.abs(solution.values.real), np.abs(solution.values.imag).round(12)))

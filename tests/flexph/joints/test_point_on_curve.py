@@ -8,7 +8,20 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, IntegrationError, connect, drive, force, hinge, integrate, point_on_curve, slider, weld
+from flexph import (
+    GROUND,
+    IntegrationError,
+    connect,
+    drive,
+    eigenfrequencies,
+    eliminate,
+    force,
+    hinge,
+    integrate,
+    point_on_curve,
+    slider,
+    weld,
+)
 from flexph.contacts import Plane, Rigid, contact
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
@@ -266,11 +279,67 @@ def test_a_kink_ends_the_run():
     assert caught.value.solution.position("bead.point")[-1] == pytest.approx([1.0, 0.0], abs=0.1)
 
 
+VALLEY = np.linspace(-1.0, 1.0, 9)
+
+
+def test_a_bead_in_a_valley_that_slides_swings_as_in_closed_form():
+    """y = κx²/2 on a block of mass M that slides: ω² = κg (1 + m/M), and from the lowest point nothing moves."""
+    m, M, bend = 2.0, 5.0, 1.3
+    ports = {f"c{i}": (x, 0.5 * bend * x**2) for i, x in enumerate(VALLEY)}
+    block = rigid.body(M, inertia=1.0, ports={**ports, "foot": (0.0, 0.0)})
+    lane = slider("block.foot", GROUND.at(0.0, 0.0), direction=(1.0, 0.0))
+    joints = [lane, point_on_curve("bead.point", [f"block.{name}" for name in ports], degree=2)]
+    slope = connect({"block": block, "bead": rigid.point(m)}, joints, gravity=(0.0, -9.81))
+    rest = slope.equilibrium(slope.assemble({"block": (0.0, 0.0, 0.0)}, guess={"bead": (0.2, 0.02, 0.0)}))
+    swings = eigenfrequencies(eliminate(slope.linearize(rest)))
+    np.testing.assert_allclose(swings, np.sqrt(9.81 * bend * (1.0 + m / M)), rtol=1e-12)
+    run = integrate(slope, rest, np.linspace(0.0, 0.5, 6), method=Exact(compiled=False))
+    assert abs(run.states - rest.x).max() < 1e-13
+
+
+def test_a_bead_on_a_tilted_wire_in_space():
+    """z = κx²/2 in a plane that is turned about the vertical: κg along the arc at the lowest point."""
+    wire = [GROUND.at(0.8 * x, 0.6 * x, 0.5 * 1.3 * x**2) for x in VALLEY]
+    joint = point_on_curve("bead.point", wire, degree=2)
+    bowl = connect({"bead": rigid.point(2.0, 3)}, [joint], gravity=(0.0, 0.0, -9.81))
+    rest = bowl.equilibrium(bowl.assemble(guess={"bead": (0.2, 0.1, 0.0)}))
+    np.testing.assert_allclose(eigenfrequencies(eliminate(bowl.linearize(rest))), np.sqrt(1.3 * 9.81), rtol=1e-12)
+    assert rest.multipliers @ rest.multipliers == pytest.approx((2.0 * 9.81) ** 2)
+
+
+def test_a_mass_rests_in_the_middle_of_a_beam_that_it_bends():
+    """Two routes: a weld there has the same sag, and all frequencies but that of the sliding."""
+    wood = fem.Material(young=3e9, density=600.0)
+    beam, axis = axis_of(2.0, 4, material=wood, section=STRIP, dim=2)
+    held = [hinge("beam.root", GROUND), slider("beam.tip", GROUND.at(2.0, 0.0), direction=(1.0, 0.0), turning=True)]
+    states, found = {}, {}
+    for name, joint in {
+        "slides": point_on_curve("mass.point", axis, degree=3),
+        "welded": hinge("mass.point", "beam.p6"),
+    }.items():
+        bridge = connect({"beam": beam, "mass": rigid.point(0.5)}, [*held, joint], gravity=(0.0, -9.81))
+        pose = bridge.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"mass": (0.99 if name == "slides" else 1.0, 0.0, 0.0)})
+        states[name] = bridge.equilibrium(pose)
+        found[name] = np.sort(eigenfrequencies(eliminate(bridge.linearize(states[name]))))
+        places = integrate(bridge, states[name], (0.0, 0.01), method=Exact(compiled=False)).position("mass.point")
+        assert abs(places[-1] - places[0]).max() < 1e-11
+        found[f"{name} at"] = places[0]
+    off = found["slides at"] - found["welded at"]
+    assert abs(off[0]) < 1e-4  # the point of the axis that is the lowest one is not just that of the port
+    assert abs(off[1]) < 1e-9
+    assert found["slides at"][1] < -1e-3
+    sliding, *others = found["slides"]
+    load, weight, bending = 0.5 * 9.81, 0.36 * 9.81, 3e9 * 4.5e-8  # of a metre of the beam
+    curved = load * 2.0 / (6.0 * bending) + weight * 2.0**2 / (8.0 * bending)  # of the way of the load over the beam
+    assert sliding == pytest.approx(math.sqrt(9.81 * curved), rel=0.015)  # 1 % with 4 elements, 0.2 % with 8
+    np.testing.assert_allclose(others[:2], found["welded"][:2], rtol=1e-2)  # the slope of the sag couples them
+
+
 def test_what_does_not_hold_is_refused_by_name():
     mechanism, start = bead(2)
-    for what in (mechanism.linearize, mechanism.equilibrium):
+    for what in (mechanism.buckling, mechanism.phdae):
         with pytest.raises(ValueError, match=r"knows nothing of points on curves, and 'point_on_curve"):
-            what(mechanism.assemble({"beam": (0.0, 0.0, 0.2)}, guess={"bead": (0.4, 0.1, 0.0)}))
+            what(start)
     with pytest.raises(ValueError, match=r"ExactGauss\(\) knows nothing of points on curves"):
         integrate(mechanism, start, (0.0, 0.01), method=ExactGauss())
     with pytest.raises(ValueError, match="a point on a curve is not yet"):
