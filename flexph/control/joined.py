@@ -113,13 +113,22 @@ class Joined:
         """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
-        given = self.controllers, self.feedback, self.outputs, self.at_all_ports, x, span, take
-        tries, q = Tries(*given, acting, states, read), self.entries.size
-        inputs, forces = self.guess(), self._forces
-        if abs(tries.h - self._h) > SHIFT * tries.h:
-            self._slope, self._h = tries.slope(inputs, forces), tries.h
-        by_forces, rates = tries.by_forces(q), self._rates(states)
-        before, size = None, np.inf
+        mechanism = self.outputs, self.at_all_ports, x, span, take
+        tries = Tries(self.controllers, self.feedback, *mechanism, acting, states, read)
+        around, sizes = (tries.by_forces(self.entries.size), self._rates(tries.states)), (self._scale, self._speed)
+        if abs(tries.h - self._h) <= SHIFT * tries.h:
+            try:
+                return self._settled(tries, *around)
+            except StepFailed:
+                if not self.laws:  # where friction holds no more, all moves in other ways
+                    raise
+        self._scale, self._speed = sizes
+        self._slope, self._h = tries.slope(self.guess(), self._forces), tries.h
+        return self._settled(tries, *around)
+
+    def _settled(self, tries: Tries, by_forces: Array, rates: Array) -> tuple[Any, JoinedStep]:
+        """The step by the effects of inputs that are known; raises StepFailed."""
+        (inputs, forces), q, before, size = (self.guess(), self._forces), self.entries.size, None, np.inf
         for count in range(1, MOST + 1):
             tried = tries(inputs, forces)
             self._scale = max(self._scale, float(np.abs(tried.answers).max(initial=0.0)))
@@ -140,8 +149,7 @@ class Joined:
 
     def _following(self, tried: Tried, given: tuple[Array, Array], by_forces: Array, line: Line) -> tuple[Array, Array]:
         """Inputs and forces that are right where all is as their matrix tells, after a try of given ones."""
-        (inputs, forces), q = given, self.entries.size
-        following = line.met(self.laws, forces)
+        (inputs, forces), q, following = given, self.entries.size, line.met(self.laws, given[1])
         off = tried.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following
 
@@ -180,9 +188,9 @@ class Joined:
         return held
 
     def _renew(self, moved: Array, changed: Array) -> None:
-        """Broyden's update."""
+        """Broyden's update; where laws hold, not from moves that end in round-off."""
         size, q = float(moved @ moved), self.entries.size
-        if size > 0.0:
+        if size > (SHIFT * self._scale) ** 2 or (size > 0.0 and not self.laws):
             slope = self._slope + np.outer(changed - self._slope @ moved, moved) / size
             least = SINGULAR * abs(np.linalg.det(self._slope[:q]))
             self._slope = slope if abs(np.linalg.det(slope[:q])) > least else self._slope

@@ -218,3 +218,22 @@ def test_arms_turn_over_under_weight_and_friction(limit, speed, method, h):
     times = h * np.arange(round(0.8 / h) + 1)
     for given in (lambda t: 24.0 * np.sin(8.0 * t), lambda t: 24.0 * t):
         is_sound(driven(system, times, method=method, given=given))
+
+
+@pytest.mark.parametrize(("h", "end"), [(1e-2, 0.1), pytest.param(1e-3, 0.4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("options", [{"dry_friction": 0.4}, {"dry_friction": 0.1, "torque_limit": 0.5}])
+def test_many_motors_hold_and_let_go_at_once(h, end, options):
+    """Three joints of one arm: friction that turns over at one moves the others in ways that were not seen before."""
+    joints, train = [hinge("l0.root", GROUND), torque("l0.root", name="m0")], {}
+    for i in (1, 2):
+        joints += [hinge(f"l{i - 1}.tip", f"l{i}.root"), torque(f"l{i}.root", against=f"l{i - 1}.tip", name=f"m{i}")]
+    links = connect({f"l{i}": rigid.bar(LENGTH, MASS) for i in range(3)}, joints, gravity=(0.0, -GRAVITY))
+    start = links.consistent_state(links.assemble({f"l{i}": (LENGTH * i, 0.0, 0.0) for i in range(3)}))
+    system = motor(**WOUND, inertia=ROTOR, ratio=80.0, **options)
+    for i, pace in enumerate((3.0, 4.0, 5.0)):
+        supply = {"supply": lambda t, pace=pace: 20.0 * np.sin(pace * t)}
+        train[f"c{i}"] = Continuous(system=system, ports={"shaft": f"m{i}"}, inputs=supply)
+    times = h * np.arange(round(end / h) + 1)
+    run = integrate(links, start, times, method=NUMPY, controllers=train)
+    assert run.ledger.largest_residual < 1e-12
+    assert all(run.ledger.dissipation[name].min() >= 0.0 for name in train)
