@@ -61,15 +61,15 @@ def signature_of(
 
 def _controller(given: Controller) -> str:
     if isinstance(given, Sampled):
-        told = given.function, *given.sensors.items(), _frozen(given.memory)
-        return f"every {given.period} s, {fingerprint(told)}"
+        held = given.function, *given.sensors.items(), _frozen(given.memory)
+        return f"every {given.period} s, {fingerprint(held)}"
     if isinstance(given, StateFeedback):
         when = "in the step" if given.period is None else f"every {given.period} s"
         return f"{when}, {given.ports}, {fingerprint((given.function, *given.sensors.items()))}"
     system, outside = given.system, (*given.references.items(), *given.inputs.items())
     laws: tuple[Any, ...] = ()
     if isinstance(system, Terminated):
-        system, laws = system.system, tuple(system.laws.items())
+        laws, system = tuple(system.laws.items()), system.system
     matrices = [getattr(system, name) for name in "EJRB"] if isinstance(system, LinearPHDAE) else []
     told = _mark(digits([given.start, *map(dense, matrices)]))
     return f"{dict(given.ports)}, {told}, {fingerprint((system, *laws, *outside))}"
