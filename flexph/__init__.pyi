@@ -35,6 +35,7 @@ from .integration.simulator import Simulator as Simulator
 from .integration.times.checkpoint import Checkpoint as Checkpoint
 from .integration.times.events import Event as Event
 from .joints import GROUND as GROUND
+from .joints import CoulombFriction as CoulombFriction
 from .joints import belt as belt
 from .joints import bushing as bushing
 from .joints import cartesian_spring_damper as cartesian_spring_damper

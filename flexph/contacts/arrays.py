@@ -137,5 +137,10 @@ def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves:
             raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")
         if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):
             raise ValueError(f"{what} knows nothing of points on curves, and {connection.name!r} is one: leave it out")
+        if connection.form.bearing is not None:
+            raise ValueError(
+                f"{what} knows nothing of CoulombFriction, and {connection.name!r} has it: leave it out, or take "
+                "coulomb(force, speed=...)"
+            )
         if connection.form.slips:
             raise ValueError(f"{what} knows nothing of wheels that slip, and {connection.name!r} is one: leave it out")

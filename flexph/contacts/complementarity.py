@@ -7,6 +7,10 @@ With y = b + DΛ, D symmetric and positive semidefinite (Λ = (Λ_N, Λ_T), all 
 By the proximal point method: problems with D + wI and b − wΛ at the last Λ have impulses that are unique, also where
 contacts are redundant, and w goes to round-off. Each is solved by a semismooth Newton method on who is open, sticks
 and slips, after sweeps of Gauss and Seidel where it fails. Contacts that do not act on each other are apart.
+
+A bearing is a contact whose normal impulse is not of a gap, but the size |λ| of impulses λ = λ₀ + EΛ of its joint that
+all impulses Λ change. Linearised, Λ_N = n·(λ₀ + EΛ) with n = λ/|λ| is a row of the complementarity problem as others
+are, 0 ≤ Λ_N ⟂ Λ_N − n·(λ₀ + EΛ) ≥ 0, and the directions n follow in a few repetitions.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ HUGE = 1e12
 """Rate by one impulse alone over the scale of rates that leads nowhere: what is left of many of them is round-off."""
 SOLVED, EXACT = 1e-11, 1e-14
 """Defects of the complementarity, over the largest velocity in it, of a problem that is solved, and to round-off."""
+REPEATED, SUBSTITUTED, PRESSED = 12, 300, 8
+"""Linearisations of |λ| of bearings, substitutions of |λ| where they do not lead to the end, Newton steps before."""
 OPEN, STICK, SLIP = range(3)
 
 
@@ -178,7 +184,7 @@ def _newton(problem: Problem, impulses: Array) -> Impulses:
     x, best = impulses, judged(problem, impulses)
     most = HUGE * best.scale / max(float(problem.D.diagonal().max()), 1e-300)
     for _ in range(STEPS):
-        matrix, defect = _linear(problem, x)
+        matrix, defect = linear_system(problem, x)
         try:
             x = x - _solution(matrix, defect)
         except np.linalg.LinAlgError:
@@ -202,7 +208,7 @@ def _solution(matrix: Array, right: Array) -> Array:
     return x
 
 
-def _linear(problem: Problem, x: Array) -> tuple[Array, Array]:
+def linear_system(problem: Problem, x: Array) -> tuple[Array, Array]:
     """Jacobian and defect of the conditions that hold on the sets of an iterate."""
     now, count, at = problem.cones.linear(x, problem.at(x)), problem.contacts, np.arange(problem.contacts)
     t = len(now.on_normal)
@@ -216,3 +222,107 @@ def _linear(problem: Problem, x: Array) -> tuple[Array, Array]:
         matrix[1 + i, at, (1 + j) * count + at] += now.on_impulses[i, j]
     matrix[1:, at, at] -= now.on_normal
     return matrix.reshape(x.size, x.size), now.defect
+
+
+class Pressed(NamedTuple):
+    """Impulses ``base`` + ``by`` Λ, (k,) and (k, m), of joints, and the bearing that each of them presses.
+
+    The bearings are the last ``count`` contacts of a problem.
+    """
+
+    base: Array
+    by: Array
+    owner: Array
+    count: int
+
+    def sized(self, impulses: Array) -> tuple[Array, Array]:
+        """|λ| of all bearings (f,), and the directions of λ (k,)."""
+        own = self.base + self.by @ impulses
+        size = np.sqrt(np.bincount(self.owner, weights=own**2, minlength=self.count))
+        parts = np.bincount(self.owner, minlength=self.count)
+        at_rest = np.sqrt(1.0 / np.maximum(parts, 1))[self.owner]
+        each = size[self.owner]
+        return size, np.where(each > 0.0, own / np.where(each > 0.0, each, 1.0), at_rest)
+
+
+def solve_pressed(problem: Problem, pressed: Pressed, guess: Array) -> Impulses:
+    """The impulses near a guess, with their defect in the law of |λ| itself."""
+    best, before = _newton_pressed(problem, pressed, guess), np.inf
+    if best.defect <= EXACT:
+        return best
+    x = best.flat
+    for _ in range(REPEATED):
+        x = solve(pressed_by(problem, pressed, x), x).flat
+        best = min(best, found := judged_pressed(problem, pressed, x), key=lambda one: one.defect)
+        if found.defect <= EXACT or (found.defect <= SOLVED and found.defect > 0.1 * before):
+            return best
+        before = found.defect
+    for _ in range(SUBSTITUTED if best.defect > SOLVED else 0):
+        x = solve(pressed_by(problem, pressed, best.flat, follows=False), best.flat).flat
+        found = judged_pressed(problem, pressed, x)
+        if found.defect >= best.defect:
+            break
+        best = found
+    return best
+
+
+def _newton_pressed(problem: Problem, pressed: Pressed, x: Array) -> Impulses:
+    """Newton's method on sets and |λ| at once, the best of its steps: it ends where contacts are redundant."""
+    now = pressed_by(problem, pressed, x)
+    best = judged(now, x)
+    for _ in range(PRESSED):
+        if best.defect <= EXACT:
+            break
+        matrix, defect = linear_system(now, x)
+        try:
+            x = x - np.linalg.solve(matrix, defect)
+        except np.linalg.LinAlgError:
+            break
+        now = pressed_by(problem, pressed, x)
+        found = judged(now, x)
+        if not found.defect < best.defect and best.defect <= SOLVED:
+            break
+        best = min(best, found, key=lambda one: one.defect)
+    return best
+
+
+def judged_pressed(problem: Problem, pressed: Pressed, impulses: Array) -> Impulses:
+    """Impulses with their defect."""
+    return judged(pressed_by(problem, pressed, impulses), impulses)
+
+
+def pressed_by(problem: Problem, pressed: Pressed, impulses: Array, *, follows: bool = True) -> Problem:
+    """The problem with the normal rows of the bearings, linearised at impulses; with |λ| as there if not ``follows``.
+
+    Slips that a bearing does not have get the row y = Λ of friction that is zero.
+    """
+    D, b = problem.D.copy(), problem.b.copy()
+    first = problem.contacts - pressed.count
+    at = np.arange(first, problem.contacts)
+    size, direction = pressed.sized(impulses)
+    tangents = at[None] + problem.contacts * np.arange(1, b.size // problem.contacts)[:, None]
+    along = D[tangents, tangents].max(axis=0, initial=0.0)
+    scale = np.where(along > 0.0, along, 1.0)
+    D[at], b[at] = 0.0, -scale * size
+    if follows:
+        turned = np.zeros((pressed.count, b.size))
+        np.add.at(turned, pressed.owner, direction[:, None] * pressed.by)
+        D[at] = -scale[:, None] * turned
+        own = np.bincount(pressed.owner, weights=direction * pressed.base, minlength=pressed.count)
+        b[at] = -scale * own
+    D[at, at] += scale
+    for row in tangents:
+        none = D[row, row] == 0.0
+        D[row[none], row[none]] = scale[none]
+    return problem._replace(D=D, b=b)
+
+
+def with_bearings(rows: Array, contacts: int, slips: Array) -> Array:
+    """Rows of contacts, normal ones first, and those (t, f, …) of slips of bearings, whose normal rows are zero."""
+    t, f = slips.shape[:2]
+    whole = np.zeros((1 + t, contacts + f, *rows.shape[1:]))
+    if contacts:
+        own = rows.reshape(-1, contacts, *rows.shape[1:])
+        whole[: len(own), :contacts] = own
+    whole[1:, contacts:] = slips
+    return whole.reshape(-1, *rows.shape[1:])

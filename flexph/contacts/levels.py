@@ -18,6 +18,7 @@ from ..kernels.arrays import Arrays
 from ..kernels.contacts.gaps import Gaps, Touch, gaps_between, rates_of, tangents, vectors_of
 from ..kernels.continuous import mass_matrix
 from ..kernels.gradient import constraint_matrix, node_rows, velocity_count, world_spin_levers
+from ..kernels.jacobians.bearings import bearing_rates
 from ..kernels.jacobians.body_blocks import (
     Sides,
     as_matrix,
@@ -30,7 +31,7 @@ from ..kernels.jacobians.body_blocks import (
 from ..kernels.jacobians.contacts import gap_rows, slip_rows, vector_rows
 from ..kernels.state import Configuration, Derived, node_points, node_velocities
 from ..numerics.arrays import Array, dense
-from .complementarity import Impulses, Problem, solve
+from .complementarity import Impulses, Pressed, Problem, solve, solve_pressed, with_bearings
 from .cones import cones
 from .coupled import Coupled, pattern_of
 from .many import solve_coupled
@@ -43,7 +44,7 @@ class Level(NamedTuple):
     """Contacts (some of the gaps) and joints at a state.
 
     ``rows`` are H over v, ``spread`` PL⁻¹Hᵀ, ``lower`` L, ``joints`` G L⁻ᵀ and ``basis`` an orthonormal basis of its
-    rows (n, r).
+    rows (n, r). Dry friction of joints stands behind the contacts, ``pressed`` by what the joints carry.
     """
 
     rows: Array
@@ -53,6 +54,7 @@ class Level(NamedTuple):
     joints: Array
     basis: Array
     friction: Array
+    pressed: Pressed | None = None
 
     def rates(self, v: Array) -> Array:
         """γ, normal (c,) and then along the tangents."""
@@ -71,7 +73,16 @@ class Level(NamedTuple):
 
     def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
         """The impulses with b + D Λ as the rates of their laws, which are sums of terms of a size."""
-        return solve(Problem(self.D, b, self.friction, size), guess)
+        problem = Problem(self.D, b, self.friction, size)
+        if self.pressed is None:
+            return solve(problem, guess)
+        return solve_pressed(problem, self.pressed, np.zeros(b.size) if guess is None else guess)
+
+    def carrying(self, joints: Array, given: Array) -> Level:
+        """The same where joints have impulses, those that press bearings, while contacts have the given ones."""
+        if self.pressed is None:
+            return self
+        return self._replace(pressed=self.pressed._replace(base=joints - self.pressed.by @ given))
 
     def struck(self, v: Array, impulses: Array) -> Array:
         """The velocities after impulses."""
@@ -81,7 +92,7 @@ class Level(NamedTuple):
     def reactions(self, impulses: Array) -> Array:
         """Impulses of the joints while contacts have impulses: with the velocities b of drives they do work."""
         if not self.joints.size:
-            return np.zeros(self.joints.shape[0])
+            return np.zeros((self.joints.shape[0], *impulses.shape[1:]))
         free: Array = solve_triangular(self.lower, self.rows.T @ impulses, lower=True)
         return np.asarray(np.linalg.lstsq(self.joints.T, self.spread @ impulses - free, rcond=RANK)[0])
 
@@ -190,13 +201,26 @@ def level_at(
     part = a._replace(contacts=a.contacts.take(index))
     friction = part.contacts.friction
     if sides is None:
-        return level_of_rows(a, place, coefficient, (contact_rows(part, *place), friction))
+        return _level_with_bearings(part, place, coefficient)
     (c, d), held = place, coefficient.size > 0
     masses = as_matrix(a, mass_blocks(a), None, velocity_count(a))
     joints = sparse.csr_array((0, masses.shape[1]))
     if held:
         joints = sparse.csr_array(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
     return SparseLevel(masses, joints, sparse_contact_rows(part, c, d, sides), friction)
+
+
+def _level_with_bearings(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array) -> Level:
+    """All contacts of the arrays, and their bearings, with the joints at a state."""
+    (c, d), bearings, count = place, a.bearings, a.contacts.kind.size
+    rows = contact_rows(a, c, d) if count else np.zeros((0, velocity_count(a)))
+    if not bearings.count:
+        return level_of_rows(a, place, coefficient, (rows, a.contacts.friction))
+    slips = bearing_rates(a, c, d).reshape(*bearings.spring.shape, -1)
+    friction = np.concatenate([a.contacts.friction, bearings.friction])
+    level = level_of_rows(a, place, coefficient, (with_bearings(rows, count, slips), friction))
+    by = level.reactions(np.eye(len(level.rows)))[bearings.row]
+    return level._replace(pressed=Pressed(np.zeros(len(by)), by, bearings.owner, bearings.count))
 
 
 def level_of_rows(

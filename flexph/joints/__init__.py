@@ -20,6 +20,7 @@ from .rolling.rolling_disc import rolling_disc
 from .rolling.slipping_wheel import slipping_wheel
 from .rolling.wheel import wheel
 from .rows.connection import Connection
+from .rows.friction import CoulombFriction
 from .rows.vectors import GROUND, Ground
 from .screw import screw
 from .slider import slider
@@ -33,6 +34,7 @@ from .weld import weld
 __all__ = [
     "GROUND",
     "Connection",
+    "CoulombFriction",
     "Ground",
     "belt",
     "bushing",

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation, friction_of
-from .rows.connection import Connection, Form, PortName, across, parallel_axes, resists_sliding, resists_turning
+from ..systems.resistive_relations import Relation
+from .rows.connection import Connection, Form, PortName, across, parallel_axes
 from .rows.directions import frame_about, spatial_axes, unit_axes
+from .rows.friction import CoulombFriction
+from .rows.resistance import friction_of_sliding, friction_of_turning, resists_sliding, resists_turning
 from .rows.signs import Rail, Solid
 
 
@@ -18,6 +20,7 @@ def cylindrical(
     second_axis: Sequence[float] | None = None,
     turning_friction: Relation | None = None,
     sliding_friction: Relation | None = None,
+    friction: CoulombFriction | None = None,
 ) -> Connection:
     """A joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
@@ -39,6 +42,9 @@ def cylindrical(
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
     sliding_friction : Relation, optional
         Force [N] against the velocity [m/s] along the axis.
+    friction : CoulombFriction, optional
+        Dry friction in proportion to the force across the axis, with the radius of the bearing, against its slip along
+        and around the axis together: what turns slides almost without force.
 
     Returns
     -------
@@ -47,14 +53,21 @@ def cylindrical(
     """
 
     given = unit_axes(axis, second_axis)
-    turns, slides = friction_of("turning_friction", turning_friction), friction_of("sliding_friction", sliding_friction)
+    turns = friction_of_turning("turning_friction", turning_friction)
+    slides = friction_of_sliding("sliding_friction", sliding_friction)
+    rubs = friction_of_turning("friction", friction)
 
     def make(dim: int) -> Form:
         axes = spatial_axes(given, dim, "a cylindrical joint")
         rows = (*across(first, second, frame_about(axes[1])), *parallel_axes(first, second, axes))
-        turning = resists_turning(first, second, axes, turns, name="turning")
-        sliding = resists_sliding(first, second, axes[1], slides, name="sliding")
+        turning, _ = resists_turning(first, second, axes, turns, name="turning")
+        sliding, _ = resists_sliding(first, second, axes[1], slides, name="sliding")
+        around, bearing = resists_turning(first, second, axes, rubs, pressing=2, name="around")
+        if bearing is not None:
+            alone = CoulombFriction(bearing.friction.coefficient)
+            way, _ = resists_sliding(first, second, axes[1], alone, name="along")
+            around = (*around, *way)
         signs = (Rail(second, first, axes[1]), Solid("pin", first, axes[0]))
-        return Form(rows, (*turning, *sliding), parallel=(axes,), signs=signs)
+        return Form(rows, (*turning, *sliding, *around), parallel=(axes,), signs=signs, bearing=bearing)
 
     return Connection("cylindrical", (first, second), make)

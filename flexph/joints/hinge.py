@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation, friction_of
-from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes, resists_turning
+from ..systems.resistive_relations import Relation
+from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes
 from .rows.directions import spatial_axes, unit_axes
+from .rows.friction import CoulombFriction
+from .rows.resistance import friction_of_turning, resists_turning
 from .rows.signs import Solid
 
 
@@ -16,7 +18,7 @@ def hinge(
     *,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
-    friction: Relation | None = None,
+    friction: Relation | CoulombFriction | None = None,
 ) -> Connection:
     """A joint at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
 
@@ -30,8 +32,9 @@ def hinge(
         In space the axis in the first port's section; in the plane there is none to give.
     second_axis : sequence of float, optional
         The axis in the second port's section (in world axes for GROUND); the same components by default.
-    friction : Relation, optional
-        The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`).
+    friction : Relation or CoulombFriction, optional
+        The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`), or dry friction in
+        proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
 
     Returns
     -------
@@ -53,17 +56,19 @@ def hinge(
     ['x', 'y', 'z', 'tilt 1', 'tilt 2']
     """
 
-    given, resists = unit_axes(axis, second_axis), friction_of("friction", friction)
+    given, resists = unit_axes(axis, second_axis), friction_of_turning("friction", friction)
 
     def make(dim: int) -> Form:
         rows = coincidence(first, second, dim)
         if dim == 2:
             if given is not None:
                 raise ValueError("a hinge takes no axis in the plane")
-            return Form(rows, resists_turning(first, second, None, resists), signs=(Solid("pin", first),))
+            measures, bearing = resists_turning(first, second, None, resists, pressing=dim)
+            return Form(rows, measures, signs=(Solid("pin", first),), bearing=bearing)
         axes = spatial_axes(given, dim, "a hinge")
-        measures = resists_turning(first, second, axes, resists)
+        measures, bearing = resists_turning(first, second, axes, resists, pressing=dim)
         signs = (Solid("pin", first, axes[0]),)
-        return Form((*rows, *parallel_axes(first, second, axes)), measures, parallel=(axes,), signs=signs)
+        rows = (*rows, *parallel_axes(first, second, axes))
+        return Form(rows, measures, parallel=(axes,), signs=signs, bearing=bearing)
 
     return Connection("hinge", (first, second), make)

@@ -11,14 +11,21 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .rows.connection import Connection, Form, PortName, Row
 from .rows.directions import axis
+from .rows.friction import Bearing, CoulombFriction
 from .rows.laws import CurveShape, PointOnCurve
+from .rows.resistance import friction_of_sliding
 from .rows.signs import Solid
 from .rows.vectors import GROUND, Ground, Product, along, between
 
 
 @checked
 def point_on_curve(
-    port: str, curve: Sequence[PortName], *, degree: int = 1, at: Sequence[float] | None = None
+    port: str,
+    curve: Sequence[PortName],
+    *,
+    degree: int = 1,
+    at: Sequence[float] | None = None,
+    friction: CoulombFriction | None = None,
 ) -> Connection:
     """A port slides on a curve through ports of a body, which moves and bends with it: 0 = n·(P − p(s)) for n ⟂ dp/ds.
 
@@ -39,6 +46,8 @@ def point_on_curve(
     at : sequence of float, optional
         Places s of the ports, ascending; 0, 1, 2, … by default. Pieces are polynomials of s: of a beam, equal distances
         within each element.
+    friction : CoulombFriction, optional
+        Dry friction along the curve in proportion to the force across it.
 
     Returns
     -------
@@ -89,6 +98,7 @@ def point_on_curve(
     places = np.arange(float(count)) if at is None else check.array("at", at, (count,))
     if any(a >= b for a, b in pairwise(places)):
         raise ValueError(f"at must ascend, one place for each of {count} ports")
+    friction_of_sliding("friction", friction)
     first = curve[0]
     frame = GROUND if isinstance(first, Ground) else first
 
@@ -98,6 +108,7 @@ def point_on_curve(
         shape = CurveShape(products, tuple(places.tolist()), degree)
         names = ["across"] if dim == 2 else ["across 1", "across 2"]
         rows = tuple(Row(name, PointOnCurve(shape, i)) for i, name in enumerate(names))
-        return Form(rows, signs=(Solid("sleeve", port, axes=frame),))
+        bearing = None if friction is None else Bearing(friction, len(rows), along_curve=True)
+        return Form(rows, signs=(Solid("sleeve", port, axes=frame),), bearing=bearing)
 
     return Connection("point_on_curve", (port, first), make)

@@ -6,11 +6,14 @@ from dataclasses import replace
 from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, PortName
+from .rows.friction import CoulombFriction
 from .slider import slider
 
 
 @checked
-def prismatic(port: str, rail: PortName, *, direction: Sequence[float], friction: Relation | None = None) -> Connection:
+def prismatic(
+    port: str, rail: PortName, *, direction: Sequence[float], friction: Relation | CoulombFriction | None = None
+) -> Connection:
     """The port moves on a line through the rail port without turning; one relative freedom.
 
     ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; the relative rotation stays as assembled. The same as
@@ -24,8 +27,8 @@ def prismatic(port: str, rail: PortName, *, direction: Sequence[float], friction
         Port of another body, or a place ``GROUND.at(...)``.
     direction : array_like
         Direction of the line in the section at the rail port, of ``GROUND`` in world axes.
-    friction : Relation, optional
-        Force [N] against the sliding velocity [m/s] along the direction.
+    friction : Relation or CoulombFriction, optional
+        See :func:`slider`.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
 from .hinge import hinge
 from .rows.connection import Connection, PortName
+from .rows.friction import CoulombFriction
 
 
 @checked
@@ -16,7 +17,7 @@ def revolute(
     *,
     axis: Sequence[float],
     second_axis: Sequence[float] | None = None,
-    friction: Relation | None = None,
+    friction: Relation | CoulombFriction | None = None,
 ) -> Connection:
     """A joint with one point and one axis in common: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
 
@@ -33,8 +34,9 @@ def revolute(
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
-    friction : Relation, optional
-        Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
+    friction : Relation or CoulombFriction, optional
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`), or dry friction
+        in proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation, friction_of
+from ..systems.resistive_relations import Relation
 from .rows.connection import (
     Connection,
     Form,
@@ -11,10 +11,11 @@ from .rows.connection import (
     across,
     angle_row,
     relative_angle,
-    resists_sliding,
     same_rotation,
 )
 from .rows.directions import fitting, frame_about, perpendicular, unit
+from .rows.friction import CoulombFriction
+from .rows.resistance import friction_of_sliding, resists_sliding
 from .rows.signs import Rail, Solid
 
 
@@ -25,7 +26,7 @@ def slider(
     *,
     direction: Sequence[float] = (1.0, 0.0),
     turning: bool = False,
-    friction: Relation | None = None,
+    friction: Relation | CoulombFriction | None = None,
 ) -> Connection:
     """The port moves on a line through the rail port, along a direction fixed in the rail's section or in the world.
 
@@ -42,8 +43,9 @@ def slider(
     turning : bool
         False keeps the relative rotation as assembled (a prismatic joint, one relative freedom); True is a pin in a
         slot, two freedoms in the plane and four in space, and what a point mass needs.
-    friction : Relation, optional
-        Force [N] against the sliding velocity [m/s] along the direction.
+    friction : Relation or CoulombFriction, optional
+        Force [N] against the sliding velocity [m/s] along the direction, or dry friction in proportion to the force
+        across the line (:class:`flexph.CoulombFriction`; a torque that the joint carries does not press).
 
     Returns
     -------
@@ -51,16 +53,16 @@ def slider(
         The joint, for :func:`flexph.connect`.
     """
 
-    along, resists = unit("direction", direction), friction_of("friction", friction)
+    along, resists = unit("direction", direction), friction_of_sliding("friction", friction)
 
     def make(dim: int) -> Form:
         d = fitting("direction", along, dim)
         rows = across(port, rail, (perpendicular(d),) if dim == 2 else frame_about(d))
-        measures = resists_sliding(port, rail, d, resists)
+        measures, bearing = resists_sliding(port, rail, d, resists, pressing=dim - 1)
         signs = (Rail(rail, port, d), Solid("sleeve", port, d, axes=rail))
         if turning:
-            return Form(rows, measures, signs=signs)
-        return Form((*rows, *fixed_rotation(port, rail, dim)), measures, signs=signs)
+            return Form(rows, measures, signs=signs, bearing=bearing)
+        return Form((*rows, *fixed_rotation(port, rail, dim)), measures, signs=signs, bearing=bearing)
 
     return Connection("slider", (port, rail), make)
 

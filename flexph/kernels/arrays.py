@@ -15,6 +15,7 @@ from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
 from .contacts.gaps import Contacts
 from .loads.faces import Faces
+from .rates.bearings import Bearings
 from .rates.curves import Curve
 from .rates.slips import Slips
 from .strains import Strains
@@ -69,6 +70,7 @@ class Arrays(NamedTuple):
     rolling: Rolling
     contacts: Contacts
     slips: Slips
+    bearings: Bearings
     curves: tuple[Curve, ...]
     input_node: Any  # (k·d, i): node forces of the inputs
     input_torque: Any  # (t·s, i): section torques of the inputs

@@ -24,6 +24,7 @@ from .contacts.gaps import Touch
 from .contacts.rubbing import with_anchors
 from .decay import end_rates, mass, unpacked
 from .loads.faces import face_forces
+from .rates.bearings import add_curve_friction, slipped, tensions
 from .rates.on_curves import add_curve_forces, all_over_step, curve_gaps
 from .rates.slips import add_slip_forces, slid
 from .rolling import add_forces as add_rolling
@@ -99,12 +100,19 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     vector_mean, product, lever = 0.5 * (known.vector + vector), products(a, vector), 0.5 * (known.arm + arm)
     e0, held = start.spring[: a.springs.stored], start.spring[a.springs.stored :]
     measured = measure(a.springs, e0, h, (known.product, product), moved=s.moved, stuck=s.stuck)
+    if s.rub is not None:
+        measured = measured._replace(tension=measured.tension + tensions(a.bearings, s.rub, measured.tension.size))
     lam, gain = s.multipliers(x.lam), gains(a, known.product, product)
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
     on_curves = all_over_step(a.curves, known.on_curves, known.product, product)
     add_curve_forces(a.curves, on_curves, lam, on_product)
-    slips = None
+    slips = by_bearing = None
+    if a.bearings.count:
+        places = tuple(zip(a.curves, on_curves, strict=True))
+        by_bearing = slipped(a.bearings, measured.extension, places, product - known.product)
+        if s.rub is not None:
+            add_curve_friction(a.bearings, s.rub, places, on_product)
     if a.slips.slip.size:
         speed = node_velocities(a, x, inverse.transpose(0, 2, 1), lever)
         change = product_changes(a, a.incidence @ speed, vector_mean)
@@ -167,6 +175,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         gain=gain,
         touch=touch,
         slid=slips,
+        slipped=by_bearing,
         on_curves=on_curves,
         spin=None if s.decay is None else x.omega,
     )

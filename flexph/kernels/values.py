@@ -28,7 +28,7 @@ class Schedule(NamedTuple):
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
     iteration. ``block`` is a large part of the Jacobian that steps of this length share. ``push`` are the forces of
-    rigid contacts, normal (c,) and along their tangents (t, c).
+    rigid contacts, normal (c,) and along their tangents (t, c), ``rub`` (t, f) those of dry friction in joints.
     """
 
     coefficient_0: Array
@@ -43,6 +43,7 @@ class Schedule(NamedTuple):
     stuck: Array | None = None
     block: Any = None
     push: tuple[Array, Array] | None = None
+    rub: Array | None = None
 
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of all constraints from those of the step."""
@@ -90,6 +91,7 @@ class Trial(NamedTuple):
     gain: Array  # of the terms of constraints on velocities
     touch: Touch | None = None  # contacts
     slid: Slid | None = None  # friction against slips
+    slipped: Array | None = None  # (t, f), slips of bearings
     on_curves: tuple[OnCurve, ...] = ()
     spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
 

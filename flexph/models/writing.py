@@ -25,7 +25,7 @@ from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
 from .schema.elements import CONNECTIONS
 from .schema.entry import Entry, kind_of
-from .schema.functions import Components, Turned
+from .schema.functions import Components, CoulombFriction, Turned
 from .values.expressions import Expression
 
 FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
@@ -172,7 +172,7 @@ class _Writer:
                     return self.name_of(section, kind, value, path)
         if any(type(value) is kind.makes for kind in all_kinds().parts):
             return self.values(dict(_changed(value)), path)
-        for own in (*SHAPES, *LAWS):
+        for own in (*SHAPES, *LAWS, CoulombFriction):
             if type(value) is own.makes:
                 return {"kind": kind_of(own), **self.values(dict(_changed(value)), path)}
         if callable(value):

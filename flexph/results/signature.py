@@ -30,6 +30,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
     springs = [f"{name}: {m.stiffness:.9g} {_resists(m)}" for name, m in measures(mechanism.connections)]
     springs += [f"{c.name}: {s.friction} {_digest(s.components)}" for c in mechanism.connections for s in c.form.slips]
+    springs += [f"{c.name}: {b.friction} {b.pressing}" for c in mechanism.connections if (b := c.form.bearing)]
     bodies = [f"{name}: {_constants(frame)}" for name, frame in mechanism.frames.items()]
     bodies += [f"{k}: {_strains(b)}" for k, b in mechanism.bodies.items() if isinstance(b, NodalBody)]
     return parts + names + joints + bodies + springs + ["gravity " + " ".join(f"{g:.9g}" for g in mechanism.gravity)]

@@ -290,7 +290,7 @@ def _joints() -> dict[str, Call]:
         "cartesian_spring_damper": pair | {"stiffness": (1.0, 1.0), "damping": 0.1, "offset": (0.0, 0.0),
                                            "axes": np.eye(2), "name": "s"},
         "cylindrical": pair | {"axis": axis, "second_axis": axis, "turning_friction": friction,
-                               "sliding_friction": None},
+                               "sliding_friction": None, "friction": None},
         "distance": pair | {"length": 1.0},
         "distributed_load": {"port": "a.span", "axes": "world", "name": "wind"},
         "drive": {"port": "a.root", "reference": GROUND, "angle": lambda t: t},
@@ -299,7 +299,8 @@ def _joints() -> dict[str, Call]:
         "knife_edge": {"port": "a.tip", "ground": GROUND, "axis": (0.0, 1.0)},
         "planar": pair | {"normal": axis, "second_normal": axis},
         "prismatic": {"port": "a.tip", "rail": "b.root", "direction": axis, "friction": friction},
-        "point_on_curve": {"port": "a.tip", "curve": ["b.root", "b.tip"], "degree": 1, "at": (0.0, 1.0)},
+        "point_on_curve": {"port": "a.tip", "curve": ["b.root", "b.tip"], "degree": 1, "at": (0.0, 1.0),
+                           "friction": None},
         "revolute": pair | {"axis": axis, "second_axis": axis, "friction": friction},
         "rolling_disc": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis},
         "slider": {"port": "a.tip", "rail": GROUND, "direction": (1.0, 0.0), "turning": True, "friction": friction},
@@ -314,6 +315,7 @@ def _joints() -> dict[str, Call]:
         "wheel": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis, "height": True},
         "coulomb": {"force": 1.0, "speed": 0.1, "static": 1.2, "stribeck": 0.2, "viscous": 0.1},
         "viscous": {"coefficient": 0.1},
+        "CoulombFriction": {"coefficient": 0.1, "radius": 0.01},
     }  # fmt: skip
     table = {name: Call(f[name], arguments) for name, arguments in given.items()}
     table["Ground.at"] = Call(lambda x, y: GROUND.at(x, y), {"x": 0.0, "y": 1.0})

@@ -58,8 +58,7 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
     linear: DenseStep | SparseStep | None = None
     least, since = np.inf, 0
     for iteration in range(1, ITERATIONS + 1):
-        pushed = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
-        iterate = evaluated(a, pushed, x)
+        iterate = evaluated(a, _pushed(a, step, index, impulses), x)
         if sides is None:
             linear = dense_step(a, iterate, index, (iteration, size, impulses))
         else:
@@ -87,11 +86,12 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         raise StepFailed("the contacts of the step did not settle", ITERATIONS, size)
     if found.defect > UNSOLVED:
         raise StepFailed("no law of the contacts could be met", iteration, found.defect)
-    last = step._replace(schedule=step.schedule._replace(push=_push(a, index, impulses / step.h)))
+    last = _pushed(a, step, index, impulses)
     iterate = evaluated(a, last, x)
     if is_open(iterate.trial, gap_sizes(a, step)):
         raise StepFailed("the iteration ended away from the constraints", iteration, size)
-    own, sized = linear.missed(impulses, rates_of(a, iterate, index))
+    carried = step.h * step.schedule.multipliers(x.lam)[a.bearings.row]
+    own, sized = linear.missed(impulses, rates_of(a, iterate, index), carried)
     return Closed(Converged(iterate.x, iterate.trial, iteration, linear.solve), last, own, sized)
 
 
@@ -105,11 +105,13 @@ def _scale(a: Arrays, step: Step, guess: Means) -> Array:
     return scale
 
 
-def _push(a: Arrays, index: Array, forces: Array) -> tuple[Array, Array]:
-    """Forces of some of the contacts as those of all, normal (c,) and along the tangents (t, c)."""
-    t, own = a.dim - 1, forces.reshape(-1, index.size)
-    normal, friction = np.zeros(a.contacts.kind.size), np.zeros((t, a.contacts.kind.size))
-    normal[index] = own[0]
+def _pushed(a: Arrays, step: Step, index: Array, impulses: Array) -> Step:
+    """The step with impulses of some of the contacts as forces of all, and with those of all bearings."""
+    t, f, count = a.dim - 1, a.bearings.count, a.contacts.kind.size
+    own = (impulses / step.h).reshape(-1, index.size + f)
+    normal, friction = np.zeros(count), np.zeros((t, count))
+    normal[index] = own[0, : index.size]
     if len(own) > 1:
-        friction[:, index] = own[1:]
-    return normal, friction
+        friction[:, index] = own[1:, : index.size]
+    rub = own[1:, index.size :] if f else None
+    return step._replace(schedule=step.schedule._replace(push=(normal, friction), rub=rub))

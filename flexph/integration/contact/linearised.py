@@ -1,4 +1,6 @@
-"""A step at an iterate, linearised, with some of the rigid contacts: how impulses change it, dense or by bodies."""
+"""A step at an iterate, linearised, with some of the rigid contacts: how impulses change it, dense or by bodies.
+
+Dry friction of joints is among the dense ones."""
 
 from __future__ import annotations
 
@@ -9,13 +11,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ...contacts.complementarity import Impulses, Problem, solve
+from ...contacts.complementarity import Impulses, Pressed, Problem, pressed_by, solve, solve_pressed, with_bearings
 from ...contacts.cones import Cones, cones
 from ...contacts.coupled import Coupled, pattern_of
 from ...contacts.many import solve_coupled
 from ...kernels.arrays import Arrays
 from ...kernels.contacts.gaps import Touch
 from ...kernels.gradient import velocity_count
+from ...kernels.jacobians.bearings import bearing_rows
 from ...kernels.jacobians.blocks import flatten, node_blocks, node_gradients, unflatten
 from ...kernels.jacobians.body_blocks import Sides, motion_matrix, pair_rows
 from ...kernels.jacobians.contacts import gap_rows, slip_rows, taken, vector_rows
@@ -43,17 +46,23 @@ class DenseStep(NamedTuple):
     spread: Array
     problem: Problem
     terms: float
+    pressed: Pressed | None
 
     def solved(self, given: Array, size: float) -> Change:
         """The impulses near those given, with rates that are sums of this size at least."""
-        found = solve(self.problem._replace(size=max(self.terms, size)), given)
+        problem = self.problem._replace(size=max(self.terms, size))
+        found = solve(problem, given) if self.pressed is None else solve_pressed(problem, self.pressed, given)
         return Change(found, self.free + self.spread @ (found.flat - given))
 
-    def missed(self, impulses: Array, rates: Array) -> tuple[Impulses, float]:
-        """Impulses judged by rates, with what their defect is relative to [m/s]."""
+    def missed(self, impulses: Array, rates: Array, joints: Array) -> tuple[Impulses, float]:
+        """Impulses judged by rates and the impulses of joints, with what their defect is relative to [m/s]."""
         b = rates - self.problem.D @ impulses
         scale = max(float(np.abs(b).max()), self.terms, 1e-300)
-        return _judged(self.problem.cones, (impulses, rates), scale)
+        if self.pressed is None:
+            return _judged(self.problem.cones, (impulses, rates), scale)
+        own = self.pressed._replace(base=joints, by=0.0 * self.pressed.by)
+        problem = pressed_by(self.problem._replace(b=b), own, impulses)
+        return _judged(problem.cones, (impulses, problem.at(impulses)), scale)
 
 
 class SparseStep(NamedTuple):
@@ -82,7 +91,7 @@ class SparseStep(NamedTuple):
         problem = self.problem._replace(push=push, rates=rates_of(a, iterate, index))
         return self._replace(problem=problem, start=np.zeros(push.size))
 
-    def missed(self, impulses: Array, rates: Array) -> tuple[Impulses, float]:
+    def missed(self, impulses: Array, rates: Array, joints: Array) -> tuple[Impulses, float]:
         """See :class:`DenseStep`."""
         return _judged(self.problem.cones, (impulses, rates), max(self.terms, self.free, 1e-300))
 
@@ -98,20 +107,41 @@ def dense_step(a: Arrays, iterate: Iterate, index: Array, at: tuple[int, float, 
     iteration, size, given = at
     solve_with = factored(a, iterate, iteration, size)
     correction = solve_with(iterate.defect)
-    point, h, own = iterate.point, iterate.step.h, touch_of(iterate, index)
-    part = a._replace(contacts=a.contacts.take(index))
-    B, W = node_gradients(a, point, node_blocks(a, point)[0])
-    on, moved = vector_rows(part, B), vector_rows(part, W)
-    acting, rates = [dense(gap_rows(own.gaps.mean, on))], [dense(gap_rows(own.gaps.end, moved)) / h]
-    if part.contacts.friction.any():
-        frame: Any = np.swapaxes(iterate.trial.inverse, 1, 2)
-        slips = [dense(row) for row in slip_rows(part, on[0], own, frame)]
-        acting, rates = acting + slips, rates + slips
-    R, spread = np.vstack(rates), _spread(a, solve_with, np.vstack(acting), iterate.x.lam.size)
-    n = velocity_count(a)
+    h, n, bearings = iterate.step.h, velocity_count(a), a.bearings
+    A, R = _rows(a, iterate, index)
+    spread = _spread(a, solve_with, A, iterate.x.lam.size)
     D, free = R @ spread[:n], -np.concatenate([flatten(a, correction), correction.lam])
     b = rates_of(a, iterate, index) + R @ free[:n] - D @ given
-    return DenseStep(solve_with, free, spread, Problem(D, b, part.contacts.friction), _terms(a, R, iterate))
+    problem, pressed = Problem(D, b, np.concatenate([a.contacts.friction[index], bearings.friction])), None
+    if bearings.count:
+        own = iterate.step.schedule.multipliers
+        by = h * own(spread[n:])[bearings.row]
+        base = h * own(iterate.x.lam + free[n:])[bearings.row] - by @ given
+        pressed = Pressed(base, by, bearings.owner, bearings.count)
+    return DenseStep(solve_with, free, spread, problem, _terms(a, R, iterate), pressed)
+
+
+def _rows(a: Arrays, iterate: Iterate, index: Array) -> tuple[Array, Array]:
+    """How some of the contacts and all bearings act, and what moves them, (m, n_v) each, normal rows first."""
+    point, h, width = iterate.point, iterate.step.h, velocity_count(a)
+    B, W = node_gradients(a, point, node_blocks(a, point)[0])
+    acting, rates = np.zeros((0, width)), np.zeros((0, width))
+    if index.size:
+        part, own = a._replace(contacts=a.contacts.take(index)), touch_of(iterate, index)
+        on, moved = vector_rows(part, B), vector_rows(part, W)
+        acting, rates = dense(gap_rows(own.gaps.mean, on)), dense(gap_rows(own.gaps.end, moved)) / h
+        if part.contacts.friction.any():
+            frame: Any = np.swapaxes(iterate.trial.inverse, 1, 2)
+            slips = [dense(row) for row in slip_rows(part, on[0], own, frame)]
+            acting, rates = np.vstack([acting, *slips]), np.vstack([rates, *slips])
+    if not a.bearings.count:
+        return acting, rates
+    shape, of_bearings = (*a.bearings.spring.shape, width), bearing_rows(a, point, B, W)
+    acting, rates = (
+        with_bearings(rows, index.size, own.reshape(shape))
+        for rows, own in zip((acting, rates), of_bearings, strict=True)
+    )
+    return acting, rates
 
 
 def sparse_step(a: Arrays, iterate: Iterate, index: Array, sides: Sides, known: SparseStep | None) -> SparseStep:
@@ -158,9 +188,12 @@ def touch_of(iterate: Iterate, index: Array) -> Touch:
 
 
 def rates_of(a: Arrays, iterate: Iterate, index: Array) -> Array:
-    """Gaps at the end of a step, and the slips where there is friction, over its length."""
-    own, frictional = touch_of(iterate, index), a.contacts.friction[index].any()
-    return np.concatenate([own.gaps.after, *(own.slip if frictional else ())]) / iterate.step.h
+    """Gaps at the end of a step, and the slips where there is friction, over its length; those of all bearings."""
+    rates, slipped = np.zeros(0), iterate.trial.slipped
+    if index.size:
+        own, frictional = touch_of(iterate, index), a.contacts.friction[index].any()
+        rates = np.concatenate([own.gaps.after, *(own.slip if frictional else ())]) / iterate.step.h
+    return rates if slipped is None else with_bearings(rates, index.size, slipped / iterate.step.h)
 
 
 def _terms(a: Arrays, rates: Any, iterate: Iterate) -> float:
@@ -169,8 +202,11 @@ def _terms(a: Arrays, rates: Any, iterate: Iterate) -> float:
 
 def _spread(a: Arrays, solve_with: Solve, rows: Array, multipliers: int) -> Array:
     """What unit impulses along the rows (m, n_v) add to mean velocities and multipliers, (n_v + g, m)."""
-    columns = []
+    columns, nothing = [], np.zeros(rows.shape[1] + multipliers)
     for row in rows:
+        if not row.any():
+            columns.append(nothing)
+            continue
         y = solve_with(unflatten(a, row, np.zeros(multipliers)))
         columns.append(np.concatenate([flatten(a, y), y.lam]))
-    return np.array(columns).T.reshape(-1, len(rows))
+    return np.array(columns).T.reshape(nothing.size, len(rows))

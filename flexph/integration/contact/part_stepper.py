@@ -9,10 +9,11 @@ from typing import Literal, Self
 import numpy as np
 
 from ...contacts.broad_phase import broad_phase
-from ...contacts.levels import AnyLevel, SparseLevel, gaps_at, level_at
+from ...contacts.levels import AnyLevel, Level, gaps_at, level_at
 from ...contacts.velocities import Strike, impact, settle
 from ...kernels.contacts.gaps import TOUCHING, Contacts, no_contacts
 from ...kernels.gradient import velocity_count
+from ...kernels.jacobians.bearings import bearing_rates
 from ...kernels.jacobians.body_blocks import Sides, sides_of
 from ...kernels.resolution import coordinate_size
 from ...kernels.state import derive, node_points
@@ -29,6 +30,8 @@ from .parts import Part
 
 MANY = 30
 """Velocities from which on matrices are sparse."""
+STILL, SLIPPING = 1e-12, 1e-9
+"""Slip of a bearing over its terms up to which it rests, and share of its bound below which it sticks."""
 NONE = np.zeros(0, dtype=int)
 """No contacts."""
 
@@ -79,6 +82,7 @@ class PartStepper(ExactStepper):
     def _sides(self, index: Array) -> Sides | None:
         """Both sides of some contacts where they are between many rigid bodies; None where matrices are small."""
         small = velocity_count(self.arrays) <= MANY or self.least_norm or not self._contacts.rigid.all()
+        small = small or self.arrays.bearings.count > 0
         return None if small else sides_of(self.arrays._replace(contacts=self._contacts.take(index)))
 
     def _strike(self, at: StepStart, index: Array, level: AnyLevel | None = None) -> Part:
@@ -86,28 +90,46 @@ class PartStepper(ExactStepper):
         level = self._level(at, index) if level is None else level
         v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
         held, mu = level.joined(v, b)
-        strike = impact(level, held, self._contacts.restitution[index])
+        if isinstance(level, Level):
+            level = level.carrying(mu[self.arrays.bearings.row], np.zeros(len(level.rows)))
+        elastic = np.append(self._contacts.restitution[index], np.zeros(self.arrays.bearings.count))
+        strike = impact(level, held, elastic)
         after = level.struck(held, strike.impulses)
         return self._booked(at, after, (mu, index, level), impact=strike)
 
     def _settled(self, part: Part, closed: Array) -> list[Part]:
         """A part of a step, and what settles at its end."""
-        if not closed.size:
+        bearings, count = self.arrays.bearings, closed.size
+        if not count + bearings.count:
             return [part]
-        end, given = part.end, part.impulses.reshape(-1, closed.size)
-        own = (given[0] > 0.0) | np.isin(closed, self._touching(end))
-        if not own.any():
+        end, given = part.end, part.impulses.reshape(-1, count + bearings.count)
+        own = (given[0, :count] > 0.0) | np.isin(closed, self._touching(end))
+        v = velocities_of(self.mechanism, end.state.c)
+        if not own.any() and not self._sticks(end, v, given[:, count:]):
             return [part]
-        index = closed[own]
+        index, own = closed[own], np.append(own, np.ones(bearings.count, dtype=bool))
         level = self._level(end, index)
-        v, b = velocities_of(self.mechanism, end.state.c), self._joint_rates(end)
+        given, b = given[:, own].ravel()[: level.rows.shape[0]], self._joint_rates(end)
         held, mu = level.joined(v, b)
-        before = given[:, own].ravel()[: level.rows.shape[0]]
-        if not b.size and isinstance(level, SparseLevel) and level.obeys(held, before):
+        if isinstance(level, Level):
+            level = level.carrying((part.length * part.stage + mu)[bearings.row], given)
+        elif not b.size and level.obeys(held, given):
             return [part]
-        strike = settle(level, held, before, self.accounts.closed(part.flows))
+        strike = settle(level, held, given, self.accounts.closed(part.flows))
+        before = given, part.closing[own[:count]]
         after = level.struck(held, strike.impulses)
-        return [part, self._booked(end, after, (mu, index, level), settled=strike, before=(before, part.closing[own]))]
+        return [part, self._booked(end, after, (mu, index, level), settled=strike, before=before)]
+
+    def _sticks(self, end: StepStart, v: Array, impulses: Array) -> bool:
+        """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
+        a, bearings = self.arrays, self.arrays.bearings
+        if not bearings.count:
+            return False
+        rows, (normal, *friction) = bearing_rates(a, end.state.c, end.state.d), impulses
+        slip, rub = (rows @ v).reshape(bearings.spring.shape), np.array(friction)
+        moves = np.linalg.norm(slip, axis=0) > STILL * (np.abs(rows) @ np.abs(v)).max()
+        holds = np.linalg.norm(rub, axis=0) < (1.0 - SLIPPING) * bearings.friction * normal
+        return bool((moves & (holds | (np.sum(rub * slip, axis=0) > 0.0))).any())
 
     def _joint_rates(self, at: StepStart) -> Array:
         return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
@@ -176,13 +198,16 @@ class PartStepper(ExactStepper):
         """The step to a time in which some contacts may close; ``known`` is the same with fewer of them."""
         h, (step, guess) = time - start.time, self._to_solve(start, time)
         rates = self.table.rates(time, h)
-        impulses = np.zeros((self.arrays.dim if self._contacts.friction[closed].any() else 1) * closed.size)
-        missed, scale, means = 0.0, 0.0, None
+        f, missed, scale, means = self.arrays.bearings.count, 0.0, 0.0, None
+        frictional = f or self._contacts.friction[closed].any()
+        impulses = np.zeros((self.arrays.dim if frictional else 1, closed.size + f))
         if known is not None and known.means is not None:
             guess = known.means
-            given = known.impulses.reshape(-1, known.closed.size)
-            impulses.reshape(-1, closed.size)[: len(given), np.isin(closed, known.closed)] = given
-        if closed.size:
+            given = known.impulses.reshape(-1, known.closed.size + f)
+            same = np.append(np.isin(closed, known.closed), np.ones(f, dtype=bool))
+            impulses[: len(given), same] = given
+        impulses = impulses.ravel()
+        if impulses.size:
             solution = self._closed(step, guess, closed, impulses)
             step, own, converged = solution.step, solution.impulses, solution.converged
             impulses, missed, scale, means = own.flat, own.defect * own.scale, solution.scale, converged.means

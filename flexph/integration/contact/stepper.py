@@ -47,6 +47,8 @@ class RigidStepper(ImpactStepper):
     def start(self, start: State) -> StepStart:
         """Where a run starts; raises ValueError where bodies are in each other."""
         begun = super().start(start)
+        if not self._rigid.size:
+            return begun
         gaps = self._gaps(begun)[self._rigid]
         worst = int(np.argmin(gaps))
         if gaps[worst] < -INSIDE * self._size(begun):
@@ -60,7 +62,7 @@ class RigidStepper(ImpactStepper):
     def step(self, start: StepStart, time: float) -> StepResult:
         """The step from a start to a time [s]; raises StepFailed."""
         if time <= start.time:
-            raise StepFailed("steps with rigid contacts go forward in time", 0, 0.0)
+            raise StepFailed("steps with rigid contacts or dry friction go forward in time", 0, 0.0)
         try:
             parts, before = self._parts(start, time), start
             for part in parts:  # not those that were tried: contacts may end them before a curve does

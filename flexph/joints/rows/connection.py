@@ -14,6 +14,7 @@ from ...numerics import checks as check
 from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
+from .friction import Bearing
 from .gaps import Gap
 from .laws import Alignment, Angle, Law, Offset
 from .signs import Sign, Solid
@@ -35,7 +36,8 @@ class Measure:
 
     ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
     length, component [m] or angle [rad] without force, None for that at the assembled pose, or a function of time.
-    ``name`` tells the measures of one element apart.
+    ``name`` tells the measures of one element apart. With a ``lever`` (of an angle a radius) it is a slip of the
+    bearing of its joint.
     """
 
     kind: Literal["length", "component", "angle"]
@@ -44,6 +46,7 @@ class Measure:
     damping: float | Relation
     free: float | Callable[[float], float] | None
     name: str = ""
+    lever: float = 0.0
 
     @property
     def is_driven(self) -> bool:
@@ -75,7 +78,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Form:
-    """The rows, measures, gaps and slips of a connection in the plane or in space.
+    """The rows, measures, gaps, slips and the bearing of a connection in the plane or in space.
 
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
     closed (of drives as functions of time): with them the assembly finds its way from any guess. ``signs`` are what it
@@ -88,6 +91,7 @@ class Form:
     signs: tuple[Sign, ...] = field(default=(), compare=False)
     gaps: tuple[Gap, ...] = ()
     slips: tuple[Slip, ...] = ()
+    bearing: Bearing | None = None
 
 
 NOTHING = Form()
@@ -207,31 +211,16 @@ def planar_or_about(
     return relative_angle(first, second, 3, spatial_axes(axes, 3, kind))
 
 
-def resists_turning(
-    first: str, second: PortName, axes: Axes | None, friction: float | Relation, *, name: str = ""
-) -> tuple[Measure, ...]:
-    """The friction of a joint that turns about an axis (None in the plane); nothing without friction."""
-    if friction == 0.0:
-        return ()
-    turn = relative_angle(first, second, 2 if axes is None else 3, axes)
-    return (Measure("angle", turn, 0.0, friction, None, name),)
-
-
-def resists_sliding(
-    first: str, second: PortName, direction: Direction, friction: float | Relation, *, name: str = ""
-) -> tuple[Measure, ...]:
-    """The friction of a joint that slides along a direction of the second section; nothing without friction."""
-    if friction == 0.0:
-        return ()
-    offset = Product(between(first, second), along(second, direction))
-    return (Measure("component", (offset,), 0.0, friction, None, name),)
+def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
+    """All measures with their connections in the order of the kernels: lengths, components, angles."""
+    order = ("length", "component", "angle")
+    pairs = [(c, m) for c in connections for m in c.form.measures]
+    return sorted(pairs, key=lambda pair: order.index(pair[1].kind))
 
 
 def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
-    """Names and measures of all spring-dampers in the order of the kernels: lengths, components, angles."""
-    order = ("length", "component", "angle")
-    pairs = [(c, m) for c in connections for m in c.form.measures]
-    for c, m in sorted(pairs, key=lambda pair: order.index(pair[1].kind)):
+    """Names and measures of all spring-dampers in the order of the kernels."""
+    for c, m in owned_measures(connections):
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 

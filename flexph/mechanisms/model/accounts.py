@@ -49,7 +49,7 @@ WAYS = ("normal", "friction")
 KINDS = ("impact", "arrival", "friction", "settling")
 """What rigid contacts take: at impacts, where a step closes a gap, by friction in steps, and at the ends of steps."""
 JOINED = "joints at impacts"
-"""What goes where impacts begin with velocities that keep the joints."""
+"""What goes where impacts, and what sticks at the end of a step, begin with velocities that keep the joints."""
 
 
 class Accounts:
@@ -103,12 +103,17 @@ class Accounts:
         losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
         self.slipping = sum(len(c.form.slips) for c in mechanism.connections)
         losses = (*losses, *(c.name for c in mechanism.connections for _ in c.form.slips))
-        losses = (*losses, *(touching[i].name for i in self.compliant))
+        rubbing = [c.name for c in mechanism.connections if c.form.bearing is not None]
+        self.rubbing, self._first_bearing = len(rubbing), len(losses)
+        at_impacts = [f"{name}: impact" for name in rubbing if self.rigid.size]
+        losses = (*losses, *rubbing, *at_impacts, *(touching[i].name for i in self.compliant))
         losses = (*losses, *(f"{touching[i].name}: {kind}" for kind in KINDS for i in self.rigid))
-        losses = (*losses, JOINED) if self.rigid.size and self._joints else losses
+        self.joins = bool(self._joints and (self.rigid.size or rubbing))
+        losses = (*losses, JOINED) if self.joins else losses
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
         struck = tuple(f"{touching[i].name}: {way} at impacts" for way in WAYS for i in self.rigid)
         self.impulses = (*(f"{c.name}: {way}" for way in WAYS for c in touching), *struck)
+        self.impulses = (*self.impulses, *(f"{name}: {way}" for way in ("pressing", "friction") for name in rubbing))
         counts = (len(self.work), len(self.joint_work), len(self.impulses), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 0.0, 1.0], counts)
         self.flow_count = sum(counts)
@@ -159,6 +164,10 @@ class Accounts:
             pushed = self._pushed(
                 h * t.touch.force, h * t.touch.friction, closing=self.open(start, t.touch.gaps.before)
             )
+        if self.rubbing:
+            assert s.rub is not None
+            carried = a.bearings.pressed(h * x.lam[a.bearings.row])
+            pushed = np.concatenate([pushed, carried, h * np.linalg.norm(s.rub, axis=0)])
         return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved, pushed=pushed)
 
     def _impulses(self, normal: Array, friction: Array, gaps: Array | slice = slice(None)) -> Array:
@@ -185,7 +194,7 @@ class Accounts:
     @property
     def loses(self) -> bool:
         """Whether a body or a damper dissipates."""
-        return bool(self.damped.size or self.dampers.size or self.slipping or self.touching)
+        return bool(self.damped.size or self.dampers.size or self.slipping or self.touching or self.rubbing)
 
     def flows(
         self,
@@ -246,7 +255,12 @@ class Accounts:
         own = self.losses(self._by_body(by_body), h * lost_by(a.springs, rate))
         if t.slid is not None:
             own = np.append(own, lost_to_slips(a.slips, t.slid))
-        return np.concatenate([own, *self._touched(step, t)]) if self.touching else own
+        if self.rubbing:
+            assert t.slipped is not None and step.schedule.rub is not None
+            rubbed = -np.sum(step.schedule.rub * t.slipped, axis=0)
+            own = np.concatenate([own, rubbed, np.zeros(self.rubbing if self.rigid.size else 0)])
+        touched = self._touched(step, t) if self.touching else []
+        return np.concatenate([own, *touched, np.zeros(int(self.joins))])
 
     def _touched(self, step: Step, t: Trial) -> list[Array]:
         """What contacts take in a step, by connection: compliant ones, and rigid ones by kind."""
@@ -260,22 +274,22 @@ class Accounts:
         if not self.rigid.size:
             return taken
         none = np.zeros(self.rigid.size)
-        taken += [none, self._by_contact(pushed, self.rigid), self._by_contact(rubbed, self.rigid), none]
-        return [*taken, np.zeros(1)] if self._joints else taken
+        return [*taken, none, self._by_contact(pushed, self.rigid), self._by_contact(rubbed, self.rigid), none]
 
     def _by_contact(self, by_gap: Array, owners: Array) -> Array:
         return total(self.arrays.contacts.owner, by_gap, self.touching)[owners]
 
     def closed(self, flows: Array) -> float:
-        """What rigid contacts take where a step closes gaps, and by friction in it [J]."""
-        first = self.flow_count - len(self.dissipation) + self._first_of_rigid
-        taken = flows[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
-        return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum())
+        """What rigid contacts take where a step closes gaps, and by friction in it, that of joints too [J]."""
+        losses, first = flows[self.flow_count - len(self.dissipation) :], self._first_of_rigid
+        taken = losses[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
+        rubbed = losses[self._first_bearing : self._first_bearing + self.rubbing].sum()
+        return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum() + rubbed)
 
     @property
     def _first_of_rigid(self) -> int:
         """The first account of what rigid contacts take."""
-        return len(self.dissipation) - len(KINDS) * self.rigid.size - bool(self._joints)
+        return len(self.dissipation) - len(KINDS) * self.rigid.size - self.joins
 
     @staticmethod
     def _kinds(impact: Array | None, settled: Array | None) -> list[tuple[str, Array]]:
@@ -295,24 +309,31 @@ class Accounts:
         settled: Array | None,
         projected: float,
     ) -> Array:
-        """Flows of impulses: work by constraint row, and what some gaps lose in an impact, or as they settle.
+        """Flows of impulses: work by constraint row, and what some gaps and all bearings lose as they hit or settle.
 
-        ``impulses`` are those of the gaps in the step before, and what is added to them; ``closing`` are gaps that
-        these close.
+        ``impulses`` are those of the gaps and bearings in the step before, and what is added to them; ``closing`` are
+        gaps that these close.
         """
         by_loss = np.zeros(len(self.dissipation))
-        first = self._first_of_rigid
+        first, count = self._first_of_rigid, gaps.size
         for kind, taken in self._kinds(impact, settled):
             at = first + KINDS.index(kind) * self.rigid.size
-            by_owner = total(self.arrays.contacts.owner[gaps], taken, self.touching)
+            by_owner = total(self.arrays.contacts.owner[gaps], taken[:count], self.touching)
             by_loss[at : at + self.rigid.size] = by_owner[self.rigid]
-        if self._joints:
+            at = self._first_bearing + (self.rubbing if kind == "impact" else 0)
+            by_loss[at : at + self.rubbing] += taken[count:]
+        if self.joins:
             by_loss[-1] = projected
         inputs = max((part.stop for part in self._inputs), default=0)
         moved = np.zeros(len(self.arrays.springs.stiffness))
-        parts = [own.reshape(-1, gaps.size) for own in (impulses[0], impulses[0] + impulses[1])]
-        before, after = (self._pushed(own[0], own[1:], gaps, closing=closing) for own in parts)
-        pushed = after - before
+        parts = [own.reshape(-1, count + self.rubbing) for own in (impulses[0], impulses[0] + impulses[1])]
+        pushed = np.zeros(0)
+        if self.touching:
+            before, after = (self._pushed(own[0, :count], own[1:, :count], gaps, closing=closing) for own in parts)
+            pushed = after - before
+        if self.rubbing:  # what presses in a step is that of its length
+            before, after = (np.linalg.norm(own[1:, count:], axis=0) for own in parts)
+            pushed = np.concatenate([pushed, np.zeros(self.rubbing), after - before])
         return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved, pushed=pushed)
 
 

@@ -12,11 +12,12 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port, frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
-from ...joints.rows.connection import Connection, Measure, measures
+from ...joints.rows.connection import Connection, Measure, measures, owned_measures
 from ...joints.rows.laws import Contact, CurveShape, PointOnCurve
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
+from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Slips
 from ...kernels.resolution import resolution_terms
@@ -124,6 +125,7 @@ def build_network(
         strains=strains,
         rolling=rolling,
         slips=slips,
+        bearings=_bearings(connections, dim),
         faces=face_arrays(bodies, connections, slices, places),
         curves=curves,
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
@@ -188,6 +190,31 @@ def _slips(connections: Sequence[Connection], numbering: _Numbering) -> Slips:
         angular=_indices(int(term.angular) for _, term in terms),
         slip=_indices(i for i, _ in components),
         relations=tuple(slip.friction for slip in own),
+    )
+
+
+def _bearings(connections: Sequence[Connection], dim: int) -> Bearings:
+    own = [c for c in connections if c.form.bearing is not None]
+    if not own:
+        return no_bearings(dim)
+    slips: dict[str, list[tuple[int, float]]] = {c.name: [] for c in own}
+    for i, (c, measure) in enumerate(owned_measures(connections)):
+        if measure.lever:
+            slips[c.name].append((i, measure.lever))
+    spring, lever = np.full((dim - 1, len(own)), -1), np.zeros((dim - 1, len(own)))
+    for i, c in enumerate(own):
+        for t, (k, arm) in enumerate(slips[c.name]):
+            spring[t, i], lever[t, i] = k, arm
+    first = dict(zip([c.name for c in connections], np.cumsum([0, *(len(c.rows) for c in connections)]), strict=False))
+    bearings = [c.form.bearing for c in own if c.form.bearing is not None]
+    curves = [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
+    return Bearings(
+        spring,
+        lever,
+        curve=_indices(curves.index(c.name) if b.along_curve else -1 for c, b in zip(own, bearings, strict=True)),
+        friction=np.array([b.friction.coefficient for b in bearings]),
+        row=_indices(first[c.name] + k for c, b in zip(own, bearings, strict=True) for k in range(b.pressing)),
+        owner=np.repeat(np.arange(len(own)), [b.pressing for b in bearings]),
     )
 
 

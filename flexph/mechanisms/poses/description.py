@@ -79,7 +79,8 @@ def _connections(mechanism: Model) -> dict[str, str]:
 def _resistances(mechanism: Model) -> list[str]:
     """Dampers and friction, by connection."""
     entries = ((c, m) for c in mechanism.connections for m in c.form.measures)
-    return [f"{c.name}{f': {m.name}' if m.name else ''} {_damping(m)}" for c, m in entries if _damping(m)]
+    listed = [f"{c.name}{f': {m.name}' if m.name else ''} {_damping(m)}" for c, m in entries if _damping(m)]
+    return [*listed, *(f"{c.name} {b.friction}" for c in mechanism.connections if (b := c.form.bearing))]
 
 
 def _damping(measure: Measure) -> str:
@@ -130,4 +131,5 @@ def _rows(connection: Connection) -> str:
         "external port" if connection.input else "force element"
     )
     resists = (f"; {m.name} {_damping(m)}".replace(";  ", "; ") for m in connection.form.measures if _damping(m))
-    return listed + "".join(resists)
+    rubs = "" if connection.form.bearing is None else f"; {connection.form.bearing.friction}"
+    return listed + "".join(resists) + rubs

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Discriminator, Tag
 from scipy.spatial.transform import Rotation
 
+from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
 from flexph.systems.resistive_relations import coulomb, quadratic, resistive, viscous
 
 from ..reading.problems import shown
@@ -17,7 +18,7 @@ from ..values.quantities import is_quantity, read_quantity, read_unit
 from ..values.tables import Interpolation, function_of_table
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
-from .fields import TAG, File, Forces, Rates, Reads, by_shape, quantity
+from .fields import TAG, File, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .rotations import turned
 
 
@@ -201,6 +202,17 @@ class Resistive(Entry):
 
 Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
+
+class CoulombFriction(Entry):
+    """Dry friction in proportion to the force of the joint, see :class:`flexph.CoulombFriction`."""
+
+    makes: ClassVar = CoulombLaw
+    kind: Literal["coulomb_friction"] = "coulomb_friction"
+    coefficient: Number
+    radius: Length = None
+
+
+Friction = one_of((Viscous, Quadratic, Coulomb, Resistive, CoulombFriction))
 
 EACH = "a number with its unit, or a list with one for each axis"
 

@@ -10,7 +10,7 @@ from flexph import joints as make
 
 from .entry import Entry
 from .fields import Angle, Direction, End, Ground, Length, Name, Number, Port
-from .functions import Relation
+from .functions import CoulombFriction, Friction, Relation
 from .rotations import RotationValue
 
 
@@ -23,7 +23,7 @@ class Hinge(Entry):
     second: End
     axis: Direction = None
     second_axis: Direction = None
-    friction: Relation = None
+    friction: Friction = None
 
 
 class Revolute(Entry):
@@ -35,7 +35,7 @@ class Revolute(Entry):
     second: End
     axis: Direction
     second_axis: Direction = None
-    friction: Relation = None
+    friction: Friction = None
 
 
 class Spherical(Entry):
@@ -69,6 +69,7 @@ class Cylindrical(Entry):
     second_axis: Direction = None
     turning_friction: Relation = None
     sliding_friction: Relation = None
+    friction: CoulombFriction = None
 
 
 class Planar(Entry):
@@ -91,7 +92,7 @@ class Slider(Entry):
     rail: End
     direction: Direction = None
     turning: bool = False
-    friction: Relation = None
+    friction: Friction = None
 
 
 class Prismatic(Entry):
@@ -102,7 +103,7 @@ class Prismatic(Entry):
     port: Port
     rail: End
     direction: Direction
-    friction: Relation = None
+    friction: Friction = None
 
 
 class Weld(Entry):
@@ -240,6 +241,7 @@ class PointOnCurve(Entry):
     curve: Annotated[list[End], Field(min_length=2)]
     degree: Annotated[int, Field(ge=1)] = None
     at: list[Number] = None
+    friction: CoulombFriction = None
 
 
 JOINTS = (
