@@ -45,9 +45,13 @@ class BroadPhase(NamedTuple):
         return np.sort(np.concatenate([self.others, self.pair[place[self.keys[place] == keys]]]))
 
 
-def broad_phase(c: Contacts, nodes: int) -> BroadPhase:
-    """The pairs of spheres among some contacts, of which each two nodes have one at most, and the others."""
-    free = c.rigid & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
+def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPhase:
+    """The pairs of spheres among some contacts, the rigid ones unless others are named, and all other contacts.
+
+    Of the pairs each two nodes have one at most.
+    """
+    known = c.rigid if of is None else of
+    free = known & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
     pair = np.flatnonzero(free & ~c.fixed[0].any(axis=1))
     keys = _keys(c.plus[0, pair], c.minus[0, pair], nodes)
     keys, first = np.unique(keys, return_index=True)

@@ -24,9 +24,9 @@ FEW = 10_000
 """Entries of the flexible matrices up to which borders are kept for mechanisms that are built the same way."""
 
 
-def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int) -> Border:
-    """Number the unknowns of a step."""
-    structure = _Structure(inertia, nodes, couplings, rows)
+def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, *, is_pile: bool = False) -> Border:
+    """Number the unknowns of a step: those of a pile body by body, as its contacts are not in the band."""
+    structure = _Structure(inertia, nodes, couplings, rows, is_pile)
     return _kept_border(structure) if inertia.col.size <= FEW else _border(*structure.given)
 
 
@@ -35,10 +35,10 @@ class _Structure:
 
     def __init__(self, *given: Any) -> None:
         self.given = given
-        inertia, nodes, couplings, rows = given
+        inertia, nodes, couplings, rows, is_pile = given
         fields = (np.asarray(field) for group in (inertia, nodes, *couplings) for field in group)
         wholes = ((x.shape, x.tobytes()) if x.dtype.kind in "iub" else x.size == 0 for x in fields)
-        self._key = (rows, inertia.weight.shape, inertia.J.shape, *wholes)
+        self._key = (rows, is_pile, inertia.weight.shape, inertia.J.shape, *wholes)
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -52,7 +52,7 @@ def _kept_border(structure: _Structure) -> Border:
     return _border(*structure.given)
 
 
-def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int) -> Border:
+def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_pile: bool) -> Border:
     joints, rolling, strains, contacts, loads = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
@@ -72,10 +72,11 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int) -> 
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
     groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
     groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
-    groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
+    if not is_pile:
+        groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
     own_groups = [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
     groups += [np.unique(own[own >= 0]) for own in own_groups]
-    order = _number(count.total, groups)
+    order = np.argsort(np.hstack([v, w]).ravel()) if is_pile else _number(count.total, groups)
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
     masters = _masters(inertia, is_master)

@@ -34,8 +34,9 @@ from .memory.data import (
     Vibration,
 )
 from .memory.simd import kinds
+from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, point_coordinates
-from .redundancy import no_redundancy
+from .redundancy import no_redundancy, redundancy
 from .strain_operator import Entries, StrainOperator, entries_of, pairs_of, ranges_of
 from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
@@ -49,18 +50,34 @@ SMALL = 100_000
 
 
 def constants(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside."""
-    return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)))
+    """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside.
+
+    Of pairs of which lists are made there are none, see :func:`with_near`.
+    """
+    near = mechanism.once(NearPairs).never_left_out
+    return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)), near)
 
 
 def constants_of_decaying(mechanism: Model) -> Constants:
     """Those of a mechanism whose steps lose energy, with full matrices of its bodies that are not banded."""
+    return _constants_of_decaying(mechanism, mechanism.once(NearPairs).never_left_out)
+
+
+def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
     banded = is_banded(mechanism.once(constants))
-    k = _constants(mechanism, vibration(mechanism.network.arrays, banded))
+    k = _constants(mechanism, vibration(mechanism.network.arrays, banded), near)
     return k._replace(filter=make_filter(k, banded))
 
 
-def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
+def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
+    """Constant arrays with some of the contacts; a pile has the same order of unknowns with any."""
+    if mechanism.once(NearPairs).is_pile:
+        return k._replace(contacts=contacts_of(mechanism, near))
+    own = _constants_of_decaying(mechanism, near) if decaying else _constants(mechanism, k.vibration, near)
+    return own if k.redundancy.row.size == 0 else own._replace(redundancy=redundancy(mechanism, own))
+
+
+def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants:
     a = mechanism.network.arrays
     resolution = a.resolution
     if not a.body_u.size:  # nothing is shifted
@@ -75,9 +92,10 @@ def _constants(mechanism: Model, vibrating: Vibration) -> Constants:
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
-    contacts, loads = contacts_of(mechanism), _loads(a, sizes.nodes)
+    contacts, loads = contacts_of(mechanism, near), _loads(a, sizes.nodes)
     couplings = (joints, rolling, strains, contacts, loads)
-    border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers)
+    is_pile = mechanism.once(NearPairs).is_pile
+    border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, is_pile=is_pile)
     return Constants(
         inertia=inertia,
         elastic=_elastic(a, strain, pattern),

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
-def contacts_of(mechanism: Model) -> Contacts:
-    """All contacts; rigid ones are not for the loops."""
-    c, accounts = mechanism.network.arrays.contacts, mechanism.once(Accounts)
+def contacts_of(mechanism: Model, near: Index) -> Contacts:
+    """Some of the contacts; rigid ones are not for the loops."""
+    c, accounts = mechanism.network.arrays.contacts.take(near), mechanism.once(Accounts)
     impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
     losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
     names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "anchor")
@@ -57,15 +57,18 @@ def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
 
 
-def touch_space(contacts: Contacts, nodes: Nodes, dim: int) -> TouchSpace:
-    """The space, all zeros."""
+def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int, pile: int) -> TouchSpace:
+    """The space, all zeros, of so many connections; of a ``pile`` of so many unknowns, else 0."""
     c, t, z = contacts.kind.size, dim - 1, np.zeros
+    width = dim + (1 if dim == 2 else 3)
     entries = entries_of(contacts, nodes, dim) + 2 * (1 if dim == 2 else 3)
     given: Any = (
         *(z(c) for _ in range(5)),
         *(z((c, 3, dim)), z((c, 3, dim)), z((c, t, dim)), z((c, 2, dim))),
-        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(int(contacts.stored.max(initial=-1)) + 1)),
+        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(connections)),
         *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
         *(z(entries), z(entries), z((2, entries)), z((t, entries))),
+        *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
+        *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),
     )
     return TouchSpace(*given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numba
@@ -19,25 +19,22 @@ from ...numerics.gauss_tableau import Tableau
 from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
+from .memory.memory import Memory
+from .near import MARGIN, WIDER, NearPairs
 from .steps.books import Rows
 from .steps.calls import Calls, Within, no_calls
 from .steps.pairs import Pair, no_pair
 from .steps.run import run, settle, settle_contacts
 from .steps.step import Parts, Table
-from .workspace import memory, memory_of_decaying, memory_of_redundant, memory_of_redundant_decaying
+from .workspace import memory_of
 
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
     from ...mechanisms.model.model import Model
 
 
-MEMORIES = {
-    (0, 0): memory,
-    (1, 0): memory_of_redundant,
-    (0, 1): memory_of_decaying,
-    (1, 1): memory_of_redundant_decaying,
-}
-"""Arrays of a mechanism by the types of :class:`Parts`: whether multipliers are of least norm, whether steps decay."""
+_MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((0, 0), (1, 0), (0, 1), (1, 1))}
+"""Arrays of a mechanism by whether multipliers are of least norm, and whether steps decay."""
 
 
 @cache
@@ -58,19 +55,61 @@ class Stepper:
         self.substeps = self.remembered = len(parts.shares)
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
-        self.memory = mechanism.once(MEMORIES[len(parts.redundant), len(parts.decay)]).copy()
-        self.known, m, self._none = 0, self.memory, no_calls()
+        self.mechanism, self._margin = mechanism, 0.0
+        self._near = mechanism.once(NearPairs) if parts.contact else None
+        self.known, self._none = 0, no_calls()
+        self._bind(self._memory())
+        self._booked, self.lists = False, 0  # whether a step was taken with the list, and how many were made
         self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
         self._is_astray = False  # after a part of a step that was not solved
+        self._code: Callable[..., None] | None = None
+
+    def _memory(self) -> Memory:
+        """All arrays, of a mechanism whose pairs are listed none of those."""
+        steps = len(self.parts.redundant), len(self.parts.decay)
+        return self.mechanism.once(_MEMORIES[steps]).copy()
+
+    def _bind(self, m: Memory) -> None:
+        """Take the steps in a memory."""
+        self.memory = m
         self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
         names = "history", "energy", "defect"
         self._kept = {name: getattr(m, f"run_{name}") for name in names}
         self._before = {name: getattr(m, f"run_back_{name}") for name in names}
         self._parts = m.span("at_r", "at_product"), m.span("run_history", "run_new_energy")
-        self._code: Callable[..., None] | None = None
 
-    def put(self, c: Configuration, history: Array, defect: Array) -> None:
-        """Set where the next step starts: positions and speeds, the last steps, and the velocity defect."""
+    @property
+    def leaves_list(self) -> bool:
+        """Whether the last step was not booked as a pair that is not listed might touch in it."""
+        return self._near is not None and bool(self.memory.touch_reach[2])
+
+    def _list_near(self, c: Configuration, points_of: Callable[[], Array]) -> None:
+        """List the pairs that are near, with the nodes at points (k, d), unless the last list holds there."""
+        near = self._near
+        if near is None or not near.lists:
+            return
+        own, left, points = near.phase.nodes, self.leaves_list, points_of()
+        reach, watched = float(self.memory.touch_reach[0]), points[own]
+        away = np.linalg.norm(watched - self.memory.touch_listed[: own.size], axis=1)
+        if reach > 0.0 and not left and (away <= reach).all():
+            return
+        wider = WIDER if left and not self._booked else 1.0  # a single step went further than the list allows
+        self._margin = max(wider * self._margin, MARGIN * near.phase.widest)
+        share, steps = self.memory.decay_share.copy(), (len(self.parts.redundant), len(self.parts.decay))
+        memory = memory_of(self.mechanism, steps, near.near(points, self._margin, c.spring))
+        memory.decay_share[:] = share
+        memory.touch_watched[: own.size], memory.touch_listed[: own.size] = own, watched
+        memory.touch_reach[:] = 0.5 * self._margin * (1.0 - 1e-9), own.size, 0.0
+        self._bind(memory)
+        self.lists += 1
+        self._booked = False
+
+    def put(self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array]) -> None:
+        """Set where the next step starts: positions and speeds, the last steps, and the velocity defect.
+
+        ``points`` gives the places (k, d) of the nodes there.
+        """
+        self._list_near(c, points)
         for field, value in zip(self._at, c, strict=True):
             field[...] = value
         with announced():
@@ -125,7 +164,7 @@ class Stepper:
         finally:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
-            self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
+            self._book(int(solved[0]))
 
     def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
@@ -136,7 +175,7 @@ class Stepper:
                 self.entry(*self._arguments(table, save, self._none, rows, solved))
         finally:
             self.parts = own
-            self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
+            self._book(int(solved[0]))
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, table, self.parts, *save, self.known, *rest
@@ -153,8 +192,12 @@ class Stepper:
         if not solved[0]:
             self._back()
             return False
-        self.known = min(self.known + self.remembered, self.depth)
+        self._book(1)
         return True
+
+    def _book(self, steps: int) -> None:
+        """Count finished steps."""
+        self.known, self._booked = min(self.known + steps * self.remembered, self.depth), self._booked or steps > 0
 
     def within(self, given: CompiledAgreement) -> Within:
         """What loops ask after each try of a step."""
@@ -200,7 +243,7 @@ class GaussSteps(Stepper):
                 self.entry(*self._arguments(table, save, self._none, rows, solved))
         finally:
             self.parts = own
-            self.known = min(self.known + int(solved[0]) * self.remembered, self.depth)
+            self._book(int(solved[0]))
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, self.stages.scheme, table, *save, self.known, *rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,14 @@ import numpy as np
 from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .algebra.band import stored
-from .build import constants, constants_of_decaying
+from .build import constants, constants_of_decaying, with_near
 from .contacts import entries_of, touch_space
 from .filters import filter_space
-from .memory.data import Constants, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
+from .memory.data import Constants, Index, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory
 from .memory.packing import pack
 from .memory.simd import kinds
+from .near import NearPairs
 from .redundancy import null_space, redundancy
 from .strains import nodal_space
 from .vibration import decay_space
@@ -25,40 +27,43 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
-def memory(mechanism: Model) -> Memory:
-    """All arrays of a mechanism, before a run."""
-    return _packed(mechanism, mechanism.once(constants))
-
-
-def memory_of_redundant(mechanism: Model) -> Memory:
-    """All arrays of a mechanism, where multipliers are of least norm."""
-    return _packed(mechanism, mechanism.once(constants_of_redundant))
-
-
-def memory_of_decaying(mechanism: Model) -> Memory:
-    """All arrays of a mechanism, where steps lose energy."""
-    return _packed(mechanism, mechanism.once(constants_of_decaying), decaying=True)
-
-
-def memory_of_redundant_decaying(mechanism: Model) -> Memory:
-    """All arrays of a mechanism, where multipliers are of least norm and steps lose energy."""
-    k = mechanism.once(constants_of_decaying)
-    return _packed(mechanism, k._replace(redundancy=redundancy(mechanism, k)), decaying=True)
-
-
 def constants_of_redundant(mechanism: Model) -> Constants:
     """Constant arrays of a mechanism, where multipliers are of least norm."""
     k = mechanism.once(constants)
     return k._replace(redundancy=redundancy(mechanism, k))
 
 
+def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
+    """Constant arrays by whether multipliers are of least norm, and whether steps decay."""
+    of_decaying = constants_of_redundant_decaying if parts[0] else constants_of_decaying
+    return of_decaying if parts[1] else constants_of_redundant if parts[0] else constants
+
+
+def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
+    """All arrays of a mechanism before a run, by the parts of its steps; with ``near`` contacts only."""
+    k = mechanism.once(constants_by(parts))
+    decaying = bool(parts[1])
+    k = k if near is None else with_near(mechanism, k, near, decaying=decaying)
+    return _packed(mechanism, k, decaying=decaying)
+
+
+def constants_of_redundant_decaying(mechanism: Model) -> Constants:
+    """Constant arrays of a mechanism, where multipliers are of least norm and steps lose energy."""
+    k = mechanism.once(constants_of_decaying)
+    return k._replace(redundancy=redundancy(mechanism, k))
+
+
 def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory:
-    accounts = mechanism.once(Accounts)
-    sizes = len(accounts.energy), accounts.flow_count + decaying
+    accounts, anchor = mechanism.once(Accounts), mechanism.network.arrays.contacts.anchor
+    dim = mechanism.layout.dim
+    springs = max(int(k.joints.state.max(initial=-1)) + 1, int(anchor[anchor >= 0].max(initial=-dim)) + dim)
+    pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
+    flows = accounts.flow_count + decaying
+    sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile
     return pack(k, partial(_workspace, k, *sizes), sizes)
 
 
-def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
+def _workspace(k: Constants, energies: int, flows: int, springs: int, connections: int, pile: int) -> Workspace:
     """The space, all zeros."""
     b, d = k.inertia.weight.shape
     s, n, m = k.inertia.J.shape[1], int(k.inertia.first[-1]), k.elastic.body.size
@@ -68,8 +73,6 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         k.joints.first.size,
         k.border.l.size,
     )
-    held = k.contacts.anchor[k.contacts.anchor >= 0]
-    springs = max(int(k.joints.state.max(initial=-1)) + 1, int(held.max(initial=-d)) + d)
     count, z = kinds(d), np.zeros
 
     def motion() -> Motion:
@@ -101,7 +104,7 @@ def _workspace(k: Constants, energies: int, flows: int) -> Workspace:
         *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
         *(
             nodal_space(k.strains, b),
-            touch_space(k.contacts, k.nodes, d),
+            touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),
             run,
             _stage_space(k),
             null_space(k),

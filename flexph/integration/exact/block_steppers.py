@@ -19,6 +19,7 @@ from ..compiled.steps.controlled import (
     CONTROLS,
     ENERGY,
     ERROR,
+    GOES_ON,
     LAST,
     LONGEST,
     MOST,
@@ -174,8 +175,9 @@ def controlled_in_blocks(
         if status == TOO_SMALL:
             small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.stepper.cause(error)
             raise StepControlFailed(f"{small}: {cause}", run.start.time)
-        tries = next_size(tries, time.perf_counter() - clock)
-        if status == UNSOLVED:
+        if status == GOES_ON:
+            tries = next_size(tries, time.perf_counter() - clock)
+        if status == UNSOLVED and not blocks.compiled.leaves_list:
             run.reached, run.then = done, (size, known, None)
             entry = next(controlled(run, blocks, control, grid, save_every=save_every))
             done += entry.reached

@@ -14,13 +14,14 @@ import numpy as np
 from ...control.joined import Joined, JoinedStep
 from ...control.sampled import ControlLoops
 from ...kernels.gradient import is_sparse
-from ...kernels.state import Configuration, Derived, derive
+from ...kernels.state import Configuration, Derived, derive, node_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ...sensors.quantities import LastStep
 from ..compiled.gauss.steps import GaussTable
+from ..compiled.near import NearPairs
 from ..compiled.stepper import Stepper
 from ..compiled.steps.books import Rows
 from ..compiled.steps.calls import Answering, Calls, Within, nothing_within
@@ -104,6 +105,8 @@ class BlockStepper:
         shares, weights = np.array(stepper.shares), np.array(stepper.weights)
         decay = (1,) if isinstance(self.exact, DecayingStepper) else ()
         contact = (1,) if self.exact.arrays.contacts.kind.size else ()
+        if contact and not redundant and mechanism.once(NearPairs).is_pile:
+            contact = (1, 1)
         self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact)
         self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
@@ -141,7 +144,9 @@ class BlockStepper:
 
     def put(self, start: StepStart) -> StepStart:
         """Set where the next step starts, with energies to the bits of those of the rows."""
-        self.compiled.put(start.state.c, start.history, start.state.defect)
+        state = start.state
+        points = lambda: node_points(self.exact.arrays, state.c.r, state.d.arm)  # noqa: E731
+        self.compiled.put(state.c, start.history, state.defect, points)
         start = start._replace(energy=self.compiled.between()[1])
         self.compiled.name(start)
         return start
@@ -199,6 +204,9 @@ class BlockStepper:
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = flows
         self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
+        while not solved[0] and self.compiled.leaves_list:
+            self.put(start)
+            self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
         return rows, int(solved[0])
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
@@ -264,7 +272,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
         elapsed = time.perf_counter() - clock
         if isinstance(entry, Accepted) or elapsed > LONGEST:  # what was prepared for the rest of the block is lost
             size = max((asked.stop - before) // 2, 1)
-        else:
+        elif done == asked.stop:
             size = next_size(size, elapsed)
 
 
@@ -292,7 +300,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
     k = block.reached
     if k:
         yield block
-    if k < len(times) - 1:
+    if k < len(times) - 1 and not blocks.compiled.leaves_list:
         yield not_compiled(run, blocks.stepper, float(times[k + 1]), save.closes(k + 1))
 
 
@@ -313,7 +321,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
         run.trying(start.time, end)
         step = partial(blocks.step, start)
         yield Accepted(start, step(end), step, saved=save.closes(quiet + 1))
-    elif reached < len(times) - 1:
+    elif reached < len(times) - 1 and not blocks.compiled.leaves_list:
         yield not_compiled(run, blocks.stepper, float(times[reached + 1]), save.closes(reached + 1))
 
 
@@ -415,7 +423,7 @@ class _Chunk:
                 call(self.done)  # which says what is wrong with an answer
         if answering.error is not None:
             raise answering.error
-        self.failed = self.done < len(self.times) - 1
+        self.failed = self.done < len(self.times) - 1 and not self.blocks.compiled.leaves_list
 
     def _take_agreed(self, joined: Joined) -> None:
         """The same, with what acts within the steps in compiled code, too."""

@@ -43,6 +43,20 @@ def touch(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
+def leaves_list(m: Memory, axes: tuple[int, ...]) -> bool:
+    """Whether a node is at the end of a step so far from where pairs were listed that others may touch."""
+    square = m.touch_reach[0] * m.touch_reach[0]
+    for k in range(int(m.touch_reach[1])):
+        n, away = m.touch_watched[k], 0.0
+        for i in range(len(axes)):
+            away += (m.nodes_moves[n] * m.end_r[m.nodes_body[n], i] + m.end_arm[n, i] - m.touch_listed[k, i]) ** 2
+        if not away <= square:
+            m.touch_reach[2] = 1.0
+            return True
+    return False
+
+
+@kernel
 def _leave(m: Memory, axes: tuple[int, ...], c: int) -> None:
     """A contact that is open: no forces, and nothing that an anchor holds."""
     m.touch_force[c], m.touch_elastic[c], m.touch_slope[c] = 0.0, 0.0, 0.0

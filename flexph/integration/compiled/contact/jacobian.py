@@ -23,17 +23,36 @@ from .rubbing import moment
 
 
 @kernel
-def add_contacts(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """What contacts add to the border."""
+def add_contacts(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...], h: float) -> None:
+    """What contacts add to the border; of a pile, whose ``contact`` is (1, 1), to blocks of pairs of bodies, too."""
     for c in range(m.contacts_kind.size):
         if is_active(m, c):
             place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
             place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
+            if len(contact) > 1:
+                m.touch_apart[2 * c : 2 * c + 2] = 0.0
             _differentiate(m, axes, c, h)
-            slope = m.touch_slope[c] - _turning(m, axes, c, h)
+            slope = m.touch_slope[c] - _turning(m, axes, contact, c, h)
             if m.contacts_friction[c] > 0.0:
-                _add_friction(m, axes, c, h)
-            _add_outer(m, -h * slope, m.touch_normal, m.touch_rate)
+                _add_friction(m, axes, contact, c, h)
+            _add_outer(m, contact, c, -h * slope, m.touch_normal, m.touch_rate)
+
+
+@kernel
+def _couple(m: Memory, contact: tuple[int, ...], c: int, i: int, j: int, value: float) -> None:
+    """Add to an entry of the border, or of the blocks of two bodies of a pile."""
+    if len(contact) < 2:
+        add(m, i, j, value)
+    else:
+        if i < 0 or j < 0:
+            return
+        width = m.border_size[1] + 1
+        one, other = i // width, j // width
+        if one == other:
+            add(m, i, j, value)
+        else:
+            side = 0 if one == m.nodes_body[m.contacts_node[c, 0]] else 1
+            m.touch_apart[2 * c + side, i - one * width, j - other * width] += value
 
 
 @kernel
@@ -79,34 +98,34 @@ def _columns(m: Memory, d: int, n: int, entry: int) -> int:
 
 
 @kernel
-def _add_outer(m: Memory, gain: float, left: Array, right: Array) -> None:
+def _add_outer(m: Memory, contact: tuple[int, ...], c: int, gain: float, left: Array, right: Array) -> None:
     """Add gain left rightᵀ to the border."""
     count = m.touch_begin[4]
     for i in range(count):
         value = gain * left[i]
         if value != 0.0:
             for j in range(count):
-                add(m, m.touch_column[i], m.touch_column[j], value * right[j])
+                _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
 
 
 @kernel
-def _add_block(m: Memory, axes: tuple[int, ...], gain: float, v: int, w: int) -> None:
+def _add_block(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...], c: int, gain: float, v: int, w: int) -> None:
     """Add gain B_v W_wᵀ of two of V, W, U."""
     first = _first_row(m)
     for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
         if m.touch_column[i] >= 0:
             for j in range(m.touch_begin[w], m.touch_begin[w + 1]):
                 value = gain * dot(axes, m.system_B[first + i], m.system_W[first + j])
-                add(m, m.touch_column[i], m.touch_column[j], value)
+                _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value)
 
 
 @kernel
-def _turning(m: Memory, axes: tuple[int, ...], c: int, h: float) -> float:
+def _turning(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...], c: int, h: float) -> float:
     """Add what the force does as its direction changes; what that takes from the slope."""
     kind, force = m.contacts_kind[c], m.contacts_sign[c] * m.touch_force[c]
     if kind == OFFSET:
-        _add_block(m, axes, -0.5 * h * force, 0, 1)
-        _add_block(m, axes, -0.5 * h * force, 1, 0)
+        _add_block(m, axes, contact, c, -0.5 * h * force, 0, 1)
+        _add_block(m, axes, contact, c, -0.5 * h * force, 1, 0)
     if kind in (OFFSET, ANGLE):
         return 0.0
     p0, p1 = 0.0, 0.0
@@ -117,13 +136,13 @@ def _turning(m: Memory, axes: tuple[int, ...], c: int, h: float) -> float:
         square0 += (m.touch_first[0, i] - p0 * m.touch_first[1, i]) ** 2
         square1 += (m.touch_last[0, i] - p1 * m.touch_last[1, i]) ** 2
     gain = force / (math.sqrt(square0) + math.sqrt(square1))
-    _add_block(m, axes, -h * gain, 0, 0)
+    _add_block(m, axes, contact, c, -h * gain, 0, 0)
     if kind == AXIAL:
         middle = 0.5 * (p0 + p1)
-        _add_block(m, axes, h * gain * middle, 0, 1)
-        _add_block(m, axes, h * gain * middle, 1, 0)
+        _add_block(m, axes, contact, c, h * gain * middle, 0, 1)
+        _add_block(m, axes, contact, c, h * gain * middle, 1, 0)
         _differentiate_along(m, axes)
-        _add_outer(m, h * gain, m.touch_along[0], m.touch_along[1])
+        _add_outer(m, contact, c, h * gain, m.touch_along[0], m.touch_along[1])
     return gain
 
 
@@ -139,13 +158,13 @@ def _differentiate_along(m: Memory, axes: tuple[int, ...]) -> None:
 
 
 @kernel
-def _add_friction(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
+def _add_friction(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...], c: int, h: float) -> None:
     """How friction changes with the slip and, through the normal force, with the gap."""
     _differentiate_slips(m, axes, c)
     for t in range(len(axes) - 1):
-        _add_outer(m, -h * m.touch_slope[c] * m.touch_by_normal[c, t], m.touch_slide[t], m.touch_rate)
+        _add_outer(m, contact, c, -h * m.touch_slope[c] * m.touch_by_normal[c, t], m.touch_slide[t], m.touch_rate)
         for u in range(len(axes) - 1):
-            _add_outer(m, h * h * m.touch_by_slip[c, t, u], m.touch_slide[t], m.touch_slide[u])
+            _add_outer(m, contact, c, h * h * m.touch_by_slip[c, t, u], m.touch_slide[t], m.touch_slide[u])
 
 
 @kernel

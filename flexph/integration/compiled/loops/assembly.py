@@ -29,7 +29,7 @@ def assemble_step(
     if len(axes) == 3:
         add_strains(m, h)
     if len(contact) > 0:
-        add_contacts(m, axes, h)
+        add_contacts(m, axes, contact, h)
 
 
 @kernel

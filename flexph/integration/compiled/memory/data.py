@@ -521,6 +521,11 @@ class TouchSpace(NamedTuple):
     rate: Vector
     along: Matrix  # (2, entries), the same of V·W
     slide: Matrix  # (t, entries), and of the slips
+    watched: Index  # (k,), nodes of listed pairs (see integration.compiled.near), the first ones that are counted
+    listed: Matrix  # (k, d), where they were
+    reach: Vector  # (3,): how far they may go [m], zero without lists, their count, and whether a step went further
+    apart: Tensor  # (2 c, n, n), of a pile: what each body of a pair changes with the other one
+    krylov: Matrix  # (5, N), of a pile: work space of the solution
 
 
 class RunSpace(NamedTuple):

@@ -1,5 +1,6 @@
 """Steps of the exact scheme in compiled loops: the guess, the iteration, and the run that books them.
 
-Imports: integration.compiled.contact, integration.compiled.decay, integration.compiled.loops,
-integration.compiled.memory, integration.compiled.nodal, integration.times, kernels, numerics, numerics.compiled.
+Imports: integration.compiled.algebra, integration.compiled.contact, integration.compiled.decay,
+integration.compiled.loops, integration.compiled.memory, integration.compiled.nodal, integration.times, kernels,
+numerics, numerics.compiled.
 """

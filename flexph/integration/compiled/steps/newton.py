@@ -29,6 +29,7 @@ from .iterate import (
     take_increments,
     work,
 )
+from .pile import solve_pile
 
 settled_at, settles = kernel(tolerances.settled_at), kernel(tolerances.settles)
 stagnates, is_slow = kernel(tolerances.stagnates), kernel(tolerances.is_slow)
@@ -70,7 +71,7 @@ def newton(
             if not factor_step(m, axes, redundant, decay, contact, h, before, after):
                 return -1
             factored, used = True, used if mixed else 0  # of new ones each time the rate is known too
-        solve_step(m, axes, redundant, decay, h)
+        solve_step(m, axes, redundant, decay, contact, h)
         done = work(m)
         largest = max(largest, done)
         if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
@@ -197,9 +198,18 @@ def factor_step(
 
 
 @kernel
-def solve_step(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
+def solve_step(
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    decay: tuple[int, ...],
+    contact: tuple[int, ...],
+    h: float,
+) -> None:
     """The correction of the iterate."""
-    if len(redundant) > 0:
+    if len(contact) > 1:
+        solve_pile(m, axes, decay, h)
+    elif len(redundant) > 0:
         solve_least(m, axes, decay, h)
     else:
         solve(m, axes, decay, h)

@@ -8,12 +8,11 @@ import numpy as np
 
 from ....kernels.tolerances import HISTORY
 from ....numerics.arrays import Array
-from ..loops.arrow import solve
 from ..loops.motion import copy, inertia_products, momenta
-from ..loops.redundancy import solve as solve_least
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .impulse import answer, factor_instant, strike
+from .newton import solve_step
 
 
 class Pair(NamedTuple):
@@ -85,6 +84,7 @@ def estimate(
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
+    contact: tuple[int, ...],
     pair: Pair,
     h: float,
     known: int,
@@ -101,10 +101,7 @@ def estimate(
     for i in range(m.defect.size):
         m.defect[i] *= 2.0
     m.defect_lam[:] = 0.0
-    if len(redundant) > 0:
-        solve_least(m, axes, decay, h)
-    else:
-        solve(m, axes, decay, h)
+    solve_step(m, axes, redundant, decay, contact, h)
     _momenta(m, axes, m.correction_v, m.correction_w, m.correction_du)
     twice = 0.0
     for i in range(m.x_velocities.size):

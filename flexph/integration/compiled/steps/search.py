@@ -42,7 +42,7 @@ def search(
     for iteration in range(1, NEWTON.searches + 1):
         if not factor_step(m, axes, redundant, decay, contact, h, before, after):
             return -1
-        solve_step(m, axes, redundant, decay, h)
+        solve_step(m, axes, redundant, decay, contact, h)
         done = work(m)
         largest = max(done if iteration == 1 else largest, energy_scale(m, h))
         size = math.sqrt(done / largest)

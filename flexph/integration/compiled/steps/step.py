@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
-from ..contact.forces import book_contacts, store_contacts
+from ..contact.forces import book_contacts, leaves_list, store_contacts
 from ..decay.step import prepare
 from ..loops.arrow import solve_border
 from ..loops.ledger_rows import energies, flows, lost, outputs, velocity_defect
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
     ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
-    there are contacts, else empty: by its type the rest is not compiled.
+    there are contacts, (1, 1) of a pile (see compiled.near), else empty: by its type the rest is not compiled.
     """
 
     shares: Array
@@ -84,7 +84,7 @@ def _judge(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, k: int,
         given, kinds = (table.coefficient[first], table.coefficient[last]), (parts.redundant, parts.decay)
         if not factor_step(m, axes, kinds[0], kinds[1], parts.contact, h, given[0], given[1]):
             return False
-    estimate(m, axes, parts.redundant, parts.decay, parts.pair, h, known)
+    estimate(m, axes, parts.redundant, parts.decay, parts.contact, parts.pair, h, known)
     return True
 
 
@@ -131,6 +131,8 @@ def _substep(
             keep_least(m, m.x_lam)
         iterations = search(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
     if iterations < 0 or generates(m, h):
+        return False
+    if len(contact) > 0 and leaves_list(m, axes):
         return False
     flows(m, axes, h, before, after)
     outputs(m, axes)

@@ -1,0 +1,60 @@
+"""Lists of near pairs: of the pairs of spheres in groups, loops look at those that may touch before the next list.
+
+A list made with a margin s has every pair with a gap up to s. As long as no node is further than ½s from where it was,
+a gap has changed by s at most, so that pairs that are not in the list are open. Forces of a step depend on the gaps at
+its ends alone: where both ends are within ½s, which loops look at before they book a step, the pairs left out have
+none, and the step is that with all pairs. One that goes further is not booked but taken again with another list.
+Iterates that go further in between change nothing: only the last one, which solves the step, counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...contacts.broad_phase import BroadPhase, broad_phase
+from ...numerics.arrays import Array
+from .memory.data import Index
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+LISTED = 300
+"""Pairs from which on a list is worth its while."""
+MARGIN, WIDER = 0.3, 2.0
+"""Margin of a list over the largest sum of two radii, and how much wider the next one is where a step leaves it."""
+
+
+class NearPairs:
+    """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
+
+    A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
+    """
+
+    def __init__(self, mechanism: Model) -> None:
+        self.contacts, nodes = mechanism.network.arrays.contacts, mechanism.network.arrays.node_body.size
+        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
+        self.lists = self.phase.pair.size > LISTED
+        self.is_pile = self.lists and _is_pile(mechanism)
+
+    @property
+    def never_left_out(self) -> Index:
+        """Contacts that are in every list."""
+        return self.phase.others if self.lists else np.arange(self.contacts.kind.size)
+
+    def near(self, points: Array, margin: float, springs: Array) -> Index:
+        """Contacts with a gap up to a margin [m] with the nodes at points (k, d), and those whose anchors hold."""
+        anchor = self.contacts.anchor[self.phase.pair]
+        held = np.zeros(anchor.size, dtype=bool)
+        for i in range(points.shape[1] if springs.size else 0):
+            held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
+        near = self.phase.near(points[self.phase.nodes], margin)
+        return np.union1d(near, self.phase.pair[held]) if held.any() else near
+
+
+def _is_pile(mechanism: Model) -> bool:
+    """Whether all bodies are free rigid ones that nothing but contacts couples."""
+    a, layout = mechanism.network.arrays, mechanism.layout
+    coupled = sum(c.form.gaps == () for c in mechanism.connections) + a.follow_input.size
+    return not (layout.multipliers or coupled or a.body_u.size) and a.turning.size == len(a.mass)

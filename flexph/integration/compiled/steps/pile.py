@@ -1,0 +1,101 @@
+"""The linear systems of a pile, free bodies that only contacts couple, by iteration: at a cost linear in the bodies.
+
+The blocks of the bodies, D, are factored as a band; what pairs of bodies change with each other, O, stays in blocks of
+the pairs. (1 + D⁻¹O) x = D⁻¹b is solved by the stabilised method of biconjugate gradients (van der Vorst 1992): where
+steps resolve the contacts, D⁻¹O is of the size of ¼h²ω², and a few products are enough.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....numerics.arrays import Array
+from ..algebra.band import solve as solve_band
+from ..contact.forces import is_active
+from ..loops.arrow import expand, reduce
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..memory.simd import brief
+
+SOLVED, PRODUCTS = 1e-11, 500
+"""Residual over the right-hand side at which it ends, and pairs of products after which it does anyway."""
+
+
+@kernel
+def solve_pile(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float) -> None:
+    """Corrections of the mean velocities from their defects."""
+    reduce(m, axes, decay, h)
+    _solve(m)
+    expand(m, axes, h)
+
+
+@kernel
+def _by_blocks(m: Memory, x: Array) -> None:
+    """D⁻¹ x in place."""
+    solve_band(m.system_border, m.system_border_pivot, m.border_size[1], x)
+
+
+@kernel
+def _product(m: Memory, x: Array, out: Array) -> None:
+    """(1 + D⁻¹O) x."""
+    brief()
+    width = m.border_size[1] + 1
+    out[:] = 0.0
+    for c in range(m.contacts_kind.size):
+        one, other = m.contacts_node[c, 0], m.contacts_node[c, 1]
+        if one >= 0 and other >= 0 and is_active(m, c):
+            first, second = m.nodes_body[one] * width, m.nodes_body[other] * width
+            if first != second:
+                for i in range(width):
+                    here, there = 0.0, 0.0
+                    for j in range(width):
+                        here += m.touch_apart[2 * c, i, j] * x[second + j]
+                        there += m.touch_apart[2 * c + 1, i, j] * x[first + j]
+                    out[first + i] += here
+                    out[second + i] += there
+    _by_blocks(m, out)
+    for i in range(x.size):
+        out[i] += x[i]
+
+
+@kernel
+def _dot(a: Array, b: Array) -> float:
+    brief()
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def _solve(m: Memory) -> None:
+    """Solve for the border what is in its place."""
+    x = m.system_x
+    r, shadow, p, v, t = m.touch_krylov[0], m.touch_krylov[1], m.touch_krylov[2], m.touch_krylov[3], m.touch_krylov[4]
+    _by_blocks(m, x)
+    limit = SOLVED * math.sqrt(_dot(x, x))
+    _product(m, x, r)
+    for i in range(x.size):
+        r[i] = x[i] - r[i]
+        # the first guess x is that of the bodies by themselves, and its residual is D⁻¹b − (1 + D⁻¹O) D⁻¹b
+        shadow[i], p[i] = r[i], r[i]
+    along = _dot(shadow, r)
+    for _ in range(PRODUCTS):
+        if math.sqrt(_dot(r, r)) <= limit or along == 0.0:
+            return
+        _product(m, p, v)
+        share = along / _dot(shadow, v)
+        for i in range(x.size):
+            x[i] += share * p[i]
+            r[i] -= share * v[i]
+        if math.sqrt(_dot(r, r)) <= limit:
+            return
+        _product(m, r, t)
+        turned = _dot(t, r) / _dot(t, t)
+        for i in range(x.size):
+            x[i] += turned * r[i]
+            r[i] -= turned * t[i]
+        last, along = along, _dot(shadow, r)
+        gain = along / last * share / turned
+        for i in range(x.size):
+            p[i] = r[i] + gain * (p[i] - turned * v[i])

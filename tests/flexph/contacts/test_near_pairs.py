@@ -1,0 +1,146 @@
+"""Lists of near pairs in compiled loops: no contact is missed, and the motion is that of all pairs."""
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, connect, distance, hinge, integrate
+from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
+from flexph.numerics import compiling
+
+if not compiling.AVAILABLE:
+    pytest.skip("needs numba", allow_module_level=True)
+
+from flexph.integration.compiled import near, stepper
+from flexph.integration.compiled.build import constants
+from flexph.integration.compiled.choice import numpy_because
+from flexph.integration.compiled.near import NearPairs
+from flexph.methods import Decaying, Exact
+
+RADIUS = 0.05
+
+
+def heap(count, dim, law, *, side=3, bound=False, speed=1.0):
+    """Spheres or discs over a floor between walls, thrown at each other; one hangs at a crank if they are bound."""
+    rng, names = np.random.default_rng(0), [f"ball {i}" for i in range(count)]
+    inertia = 0.4 * RADIUS**2
+    ball = rigid.body(1.0, inertia=inertia if dim == 2 else inertia * np.eye(3), ports={"centre": (0.0,) * dim})
+    spheres = [Sphere(f"{name}.centre", RADIUS) for name in names]
+    half, joints = 0.5 * 2.3 * RADIUS * side, [mutual_contact(spheres, law, name="group")]
+    for axis in range(dim):
+        for sign in (1.0, -1.0) if axis < dim - 1 else (1.0,):
+            at, normal = np.zeros(dim), np.zeros(dim)
+            at[axis], normal[axis] = -sign * half * (axis < dim - 1), sign
+            joints.append(contact(spheres, Plane(GROUND.at(*at), tuple(normal)), law, name=f"side {axis} {sign:g}"))
+    across = dim - 1
+    places = np.array([[*(i // side**k % side for k in range(across)), i // side**across] for i in range(count)])
+    points = 2.3 * RADIUS * (places - 0.5 * (side - 1) * (np.arange(dim) < across))
+    points += rng.uniform(-3e-3, 3e-3, (count, dim))
+    points[:, -1] += 1.1 * RADIUS
+    bodies = dict.fromkeys(names, ball)
+    if bound:
+        bodies["crank"] = rigid.bar(0.2, 0.3)
+        joints += [hinge("crank.root", GROUND.at(0.0, 1.5)), distance("crank.tip", f"{names[-1]}.centre")]
+    mechanism = connect(bodies, joints, gravity=(0.0,) * (dim - 1) + (-9.81,))
+    guess = {name: (*place, 0.0) if dim == 2 else tuple(place) for name, place in zip(names, points, strict=True)}
+    pose = mechanism.assemble(guess=guess)
+    thrown = {name: rng.uniform(-speed, speed, dim) for name in names[: 0 if bound else count]}
+    velocities = {name: (*v, 0.0) if dim == 2 else (tuple(v), (0.0, 0.0, 0.0)) for name, v in thrown.items()}
+    return mechanism, mechanism.consistent_state(pose, velocities=velocities)
+
+
+SLIDING = KelvinVoigt(2e4, damping=20.0, friction=0.3, slip_velocity=0.01)
+ANCHORED = KelvinVoigt(2e4, damping=20.0, friction=0.3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_pair_that_may_touch_is_missing_as_long_as_nobody_went_further_than_half_the_margin(seed):
+    mechanism, _ = heap(40, 2, ANCHORED, side=6)
+    pairs, rng = mechanism.once(NearPairs), np.random.default_rng(seed)
+    c = mechanism.network.arrays.contacts
+    assert pairs.lists and pairs.phase.pair.size == 780
+    springs = np.zeros(int(c.anchor.max()) + 2)
+    held = pairs.phase.pair[[3, 700]]
+    springs[c.anchor[held] + 1] = 1.0
+    for margin in (0.0, 0.3 * RADIUS, 2.0 * RADIUS):
+        points = rng.uniform(0.0, 1.0, (mechanism.network.arrays.node_body.size, 2))
+        listed = pairs.near(points, margin, springs)
+        away = rng.normal(size=points.shape)
+        points += 0.5 * margin * away / np.linalg.norm(away, axis=1, keepdims=True)
+        pair = pairs.phase.pair
+        gap = np.linalg.norm(points[c.plus[0, pair]] - points[c.minus[0, pair]], axis=1) - c.offset[pair]
+        assert np.isin(pair[gap < 0.0], listed).all()
+        assert np.isin(held, listed).all() and np.isin(pairs.phase.others, listed).all()
+        assert listed.size < pairs.phase.others.size + pair.size / 4
+
+
+def test_loops_are_had_for_any_number_of_near_pairs():
+    mechanism, _ = heap(60, 2, SLIDING, side=6)
+    assert mechanism.once(NearPairs).is_pile
+    border = mechanism.once(constants).border
+    assert border.size.tolist() == [180, 2] and np.all(np.diff(np.hstack([border.v, border.w]).ravel()) == 1)
+    assert numpy_because(mechanism, Exact()) is None
+    assert not heap(27, 2, SLIDING, bound=True)[0].once(NearPairs).is_pile
+    assert not heap(9, 2, SLIDING)[0].once(NearPairs).lists
+
+
+def margins_of(monkeypatch):
+    """The margins of all lists that are made, which are narrow."""
+    margins, listed = [], NearPairs.near
+
+    def near_and_kept(own, points, margin, springs):
+        margins.append(margin)
+        return listed(own, points, margin, springs)
+
+    monkeypatch.setattr(NearPairs, "near", near_and_kept)
+    monkeypatch.setattr(stepper, "MARGIN", 0.1)
+    return margins
+
+
+METHODS = {
+    "steps": Exact(compiled=True),
+    "control": Exact(tolerance=1e-3, compiled=True),
+    "decay": Decaying(0.8, compiled=True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bound", [False, True])
+@pytest.mark.parametrize(("law", "dim"), [(SLIDING, 2), (ANCHORED, 2), (SLIDING, 3)])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_motion_is_that_of_all_pairs(method, law, dim, bound, monkeypatch):
+    if (bound or method == "decay") and dim == 3:
+        pytest.skip("shown in the plane")
+    margins, times, runs = margins_of(monkeypatch), np.linspace(0.0, 0.06, 121), []
+    for most in (100, 10**6):  # pairs from which on lists are made
+        monkeypatch.setattr(near, "LISTED", most)
+        mechanism, start = heap(27, dim, law, bound=bound)
+        margins.clear()
+        runs.append(integrate(mechanism, start, times, method=METHODS[method], save_every=20))
+        assert len(margins) > 3 if most == 100 else not margins
+    one, other = runs
+    np.testing.assert_allclose(one.states, other.states, rtol=0, atol=1e-8 if method == "steps" else 1e-6)
+    assert max(other.contact("group").normal.max(), other.contact("side 1 1").normal.max()) > 0.0
+    for run in runs:
+        assert np.abs(run.ledger.residual).max() <= 1e-13 * run.ledger.scale
+
+
+@pytest.mark.slow
+def test_steps_that_go_further_than_the_margin_take_a_wider_list(monkeypatch):
+    mechanism, start = heap(27, 2, SLIDING, speed=30.0)
+    made, times = margins_of(monkeypatch), np.linspace(0.0, 0.02, 11)  # up to 6 cm a step, where 1 cm is the margin
+    run = integrate(mechanism, start, times, method=Exact(compiled=True))
+    monkeypatch.setattr(near, "LISTED", 10**6)
+    mechanism, start = heap(27, 2, SLIDING, speed=30.0)
+    whole = integrate(mechanism, start, times, method=Exact(compiled=True))
+    assert max(made) > 0.1 and min(made) == pytest.approx(0.01)
+    np.testing.assert_allclose(run.states, whole.states, rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_thousand_spheres_fall_into_a_box():
+    mechanism, start = heap(1000, 3, SLIDING, side=10)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=Exact(compiled=True), save_every=50)
+    assert np.abs(run.ledger.residual).max() <= 1e-13 * run.ledger.scale
+    assert run.contact("side 2 1").normal.max() > 0.0
+    assert min(run[f"ball {i}.centre"][-1, 2] for i in range(100)) > 0.8 * RADIUS
