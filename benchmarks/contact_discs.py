@@ -74,7 +74,7 @@ def own_discs(discs: Discs, law: Any, step: float, steps: int) -> Cost:
         mechanism = pile(discs.radii, discs.width, law)
     placed = {f"disc{i}": (float(x), float(y), 0.0) for i, (x, y) in enumerate(discs.places)}
     start = mechanism.consistent_state(mechanism.assemble(guess=placed))
-    in_loops = law is not HARD and (discs.width is None or len(discs.radii) <= 100)  # else bands are too wide
+    in_loops = law is not HARD
     times, method = step * np.arange(steps + 1), Exact(contact="steps", compiled=True if in_loops else None)
     if in_loops:  # which are compiled, with what is computed once
         integrate(mechanism, start, times[:2], method=method, progress=False)

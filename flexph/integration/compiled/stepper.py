@@ -26,14 +26,14 @@ from .steps.calls import Calls, Within, no_calls
 from .steps.pairs import Pair, no_pair
 from .steps.run import run, settle, settle_contacts
 from .steps.step import Parts, Table
-from .workspace import memory_of
+from .workspace import memory, memory_of
 
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
     from ...mechanisms.model.model import Model
 
 
-_MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((0, 0), (1, 0), (0, 1), (1, 1))}
+_MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1), (1, 1))} | {(0, 0): memory}
 """Arrays of a mechanism by whether multipliers are of least norm, and whether steps decay."""
 
 

@@ -39,6 +39,11 @@ def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
     return of_decaying if parts[1] else constants_of_redundant if parts[0] else constants
 
 
+def memory(mechanism: Model) -> Memory:
+    """All arrays of a mechanism before a run by plain steps."""
+    return memory_of(mechanism, (0, 0))
+
+
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
     """All arrays of a mechanism before a run, by the parts of its steps; with ``near`` contacts only."""
     k = mechanism.once(constants_by(parts))
