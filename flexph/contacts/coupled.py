@@ -66,27 +66,28 @@ class Coupled(NamedTuple):
         moved: Array = self.rates + self.moved @ z
         return moved
 
-    def factored(self, now: Linear, on_normal: Array) -> tuple[Array, Any]:
+    def factored(self, now: Linear, on_normal: Array, weight: float = WEIGHT) -> tuple[Array, Any]:
         """Which impulses are unknown, and the factors of their conditions with z.
 
-        ``on_normal`` (c,) are weights of the normal impulses in their own conditions.
+        ``on_normal`` (c,) are weights of the normal impulses in their own conditions, ``weight`` is that on what
+        changes along the tangents, over the diagonal of D.
         """
         frictional, pattern = ~now.open & (self.cones.friction > 0.0), self.pattern
         held = np.concatenate([~now.open, *[frictional] * len(now.on_normal)])
         keep = np.concatenate([np.ones(pattern.n, dtype=bool), held])
         own, place = keep[pattern.row] & keep[pattern.column], np.cumsum(keep) - 1
-        size, values = int(place[-1]) + 1, self._values(now, on_normal)
+        size, values = int(place[-1]) + 1, self._values(now, on_normal, weight)
         starts = np.concatenate([[0], np.cumsum(np.bincount(place[pattern.column[own]], minlength=size))])
         matrix = sparse.csc_array((values[pattern.source[own]], place[pattern.row[own]], starts), shape=(size, size))
         return held, splu(matrix, permc_spec="COLAMD")
 
-    def _values(self, now: Linear, on_normal: Array) -> Array:
+    def _values(self, now: Linear, on_normal: Array, weight: float) -> Array:
         """Values of all entries: K, −A, those of S R, and T with the weight on what changes."""
         count, t = now.open.size, len(now.on_normal)
         moved, each = self.moved.data.reshape(1 + t, -1), np.diff(self.moved.indptr[: count + 1])
         on_rates, turned = np.repeat(now.on_rates, each, axis=2), [moved[0]]
         turned += [np.sum(on_rates[i] * moved[1:], axis=0) for i in range(t)]
-        on_impulses = now.on_impulses + WEIGHT / self.cones.tangent_step * now.on_rates
+        on_impulses = now.on_impulses + weight / self.cones.tangent_step * now.on_rates
         parts = [on_normal, *on_impulses.reshape(t * t, count), *-now.on_normal]
         return np.concatenate([self.K.data, -self.acting.data, *turned, *parts])
 

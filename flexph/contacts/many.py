@@ -1,12 +1,13 @@
 """Impulses of many contacts between bodies: z and Λ together, with all contacts at once.
 
 The semismooth Newton method of :mod:`.complementarity` on the sparse problem; where it cycles, from points of the
-interior point method. What acts on each other and is not solved so goes to the dense methods.
+interior point method, and with a weight on what changes. What acts on each other and is not solved so goes to the
+dense methods.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -15,11 +16,16 @@ from scipy.sparse.linalg import splu
 
 from ..numerics.arrays import Array
 from .complementarity import EXACT, SOLVED, Impulses, Problem, solve_one
+from .cones import Linear
 from .coupled import WEIGHT, Coupled
 from .interior import interior_points
 
 STEPS, POLISHED = 12, 4
 """Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
+
+
+DAMPED, DAMPINGS, WEIGHTS = 150, (1e-2, 1e-3, 1e-1, 1e-2), (1e-8, 1e3)
+"""Newton steps with a weight on what changes, the weights they begin with, over the diagonal of D, and their range."""
 
 
 class Solved(NamedTuple):
@@ -37,6 +43,10 @@ def solve_coupled(problem: Coupled, start: Array) -> Solved:
             best = min(best, _newton(problem, *near, POLISHED), key=lambda tried: tried.impulses.defect)
             if best.impulses.defect <= SOLVED:
                 break
+    for weight in DAMPINGS if best.impulses.defect > SOLVED else ():
+        best = min(best, _damped(problem, best, weight), key=lambda tried: tried.impulses.defect)
+        if best.impulses.defect <= SOLVED:
+            break
     return best if best.impulses.defect <= SOLVED else _apart(problem, best)
 
 
@@ -87,11 +97,35 @@ class _Factors:
                 kept.clear()
                 kept[key] = p.factored(now, WEIGHT / p.cones.normal_step)
             self._sets, (self._held, self._lu) = sets, kept[key]
-        change = np.where(self._held, 0.0, -x)
-        left = p.missing(z, x + change)
-        found = self._lu.solve(np.concatenate([left, -now.defect[self._held]]))
-        change[self._held] = found[z.size :]
-        return z + found[: z.size], x + change
+        return _stepped(p, (z, x), now, (self._held, self._lu))
+
+
+def _stepped(problem: Coupled, at: tuple[Array, Array], now: Linear, factors: tuple[Array, Any]) -> tuple[Array, Array]:
+    """After a step, from who is open, sticks and slips with the factors of that."""
+    (z, x), (held, lu) = at, factors
+    change = np.where(held, 0.0, -x)
+    left = problem.missing(z, x + change)
+    found = lu.solve(np.concatenate([left, -now.defect[held]]))
+    change[held] = found[z.size :]
+    return z + found[: z.size], x + change
+
+
+def _damped(problem: Coupled, start: Solved, weight: float) -> Solved:
+    """Newton steps with a weight on what changes that falls while they lead on, and grows where they do not."""
+    z, x, best, before = start.z, start.impulses.flat, start, start.impulses.defect
+    for _ in range(DAMPED):
+        now = problem.cones.linear(x, problem.at(z))
+        try:
+            z, x = _stepped(problem, (z, x), now, problem.factored(now, weight / problem.cones.normal_step, weight))
+        except RuntimeError:  # singular
+            break
+        found = judged_at(problem, z, x)
+        defect = found.impulses.defect
+        best = found if defect < best.impulses.defect else best
+        if best.impulses.defect <= SOLVED or not np.isfinite(defect):
+            break
+        weight, before = float(np.clip(weight * (0.5 if defect < before else 2.0), *WEIGHTS)), defect
+    return best
 
 
 def _apart(problem: Coupled, best: Solved) -> Solved:

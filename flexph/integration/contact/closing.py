@@ -18,7 +18,7 @@ from ...kernels.resolution import RESOLUTION, coordinate_size
 from ...kernels.values import Means, Step
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..exact.iterate import evaluated, gap_sizes, is_open
+from ..exact.iterate import evaluated, gap_sizes, is_balanced, is_open, minus
 from ..exact.newton import Converged
 from .linearised import DenseStep, SparseStep, dense_step, rates_of, sparse_step
 
@@ -77,8 +77,13 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         expected = size if iteration == 1 else size * min(1.0, size / previous)
         if size <= SETTLED or (expected <= SETTLED and found.defect <= RESOLVED):
             break
-        if size > 0.5 * previous and size <= max(STAGNATED, coarse):
-            break
+        if size > 0.5 * previous and size <= AFAR:
+            if size <= max(STAGNATED, coarse):
+                break
+            refined = _solution_near(a, _pushed(a, step, index, impulses), (x, index, impulses), linear)
+            if refined is not None:
+                x = refined
+                break
         least, since = (size, iteration) if size < 0.5 * least else (least, since)
         if iteration - since >= STALLED:
             raise StepFailed("the contacts of the step did not settle", iteration, size)
@@ -90,8 +95,7 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
     iterate = evaluated(a, last, x)
     if is_open(iterate.trial, gap_sizes(a, step)):
         raise StepFailed("the iteration ended away from the constraints", iteration, size)
-    carried = step.h * step.schedule.multipliers(x.lam)[a.bearings.row]
-    own, sized = linear.missed(impulses, rates_of(a, iterate, index), carried)
+    own, sized = linear.missed(impulses, rates_of(a, iterate, index), _carried(a, step, x))
     return Closed(Converged(iterate.x, iterate.trial, iteration, linear.solve), last, own, sized)
 
 
@@ -105,6 +109,17 @@ def _scale(a: Arrays, step: Step, guess: Means) -> Array:
     return scale
 
 
+def _solution_near(
+    a: Arrays, step: Step, at: tuple[Means, Array, Array], linear: DenseStep | SparseStep
+) -> Means | None:
+    """The mean velocities that impulses give, if they are a solution: those of redundant contacts go on changing."""
+    x, index, impulses = at
+    x = minus(x, linear.solve(evaluated(a, step, x).defect))
+    iterate = evaluated(a, step, x)
+    own, _ = linear.missed(impulses, rates_of(a, iterate, index), _carried(a, step, x))
+    return x if own.defect <= SOLVED and is_balanced(a, iterate, gap_sizes(a, step)) else None
+
+
 def _pushed(a: Arrays, step: Step, index: Array, impulses: Array) -> Step:
     """The step with impulses of some of the contacts as forces of all, and with those of all bearings."""
     t, f, count = a.dim - 1, a.bearings.count, a.contacts.kind.size
@@ -115,3 +130,9 @@ def _pushed(a: Arrays, step: Step, index: Array, impulses: Array) -> Step:
         friction[:, index] = own[1:, : index.size]
     rub = own[1:, index.size :] if f else None
     return step._replace(schedule=step.schedule._replace(push=(normal, friction), rub=rub))
+
+
+def _carried(a: Arrays, step: Step, x: Means) -> Array:
+    """Impulses of the joints that press bearings."""
+    carried: Array = step.h * step.schedule.multipliers(x.lam)[a.bearings.row]
+    return carried

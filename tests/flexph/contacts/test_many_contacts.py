@@ -1,5 +1,7 @@
 """Many rigid contacts at once: sparse matrices are the dense ones, and both ways lead to the same motion."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -152,3 +154,23 @@ def test_a_hexagonal_stack_of_equal_discs_that_all_touch_stays(friction):
         assert np.abs(solution[f"{name}.centre"] - places[name][:2]).max() < 1e-15
     assert np.abs(solution.ledger.residual).max() < 1e-15 * solution.ledger.scale
     assert solution.ledger.complementarity_residual.max() < 1e-11
+
+
+@pytest.mark.slow
+def test_a_hexagonal_stack_that_spreads_meets_its_laws():
+    """Ten rows of ten equal discs without walls: most contacts are redundant, and Newton's method alone cycles."""
+    radius, law = 0.05, Rigid(friction=0.3)
+    places = {
+        f"d{10 * j + i}": (radius * (2.0 * i + j % 2), radius * (1.0 + math.sqrt(3.0) * j), 0.0)
+        for j in range(10)
+        for i in range(10)
+    }
+    bodies = {name: rigid.body(1.0, inertia=0.5 * radius**2, ports={"centre": (0.0, 0.0)}) for name in places}
+    discs = [Sphere(f"{name}.centre", radius) for name in bodies]
+    floor = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    touching = [contact(discs, floor, law, name="floor"), mutual_contact(discs, law, name="discs")]
+    mechanism = connect(bodies, touching, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess=places))
+    run = integrate(mechanism, start, 0.005 * np.arange(4), method=Exact(contact="steps"))
+    assert run.ledger.complementarity_residual.max() <= 1e-10
+    assert run.ledger.residual.max() <= 1e-11 * run.ledger.scale
