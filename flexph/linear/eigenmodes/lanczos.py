@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, qr, solve_triangular, svd
+from scipy.linalg import cholesky, eigh, qr, solve_triangular, svd
 
 from ...numerics.arrays import Array
 from .complement import Complement
@@ -25,6 +25,8 @@ ROUND_OFF = 1e2 * float(np.finfo(float).eps)
 """or over that of the lowest one, whose round-off all of them have: ω² itself is then known to the square of that."""
 DEPENDENT = 1e-10
 """Length of what is left of a vector beside the basis, over its own, below which it is round-off."""
+BESIDE = 1e-2
+"""Share of its squared length that a vector has beside the basis when it is orthogonalised again; less is round-off."""
 DOUBT = 1e-9
 """Probability with which a missed mode may be overlooked."""
 UNEVEN = 10.0
@@ -58,14 +60,16 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
 def lowest_square(pencil: Pencil, complement: Complement) -> float:
     """The lowest ω² in the complement of other motions; where it is below the shift, only a number above it.
 
-    All modes far below the shift have one 1/(ω² + s) and do not settle; that they are there is seen at once.
+    Modes far below the shift have one 1/(ω² + s) and do not settle: it is enough that blocks halve the number no more.
     """
+    last = np.inf
     for space in _spaces(pencil, 1, complement, seed=complement.count):
-        square = 1.0 / space.values[0] - pencil.shift
-        if square < pencil.shift:
-            return float(max(square, ROUND_OFF * pencil.shift))
-        if space.residuals[0] <= SETTLED * space.values[0]:
+        square, least = 1.0 / space.values[0] - pencil.shift, ROUND_OFF * pencil.shift
+        if square < pencil.shift and (square > 0.5 * last or square <= least):
+            return float(max(square, least))
+        if square >= pencil.shift and space.residuals[0] <= SETTLED * space.values[0]:
             return float(square)
+        last = square
     raise ArithmeticError(f"the lowest mode did not settle in {BLOCKS} blocks; ask for dense modes of a smaller system")
 
 
@@ -100,7 +104,7 @@ def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) ->
         new, k = slice(k, k + block.shape[1]), k + block.shape[1]
         whole[:, new] = block
         image = complement.project(pencil.velocities(pencil.m @ block))
-        rest = orthogonal(pencil.m, whole[:, :k], image)
+        rest = orthogonal(pencil.m, whole[:, :k], image) if k < room else _inside(pencil.m, whole[:, :k], image)
         matrix[:k, new], matrix[new, :k] = rest.inside, rest.inside.T
         values, vectors = (a[..., ::-1] for a in np.linalg.eigh(0.5 * (matrix[:k, :k] + matrix[:k, :k].T)))
         yield Krylov(whole[:, :k], values, vectors, np.linalg.norm(rest.factor @ vectors[new], axis=0))
@@ -138,6 +142,12 @@ class _Rest(NamedTuple):
     factor: Array
 
 
+def _inside(mass: Any, basis: Array, given: Array) -> _Rest:
+    """Vectors of a space of which the basis is the whole: what is left of them is round-off."""
+    none = np.zeros((0, given.shape[1]))
+    return _Rest(basis.T @ (mass @ given), given[:, :0], none)
+
+
 def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
     """Vectors without what lies in a basis, orthonormal in the mass; those that depend on others are left out.
 
@@ -151,8 +161,13 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
     left, values, right = svd(r, full_matrices=False)
     kept = values > DEPENDENT * size
     vectors, factor = q @ left[:, kept] / scale, values[kept, None] * right[kept]
-    again = basis.T @ (mass @ vectors)
-    vectors = vectors - basis @ again
+    heavy = mass @ vectors
+    again, before = basis.T @ heavy, vectors.T @ heavy
+    vectors, inside = vectors - basis @ again, inside + again @ factor
+    share, turn = eigh(vectors.T @ (mass @ vectors), before)
+    if np.any(share <= BESIDE):
+        turn = turn[:, share > BESIDE]
+        vectors, factor = vectors @ turn, turn.T @ before @ factor
     root = cholesky(vectors.T @ (mass @ vectors), lower=True)
     vectors = solve_triangular(root, vectors.T, lower=True).T
-    return _Rest(inside + again @ factor, vectors, root.T @ factor)
+    return _Rest(inside, vectors, root.T @ factor)
