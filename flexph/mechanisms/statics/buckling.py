@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from ...contacts.arrays import refuse_contacts
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.state import Configuration
-from ...linear.elimination import analysed
 from ...numerics import checks as check
-from ...numerics.arrays import Array, dense
+from ...numerics.arrays import Array
 from ...numerics.corrections import Corrections
 from ...systems.inputs import Input
 from ..model.constraints import extent
 from ..model.state import State, configuration
-from .balance import Problem, joint_forces, moved_by, newton_step, problem, stiffness_at
+from .balance import Problem, moved_by, newton_step, problem
 from .small_motion import shape_parts
+from .stability import softest
 from .steady_rotation import steady_motion
 
 if TYPE_CHECKING:
@@ -38,8 +37,6 @@ FAR = 3.0
 that is right."""
 FIRST, LARGEST = 0.25, 1e3
 """First change of the factor, and the largest factor that is looked at."""
-ZERO = 1e-14
-"""ω² over the largest one up to which it is round-off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +143,6 @@ def _point(given: Problem, factor: float, near: Configuration) -> _Point | None:
     moved = max(float(np.abs(end.value.r - near.r).max()) / size, float(np.abs(end.value.R - near.R).max()))
     if not end.settled or moved > FAR * first + NARROW:
         return None
-    joints = joint_forces(of, end.value)
-    K = stiffness_at(of, end.value, joints.arrays, joints.multipliers)
-    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
-    reduced, mass = (basis.T @ dense(matrix @ basis) for matrix in (0.5 * (K + K.T), joints.mass))
-    values, vectors = eigh(reduced, mass)
-    square = float(values[0]) if abs(values[0]) > ZERO * abs(values[-1]) else 0.0
-    shape = joints.lift @ (basis @ vectors[:, 0])
-    return _Point(factor, end.value, square, shape / shape[np.abs(shape).argmax()], moved)
+    soft = softest(of, end.value)
+    shape = soft.shape / soft.shape[np.abs(soft.shape).argmax()]
+    return _Point(factor, end.value, soft.square, shape, moved)

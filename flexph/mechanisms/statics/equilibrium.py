@@ -37,6 +37,7 @@ from .balance import (
     stiffness_at,
 )
 from .load_steps import follow_loads
+from .stability import is_minimum
 from .steady_rotation import refuse_supports, steady_rotation
 
 if TYPE_CHECKING:
@@ -89,16 +90,19 @@ def equilibrium(
         limits = STEP if share == 1.0 else replace(STEP, settled=NEAR)
         return limits.run(c, partial(corrected, judged=False, of=given.under(share)))
 
+    def stable_under(share: float, c: Configuration) -> Corrected[Configuration]:
+        end = under(share, c)
+        return end._replace(settled=end.settled and is_minimum(given.under(share), end.value))
+
     def refuse(share: float, c: Configuration) -> None:
         refuse_turned(mechanism, flat(mechanism, c), f"under {100.0 * share:.3g} % of the loads")
 
-    searches = [partial(SEARCH.run, start, partial(corrected, judged=judged)) for judged in (True, False)]
-    reached = 0.0
+    judged, newton = (partial(SEARCH.run, start, partial(corrected, judged=judged)) for judged in (True, False))
+    searches, reached = [judged, lambda: follow_loads(start, stable_under, refuse)[0], newton], 0.0
     if mechanism.rigid_motion is not None:
         followed, reached = follow_loads(start, under, refuse)
-        searches[1:] = []  # without a potential or with one, loads are followed from nothing
-        searches.insert(0, lambda: followed)
-    for search in searches:  # loads without a potential may lead a judged search in circles
+        searches = [lambda: followed, judged]  # without a potential or with one, loads are followed from nothing
+    for search in searches:  # beside buckling, and without a potential, a judged search may go in circles
         end = search()
         if end.settled:
             state = _finished(given, end.value, redundant)
