@@ -134,7 +134,9 @@ def test_lengths_of_steps_may_change(monkeypatch, factored):
 
 
 @pytest.mark.parametrize(
-    "method", [Exact4(compiled=False), pytest.param(Exact(tolerance=0.8), marks=pytest.mark.slow)], ids=repr
+    "method",
+    [Exact4(compiled=False), pytest.param(Exact(tolerance=0.8, compiled=False), marks=pytest.mark.slow)],
+    ids=repr,
 )
 def test_steps_to_and_fro_and_under_control(monkeypatch, factored, method):
     mechanism = two_bars()
