@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..numerics.arrays import Array
 from .complementarity import Impulses
-from .levels import AnyLevel
 
 
 class Strike(NamedTuple):
@@ -27,7 +26,36 @@ class Strike(NamedTuple):
     scale: float
 
 
-def impact(level: AnyLevel, v: Array, restitution: Array) -> Strike:
+class ImpactLevel(Protocol):
+    """What impacts ask of contacts at one configuration: see :class:`flexph.contacts.levels.Level`."""
+
+    @property
+    def friction(self) -> Array:
+        """Coefficients (n,)."""
+
+    def rates(self, v: Array) -> Array:
+        """Rates of gaps and slips at velocities."""
+
+    def terms(self, v: Array) -> Array:
+        """Sizes of the terms of these rates."""
+
+    def changes(self, impulses: Array) -> Array:
+        """D Λ, what impulses do to the rates."""
+
+    def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
+        """Impulses that obey the laws with the rates D Λ + b."""
+
+    def struck(self, v: Array, impulses: Array) -> Array:
+        """Velocities after impulses."""
+
+    def reactions(self, impulses: Array) -> Array:
+        """Impulses of the joints."""
+
+    def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
+        """Velocities that have the rates of the joints, and the impulses that these take."""
+
+
+def impact(level: ImpactLevel, v: Array, restitution: Array) -> Strike:
     """Newton's law with Coulomb friction: −Λ_N ⟂ γ⁺ + e min(γ⁻, 0) ≥ 0, friction against the slip after.
 
     Where it would create energy, it goes from the plastic impact only so far that none is created.
@@ -46,7 +74,7 @@ def impact(level: AnyLevel, v: Array, restitution: Array) -> Strike:
     return _strike(level, v, (found.flat, 1.0), found)
 
 
-def settle(level: AnyLevel, v: Array, given: Array, taken: float = 0.0) -> Strike:
+def settle(level: ImpactLevel, v: Array, given: Array, taken: float = 0.0) -> Strike:
     """The plastic law for impulses together with those already ``given``, which have ``taken`` energy [J].
 
     It goes so far that both together create none: friction of impulses that are too large takes too much, and what
@@ -61,21 +89,21 @@ def settle(level: AnyLevel, v: Array, given: Array, taken: float = 0.0) -> Strik
     return _strike(level, v, (share * wanted, share), found)
 
 
-def _solved(level: AnyLevel, v: Array, b: Array, guess: Array | None = None) -> Impulses:
+def _solved(level: ImpactLevel, v: Array, b: Array, guess: Array | None = None) -> Impulses:
     return level.solved(b, _size(level, v), guess)
 
 
-def _size(level: AnyLevel, v: Array) -> float:
+def _size(level: ImpactLevel, v: Array) -> float:
     """The largest sum of the sizes of the terms of a rate [m/s]."""
     return float(level.terms(v).max(initial=0.0))
 
 
-def _work(level: AnyLevel, before: Array, impulses: Array) -> float:
+def _work(level: ImpactLevel, before: Array, impulses: Array) -> float:
     """ΔT of impulses [J]."""
     return float(impulses @ (before + 0.5 * level.changes(impulses)))
 
 
-def _largest_share(level: AnyLevel, before: Array, plastic: Array, change: Array) -> float:
+def _largest_share(level: ImpactLevel, before: Array, plastic: Array, change: Array) -> float:
     """The largest s ≤ 1 with which plastic + s change creates no energy: ΔT is convex in s and not positive at 0."""
     at_rest, whole = _work(level, before, plastic), _work(level, before, plastic + change)
     curve = 0.5 * float(change @ level.changes(change))
@@ -91,7 +119,7 @@ def _missed(solved: Impulses) -> float:
     return solved.defect * solved.scale
 
 
-def _strike(level: AnyLevel, v: Array, given: tuple[Array, float], solved: Impulses) -> Strike:
+def _strike(level: ImpactLevel, v: Array, given: tuple[Array, float], solved: Impulses) -> Strike:
     (impulses, share), before = given, level.rates(v)
     after = before + level.changes(impulses)
     lost = -(impulses * 0.5 * (before + after)).reshape(-1, level.friction.size)

@@ -66,8 +66,8 @@ def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
             places.append(centres[k] if end is None else view.points[end])
             rows.append({k: 1.0} if end is None else _shares(corners, k, view.points[end]))
     entries = [(i, k, share) for i, row in enumerate(rows) for k, share in row.items()]
-    i, k, values = (np.array(part) for part in zip(*entries, strict=True))
-    return np.array(places), sparse.csr_array((values, (i, k)), shape=(len(rows), count))
+    row_of, piece, values = (np.array(part) for part in zip(*entries, strict=True))
+    return np.array(places), sparse.csr_array((values, (row_of, piece)), shape=(len(rows), count))
 
 
 def _meet(corners: Array, one: int, other: int) -> bool:

@@ -34,7 +34,8 @@ class ImpactStepper(PartStepper):
         closing = rigid[are_closing((before[rigid], after[rigid]), rate[rigid], h)]
         index = np.union1d(touching, rigid[after[rigid] <= WIDE * h * np.abs(rate[rigid]).max(initial=0.0)])
         strikes: Strikes | None = None
-        parts, now = [], start
+        parts: list[Part] = []
+        now = start
         while self._bouncing[closing].any() and len(parts) < STRIKES:
             struck = np.union1d(closing, touching)
             if strikes is None:

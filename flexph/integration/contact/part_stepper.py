@@ -10,7 +10,7 @@ import numpy as np
 
 from ...contacts.broad_phase import broad_phase
 from ...contacts.levels import AnyLevel, Level, gaps_at, level_at
-from ...contacts.velocities import Strike, impact, settle
+from ...contacts.velocities import ImpactLevel, Strike, impact, settle
 from ...kernels.contacts.gaps import TOUCHING, Contacts, no_contacts
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.bearings import bearing_rates
@@ -85,7 +85,7 @@ class PartStepper(ExactStepper):
         small = small or self.arrays.bearings.count > 0
         return None if small else sides_of(self.arrays._replace(contacts=self._contacts.take(index)))
 
-    def _strike(self, at: StepStart, index: Array, level: AnyLevel | None = None) -> Part:
+    def _strike(self, at: StepStart, index: Array, level: ImpactLevel | None = None) -> Part:
         """The impact of some contacts, after joints and drives have their rates."""
         level = self._level(at, index) if level is None else level
         v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
@@ -138,7 +138,7 @@ class PartStepper(ExactStepper):
         self,
         at: StepStart,
         v: Array,
-        given: tuple[Array, Array, AnyLevel],
+        given: tuple[Array, Array, ImpactLevel],
         *,
         impact: Strike | None = None,
         settled: Strike | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -98,6 +98,7 @@ def equilibrium(
         refuse_turned(mechanism, flat(mechanism, c), f"under {100.0 * share:.3g} % of the loads")
 
     judged, newton = (partial(SEARCH.run, start, partial(corrected, judged=judged)) for judged in (True, False))
+    searches: list[Callable[[], Corrected[Configuration]]]
     searches, reached = [judged, lambda: follow_loads(start, stable_under, refuse)[0], newton], 0.0
     if mechanism.rigid_motion is not None:
         followed, reached = follow_loads(start, under, refuse)
