@@ -227,19 +227,19 @@ def linear_system(problem: Problem, x: Array) -> tuple[Array, Array]:
 class Pressed(NamedTuple):
     """Impulses ``base`` + ``by`` Λ, (k,) and (k, m), of joints, and the bearing that each of them presses.
 
-    The bearings are the last ``count`` contacts of a problem.
+    The bearings are the last ``number`` contacts of a problem.
     """
 
     base: Array
     by: Array
     owner: Array
-    count: int
+    number: int
 
     def sized(self, impulses: Array) -> tuple[Array, Array]:
         """|λ| of all bearings (f,), and the directions of λ (k,)."""
         own = self.base + self.by @ impulses
-        size = np.sqrt(np.bincount(self.owner, weights=own**2, minlength=self.count))
-        parts = np.bincount(self.owner, minlength=self.count)
+        size = np.sqrt(np.bincount(self.owner, weights=own**2, minlength=self.number))
+        parts = np.bincount(self.owner, minlength=self.number)
         at_rest = np.sqrt(1.0 / np.maximum(parts, 1))[self.owner]
         each = size[self.owner]
         return size, np.where(each > 0.0, own / np.where(each > 0.0, each, 1.0), at_rest)
@@ -297,7 +297,7 @@ def pressed_by(problem: Problem, pressed: Pressed, impulses: Array, *, follows: 
     Slips that a bearing does not have get the row y = Λ of friction that is zero.
     """
     D, b = problem.D.copy(), problem.b.copy()
-    first = problem.contacts - pressed.count
+    first = problem.contacts - pressed.number
     at = np.arange(first, problem.contacts)
     size, direction = pressed.sized(impulses)
     tangents = at[None] + problem.contacts * np.arange(1, b.size // problem.contacts)[:, None]
@@ -305,10 +305,10 @@ def pressed_by(problem: Problem, pressed: Pressed, impulses: Array, *, follows: 
     scale = np.where(along > 0.0, along, 1.0)
     D[at], b[at] = 0.0, -scale * size
     if follows:
-        turned = np.zeros((pressed.count, b.size))
+        turned = np.zeros((pressed.number, b.size))
         np.add.at(turned, pressed.owner, direction[:, None] * pressed.by)
         D[at] = -scale[:, None] * turned
-        own = np.bincount(pressed.owner, weights=direction * pressed.base, minlength=pressed.count)
+        own = np.bincount(pressed.owner, weights=direction * pressed.base, minlength=pressed.number)
         b[at] = -scale * own
     D[at, at] += scale
     for row in tangents:

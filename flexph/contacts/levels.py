@@ -214,13 +214,13 @@ def _level_with_bearings(a: Arrays, place: tuple[Configuration, Derived], coeffi
     """All contacts of the arrays, and their bearings, with the joints at a state."""
     (c, d), bearings, count = place, a.bearings, a.contacts.kind.size
     rows = contact_rows(a, c, d) if count else np.zeros((0, velocity_count(a)))
-    if not bearings.count:
+    if not bearings.number:
         return level_of_rows(a, place, coefficient, (rows, a.contacts.friction))
     slips = bearing_rates(a, c, d).reshape(*bearings.spring.shape, -1)
     friction = np.concatenate([a.contacts.friction, bearings.friction])
     level = level_of_rows(a, place, coefficient, (with_bearings(rows, count, slips), friction))
     by = level.reactions(np.eye(len(level.rows)))[bearings.row]
-    return level._replace(pressed=Pressed(np.zeros(len(by)), by, bearings.owner, bearings.count))
+    return level._replace(pressed=Pressed(np.zeros(len(by)), by, bearings.owner, bearings.number))
 
 
 def level_of_rows(

@@ -108,7 +108,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     on_curves = all_over_step(a.curves, known.on_curves, known.product, product)
     add_curve_forces(a.curves, on_curves, lam, on_product)
     slips = by_bearing = None
-    if a.bearings.count:
+    if a.bearings.number:
         places = tuple(zip(a.curves, on_curves, strict=True))
         by_bearing = slipped(a.bearings, measured.extension, places, product - known.product)
         if s.rub is not None:

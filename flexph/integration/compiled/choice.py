@@ -56,7 +56,7 @@ def _refused(mechanism: Model) -> str | None:
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
         "a contact within an element of a cable is not": _touches_within(mechanism),
         "a rigid contact is not": bool(arrays.contacts.rigid.any()),
-        "CoulombFriction of a joint is not": bool(arrays.bearings.count),
+        "CoulombFriction of a joint is not": bool(arrays.bearings.number),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }

@@ -122,7 +122,7 @@ def _solution_near(
 
 def _pushed(a: Arrays, step: Step, index: Array, impulses: Array) -> Step:
     """The step with impulses of some of the contacts as forces of all, and with those of all bearings."""
-    t, f, count = a.dim - 1, a.bearings.count, a.contacts.kind.size
+    t, f, count = a.dim - 1, a.bearings.number, a.contacts.kind.size
     own = (impulses / step.h).reshape(-1, index.size + f)
     normal, friction = np.zeros(count), np.zeros((t, count))
     normal[index] = own[0, : index.size]

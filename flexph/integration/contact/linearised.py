@@ -113,11 +113,11 @@ def dense_step(a: Arrays, iterate: Iterate, index: Array, at: tuple[int, float, 
     D, free = R @ spread[:n], -np.concatenate([flatten(a, correction), correction.lam])
     b = rates_of(a, iterate, index) + R @ free[:n] - D @ given
     problem, pressed = Problem(D, b, np.concatenate([a.contacts.friction[index], bearings.friction])), None
-    if bearings.count:
+    if bearings.number:
         own = iterate.step.schedule.multipliers
         by = h * own(spread[n:])[bearings.row]
         base = h * own(iterate.x.lam + free[n:])[bearings.row] - by @ given
-        pressed = Pressed(base, by, bearings.owner, bearings.count)
+        pressed = Pressed(base, by, bearings.owner, bearings.number)
     return DenseStep(solve_with, free, spread, problem, _terms(a, R, iterate), pressed)
 
 
@@ -134,7 +134,7 @@ def _rows(a: Arrays, iterate: Iterate, index: Array) -> tuple[Array, Array]:
             frame: Any = np.swapaxes(iterate.trial.inverse, 1, 2)
             slips = [dense(row) for row in slip_rows(part, on[0], own, frame)]
             acting, rates = np.vstack([acting, *slips]), np.vstack([rates, *slips])
-    if not a.bearings.count:
+    if not a.bearings.number:
         return acting, rates
     shape, of_bearings = (*a.bearings.spring.shape, width), bearing_rows(a, point, B, W)
     acting, rates = (

@@ -82,7 +82,7 @@ class PartStepper(ExactStepper):
     def _sides(self, index: Array) -> Sides | None:
         """Both sides of some contacts where they are between many rigid bodies; None where matrices are small."""
         small = velocity_count(self.arrays) <= MANY or self.least_norm or not self._contacts.rigid.all()
-        small = small or self.arrays.bearings.count > 0
+        small = small or self.arrays.bearings.number > 0
         return None if small else sides_of(self.arrays._replace(contacts=self._contacts.take(index)))
 
     def _strike(self, at: StepStart, index: Array, level: ImpactLevel | None = None) -> Part:
@@ -92,7 +92,7 @@ class PartStepper(ExactStepper):
         held, mu = level.joined(v, b)
         if isinstance(level, Level):
             level = level.carrying(mu[self.arrays.bearings.row], np.zeros(len(level.rows)))
-        elastic = np.append(self._contacts.restitution[index], np.zeros(self.arrays.bearings.count))
+        elastic = np.append(self._contacts.restitution[index], np.zeros(self.arrays.bearings.number))
         strike = impact(level, held, elastic)
         after = level.struck(held, strike.impulses)
         return self._booked(at, after, (mu, index, level), impact=strike)
@@ -100,14 +100,14 @@ class PartStepper(ExactStepper):
     def _settled(self, part: Part, closed: Array) -> list[Part]:
         """A part of a step, and what settles at its end."""
         bearings, count = self.arrays.bearings, closed.size
-        if not count + bearings.count:
+        if not count + bearings.number:
             return [part]
-        end, given = part.end, part.impulses.reshape(-1, count + bearings.count)
+        end, given = part.end, part.impulses.reshape(-1, count + bearings.number)
         own = (given[0, :count] > 0.0) | np.isin(closed, self._touching(end))
         v = velocities_of(self.mechanism, end.state.c)
         if not own.any() and not self._sticks(end, v, given[:, count:]):
             return [part]
-        index, own = closed[own], np.append(own, np.ones(bearings.count, dtype=bool))
+        index, own = closed[own], np.append(own, np.ones(bearings.number, dtype=bool))
         level = self._level(end, index)
         given, b = given[:, own].ravel()[: level.rows.shape[0]], self._joint_rates(end)
         held, mu = level.joined(v, b)
@@ -123,7 +123,7 @@ class PartStepper(ExactStepper):
     def _sticks(self, end: StepStart, v: Array, impulses: Array) -> bool:
         """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
         a, bearings = self.arrays, self.arrays.bearings
-        if not bearings.count:
+        if not bearings.number:
             return False
         rows, (normal, *friction) = bearing_rates(a, end.state.c, end.state.d), impulses
         slip, rub = (rows @ v).reshape(bearings.spring.shape), np.array(friction)
@@ -198,15 +198,15 @@ class PartStepper(ExactStepper):
         """The step to a time in which some contacts may close; ``known`` is the same with fewer of them."""
         h, (step, guess) = time - start.time, self._to_solve(start, time)
         rates = self.table.rates(time, h)
-        f, missed, scale, means = self.arrays.bearings.count, 0.0, 0.0, None
+        f, missed, scale, means = self.arrays.bearings.number, 0.0, 0.0, None
         frictional = f or self._contacts.friction[closed].any()
-        impulses = np.zeros((self.arrays.dim if frictional else 1, closed.size + f))
+        laid = np.zeros((self.arrays.dim if frictional else 1, closed.size + f))
         if known is not None and known.means is not None:
             guess = known.means
             given = known.impulses.reshape(-1, known.closed.size + f)
             same = np.append(np.isin(closed, known.closed), np.ones(f, dtype=bool))
-            impulses[: len(given), same] = given
-        impulses = impulses.ravel()
+            laid[: len(given), same] = given
+        impulses = laid.ravel()
         if impulses.size:
             solution = self._closed(step, guess, closed, impulses)
             step, own, converged = solution.step, solution.impulses, solution.converged

@@ -11,11 +11,11 @@ from .stepper import RigidStepper
 def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -> Stepper:
     """What takes the steps; raises ValueError for methods that know nothing of rigid contacts."""
     arrays, connections = problem.mechanism.network.arrays, problem.mechanism.connections
-    if not (arrays.contacts.rigid.any() or arrays.bearings.count):
+    if not (arrays.contacts.rigid.any() or arrays.bearings.number):
         return stepper_of(method, problem)
     if not isinstance(method, Exact) or method.tolerance is not None:
         what, names = "rigid contacts", [c.name for c in connections for gap in c.form.gaps]
-        if arrays.bearings.count:
+        if arrays.bearings.number:
             what, names = "CoulombFriction of joints", [c.name for c in connections if c.form.bearing is not None]
         raise ValueError(f"{what} such as {names[0]!r} are for Exact() with given steps, got {method}")
     return RigidStepper(problem, contact=method.contact, least_norm=method.redundant == "least_norm")

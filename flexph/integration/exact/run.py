@@ -127,7 +127,7 @@ def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod)
     if mechanism.network.arrays.contacts.rigid.any():
         told = "a Continuous or StateFeedback is not for mechanisms with rigid contacts"
         raise ValueError(f"{told}: take a Sampled, which is called between steps")
-    if mechanism.network.arrays.bearings.count:
+    if mechanism.network.arrays.bearings.number:
         told = "a Continuous or StateFeedback is not for mechanisms with CoulombFriction of joints"
         raise ValueError(f"{told}: take a Sampled, which is called between steps")
     accounts = mechanism.once(Accounts)

@@ -60,13 +60,13 @@ class Bearings(NamedTuple):
     owner: Index
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """f."""
         return int(self.friction.size)
 
     def pressed(self, forces: Array) -> Array:
         """|λ| of each bearing (f,), from those of all ``row`` (k,)."""
-        squares = np.bincount(self.owner, weights=forces**2, minlength=self.count)
+        squares = np.bincount(self.owner, weights=forces**2, minlength=self.number)
         return np.sqrt(squares)
 
 
