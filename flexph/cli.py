@@ -60,7 +60,7 @@ class _Cases(click.Group):
         return sorted(find_cases())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        if Path(cmd_name).suffix in (".yaml", ".yml"):
+        if Path(cmd_name).suffix in (".yaml", ".yml", ".json"):
             from flexph.model_command import model_command
 
             return with_verbosity(model_command(cmd_name, _run_options(), _run_and_list))

@@ -40,7 +40,7 @@ class Support:
     how: Holds = "hinged"
 
     def __post_init__(self) -> None:
-        check.choice("how", self.how, get_args(Holds))
+        check.choice("how of a support", self.how, get_args(Holds))
 
 
 def support_rows(model: PlateModel, name: str, support: Any) -> Any:

@@ -220,7 +220,7 @@ class GearboxController(_DriveTrain):
     """A gearbox under a torque, solved within the steps, see :func:`flexph.control.gearbox`."""
 
     kind: Literal["gearbox"]
-    drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=FunctionMapping)
+    drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=FunctionMapping) = 0.0
 
     def build(self, builder: Builder) -> Continuous:
         """The controller."""

@@ -6,6 +6,7 @@ import h5py
 import pytest
 import xarray
 from click.testing import CliRunner
+from ruamel.yaml import YAML
 
 from flexph.cli import main
 from flexph.models import load_model
@@ -53,6 +54,17 @@ def test_run_writes_a_folder_for_each_run_and_a_summary(model, tmp_path):
     table = (tmp_path / "out" / "two_turns" / "middle.csv").read_text().splitlines()
     assert table[0] == "t [s],deflection [m] 0,deflection [m] 1,slider [m] 0,slider [m] 1"
     assert len(table) == 12
+
+
+def test_json_runs_as_yaml(model, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(YAML(typ="safe").load(model)), encoding="utf-8")
+    first, other = (
+        flexph("run", file, "--run", "modes", "--out", tmp_path / file.suffix[1:]) for file in (model, path)
+    )
+    assert (first.exit_code, other.exit_code) == (0, 0), other.output
+    tables = [(tmp_path / kind / "modes" / "frequencies.csv").read_text() for kind in ("yaml", "json")]
+    assert tables[0] == tables[1]
 
 
 def test_settings_and_runs_are_chosen(model, tmp_path):

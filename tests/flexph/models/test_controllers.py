@@ -40,6 +40,7 @@ MOTOR = (
     "inertia: 2e-5 kg*m^2, friction: {kind: coulomb, force: 1 mN*m, speed: 1 rad/s}, ratio: 50, torque_limit: 0.3 N*m}"
 )
 GEARBOX = "{kind: gearbox, port: motor, drive: 100 mN*m, ratio: 50, inertia: 2e-5 kg*m^2, friction: 1e-5 N*m*s/rad}"
+BRAKE = "{kind: gearbox, port: motor, ratio: 50, inertia: 2e-5 kg*m^2, dry_friction: 100 mN*m}"
 OWN = "{kind: function, function: 'model_controller:law', period: 2 ms, sensors: {q: {measure: angle, port: arm.root}}}"
 LAW = "def law(time, see):\n    return {'motor': 5.0 * (0.3 - see['q'])}\n"
 FEEDBACK = (
@@ -91,8 +92,9 @@ def test_ready_controllers_hold_an_arm(tmp_path, kind):
             },
         ),
         (GEARBOX, {"system": gearbox(ratio=50.0, inertia=2e-5, friction=1e-5), "inputs": {"drive": 0.1}}),
+        (BRAKE, {"system": gearbox(ratio=50.0, inertia=2e-5, dry_friction=0.1)}),
     ],
-    ids=["motor", "gearbox"],
+    ids=["motor", "gearbox", "brake"],
 )
 def test_drive_trains_are_those_of_python(tmp_path, given, options):
     run = run_of(tmp_path, given).solution
