@@ -77,9 +77,10 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         expected = size if iteration == 1 else size * min(1.0, size / previous)
         if size <= SETTLED or (expected <= SETTLED and found.defect <= RESOLVED):
             break
-        if size > 0.5 * previous and size <= AFAR:
-            if size <= max(STAGNATED, coarse):
-                break
+        stagnates = size > 0.5 * previous
+        if stagnates and size <= max(STAGNATED, coarse):
+            break
+        if stagnates and size <= AFAR:
             refined = _solution_near(a, _pushed(a, step, index, impulses), (x, index, impulses), linear)
             if refined is not None:
                 x = refined
