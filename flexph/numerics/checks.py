@@ -97,9 +97,12 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 def whole(name: str, value: Any) -> int:
     """A whole number, of Python or numpy: 2.0 is none."""
-    if isinstance(value, (*_NO_NUMBERS, np.ndarray)) or not hasattr(type(value), "__index__"):
-        raise ValueError(f"{name} must be a whole number, got {shown(value)}")
-    return index(value)
+    try:
+        if isinstance(value, (*_NO_NUMBERS, np.ndarray)):
+            raise TypeError
+        return index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, got {shown(value)}") from None
 
 
 def count(name: str, value: int, least: int = 1) -> int:
