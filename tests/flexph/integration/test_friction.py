@@ -406,7 +406,10 @@ def test_a_function_that_numba_cannot_compile():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: hinge("a.root", GROUND, friction=0.3), "friction must be a Relation, e.g. coulomb"),
+        (
+            lambda: hinge("a.root", GROUND, friction=0.3),
+            "friction must be a Relation or a CoulombFriction, e.g. coulomb",
+        ),
         (lambda: slider("a.root", GROUND, friction=-1.0), "friction must be a Relation"),
         (
             lambda: cylindrical("a.p", GROUND, axis=AXIS, sliding_friction=lambda s: s),
