@@ -1,6 +1,6 @@
 """Circuits from a graph: elements between nodes in, port-Hamiltonian descriptor systems out ([survey] example 2.1).
 
-Imports: consistency, dirac, numerics, switching, systems.
+Imports: circuits.elements, consistency, dirac, numerics, switching, systems.
 """
 
 import lazy_loader

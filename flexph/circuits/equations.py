@@ -11,7 +11,11 @@ from ..numerics.arrays import Array
 from ..numerics.subspaces import echelon, null_space
 from ..systems.resistive_relations import Relation
 from .constraints import Constraint
-from .elements import Element, Resistor, Source, Storage, TwoPort
+from .elements.element import Element
+from .elements.resistors import Resistor
+from .elements.sources import Source
+from .elements.storage import Storage
+from .elements.two_ports import TwoPort
 from .tree import Edge, Tree
 
 

@@ -20,7 +20,8 @@ from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from .constraints import Constraint
 from .dirac_structure import to_port_hamiltonian, to_structure
-from .elements import Element, TwoPort
+from .elements.element import Element
+from .elements.two_ports import TwoPort
 from .model import Model
 from .nodal import check_switches, to_nodal
 from .start import start, stored

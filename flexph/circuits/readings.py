@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..numerics.arrays import Array
-from .elements import Source, TwoPort
+from .elements.sources import Source
+from .elements.two_ports import TwoPort
 from .equations import Assembly
 from .systems import Storing, energies
 

@@ -13,7 +13,8 @@ from ..switching import SwitchingPHDAE
 from ..systems.inputs import Forcing, Input
 from ..systems.nonlinear import PHDAE
 from .constraints import Constraint
-from .elements import Element, Storage
+from .elements.element import Element
+from .elements.storage import Storage
 from .equations import Assembly
 
 AGREEING = 1e-9

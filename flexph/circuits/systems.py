@@ -11,7 +11,8 @@ from ..systems.derivatives import Derivatives
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from ..systems.resistive_relations import SMALL, Relation
-from .elements import Energy, Storage
+from .elements.energy import Energy
+from .elements.storage import Storage
 from .equations import Assembly, Loss
 
 
