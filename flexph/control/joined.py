@@ -13,8 +13,7 @@ from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
 from .compiled.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
 from .continuous import Continuous
-from .continuous_loop import ContinuousLoop
-from .controller_start import check_start
+from .continuous_loop import ContinuousLoop, check_start
 from .laws.meeting import Line
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop, StateFeedback
@@ -56,7 +55,7 @@ class Joined:
     """
 
     def __init__(
-        self, mechanism: Model, given: Mapping[str, Continuous | StateFeedback], states: Mapping[str, Array]
+        self, mechanism: Model, given: Mapping[str, Continuous | StateFeedback], states: Mapping[str, Any]
     ) -> None:
         controllers = {name: c for name, c in given.items() if isinstance(c, Continuous)}
         for name, own in controllers.items():
@@ -69,6 +68,8 @@ class Joined:
         self.controllers = [ContinuousLoop(name, c, mechanism, slices) for name, c in controllers.items()]
         feedback = {name: c for name, c in given.items() if isinstance(c, StateFeedback)}
         self.feedback = [FeedbackLoop(name, c, mechanism) for name, c in feedback.items()]
+        for own in self.feedback:
+            own.go_on(states.get(own.name))
         self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
         entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
         self.entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])

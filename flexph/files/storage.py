@@ -3,7 +3,8 @@
 Numbers and arrays are datasets, texts attributes; mappings and sequences are groups, with the names of their entries in
 the attribute ``names``; what may be None is a sequence of one or no entry. An array of texts holds the indices of its
 entries in that attribute. What is annotated as Any is an array, or a sparse matrix: the group of a
-:class:`StoredMatrix`. No code is stored.
+:class:`StoredMatrix`. What is annotated as object is a nested value: the group of a :class:`StoredTree`. No code is
+stored.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from .trees import encoded
 
 Array = NDArray[Any]
 NAMES = "names"
@@ -34,6 +37,15 @@ class StoredMatrix:
     starts: Array
     columns: Array
     entries: Any
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTree:
+    """A nested value: the codes of its JSON, and arrays, of doubles as they are and of others by their bytes."""
+
+    text: Array
+    kinds: Sequence[str]
+    arrays: Sequence[Array]
 
 
 def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> None:
@@ -90,10 +102,18 @@ def write_value(group: h5py.Group, name: str, value: Any, kind: Any) -> None:
         put_texts(part, NAMES, entries)
         for key, entry in entries.items():
             write_value(part, escaped(key), entry, get_args(kind)[-1] if of is None else of)
+    elif kind is object:
+        write_fields(group.create_group(name), _tree(value))
     elif sparse.issparse(value):
         write_fields(group.create_group(name), _stored(value))
     else:
         _write_array(group, name, np.atleast_1d(value))
+
+
+def _tree(value: Any) -> StoredTree:
+    text, arrays = encoded(value)
+    codes = [a.ravel() if a.dtype == np.float64 else np.frombuffer(a.tobytes(), np.uint8) for a in arrays]
+    return StoredTree(np.frombuffer(text.encode(), np.uint8), [a.dtype.str for a in arrays], codes)
 
 
 def _stored(matrix: Any) -> StoredMatrix:

@@ -14,7 +14,8 @@ import h5py
 import numpy as np
 from scipy import sparse
 
-from .storage import NAMES, Array, StoredMatrix, entries_of, escaped, kinds_of, may_be_none
+from .storage import NAMES, Array, StoredMatrix, StoredTree, entries_of, escaped, kinds_of, may_be_none
+from .trees import decoded
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CHECKSUMMED = 3
@@ -103,6 +104,9 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
         return _read_entries(_member(group, name, h5py.Group), kind, leaf)
     if kind is Any and isinstance(_member(group, name, h5py.HLObject), h5py.Group):
         return _matrix(read_fields(_member(group, name, h5py.Group), StoredMatrix, leaf=leaf), name)
+    if kind is object:
+        tree = read_fields(_member(group, name, h5py.Group), StoredTree, leaf=leaf)
+        return None if isinstance(leaf, Declared) else _nested(tree)
     stored = _dataset(group, name, DOUBLE_OR_SINGLE if kind is Any else DOUBLE)
     if kind in (float, int, bool) or origin is tuple:
         return _numbers(stored, kind)
@@ -133,6 +137,20 @@ def _matrix(stored: StoredMatrix, name: str) -> Any:
     if not (fits and starts[0] == 0 and starts[-1] == entries.size and np.all(np.diff(starts) >= 0)):
         raise OSError(f"{name} has entries of shape {entries.shape}, which make no matrix of {rows} x {columns}")
     return sparse.csr_array((entries, indices(name, at, columns), starts.astype(int)), shape=(rows, columns))
+
+
+def _nested(tree: StoredTree) -> Any:
+    """The nested value, of arrays of numbers and texts."""
+    text = indices("text", tree.text, 256).astype(np.uint8).tobytes()
+    arrays = [_array(kind, codes) for kind, codes in zip(tree.kinds, tree.arrays, strict=True)]
+    return decoded(text, lambda k: arrays[k])
+
+
+def _array(kind: str, codes: Array) -> Array:
+    if kind == "<f8":
+        return codes
+    bytes_ = indices("arrays", codes, 256).astype(np.uint8).tobytes()
+    return np.frombuffer(bytes_, np.dtype(kind)).copy()
 
 
 def indices(name: str, values: Array, count: int) -> Array:

@@ -7,6 +7,7 @@ checksums, and nothing is code.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,7 @@ CHUNK = 1 << 17
 
 def write_tree(path: str | Path, tree: Any) -> None:
     """Write a nested value, whole or not at all; named tuples become plain ones."""
-    arrays: list[Any] = []
-    text = json.dumps(_encoded(tree, arrays))
+    text, arrays = encoded(tree)
 
     def write(file: h5py.File) -> None:
         file.attrs["format"] = FORMAT
@@ -40,7 +40,7 @@ def read_tree(path: str | Path) -> Any:
         with h5py.File(path, "r") as file:
             if file.attrs.get("format") != FORMAT:
                 raise OSError(f"format is {file.attrs.get('format')!r}, expected {FORMAT!r}")
-            return _decoded(json.loads(_get(file, "tree").tobytes()), file)
+            return decoded(_get(file, "tree").tobytes(), lambda k: _get(file, str(k)))
     except (KeyError, ValueError, TypeError, RuntimeError) as error:
         raise OSError(f"damaged: {error}") from error
 
@@ -58,9 +58,20 @@ def _get(file: h5py.File, name: str) -> Any:
     return values[()]
 
 
+def encoded(tree: Any) -> tuple[str, list[Any]]:
+    """A nested value as JSON, with the arrays apart; raises ValueError for what is none."""
+    arrays: list[Any] = []
+    return json.dumps(_encoded(tree, arrays)), arrays
+
+
+def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
+    """A nested value from JSON, and its arrays by their numbers, of any shape of as many entries."""
+    return _decoded(json.loads(text), array)
+
+
 def _encoded(value: Any, arrays: list[Any]) -> Any:
     """What JSON takes, with the arrays apart."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}
     if isinstance(value, dict):
@@ -68,16 +79,20 @@ def _encoded(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, tuple | list):
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [_encoded(entry, arrays) for entry in value]}
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    if not (value is None or isinstance(value, str | int | float)):
+        told = "what is kept must be numbers, texts, None, arrays, and tuples, lists and dicts of them"
+        raise ValueError(f"{told}, got {type(value).__name__}")
+    return value
 
 
-def _decoded(value: Any, file: h5py.File) -> Any:
+def _decoded(value: Any, array: Callable[[int], Any]) -> Any:
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        return _get(file, str(value["array"])).reshape(value["shape"])
+        return array(value["array"]).reshape(value["shape"])
     if "dict" in value:
-        return {name: _decoded(entry, file) for name, entry in value["dict"]}
+        return {name: _decoded(entry, array) for name, entry in value["dict"]}
     if "tuple" in value:
-        return tuple(_decoded(entry, file) for entry in value["tuple"])
-    return [_decoded(entry, file) for entry in value["list"]]
+        return tuple(_decoded(entry, array) for entry in value["tuple"])
+    return [_decoded(entry, array) for entry in value["list"]]

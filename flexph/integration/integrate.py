@@ -7,7 +7,7 @@ from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any, overload
 
-from ..control.sampled import Controller
+from ..control.control_loops import Controller
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
@@ -148,8 +148,8 @@ def integrate(
         reads sensors a period apart and holds its answer, added to the inputs; steps end where it is called.
         :class:`flexph.control.Continuous` is a port-Hamiltonian system joined at ports, solved within each step of
         :class:`Exact`, with its storage and dissipation in the ledger; :class:`flexph.control.StateFeedback` is a
-        function of readings, solved within them, too. A run that goes on from another one starts them anew, with their
-        first memory and state.
+        function of readings, solved within them, too. A run that goes on from the ``final`` state of another one goes
+        on with those of the same names: states, memories, what is held and when the next call is.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
         in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for

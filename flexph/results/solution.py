@@ -62,6 +62,9 @@ class Solution(MotionByName, Result):
         By external port what controllers held there in the step up to each saved time, (k, components).
     controller_states : mapping
         By name, states of continuous controllers at the saved times, (k + 1, n).
+    controller_memories : mapping
+        By name, what other controllers go on from at the end of the run: the ``memory`` of a sampled one, what it holds
+        by port and when it is called, which turns its angles are in.
     """
 
     mechanism: Mechanism
@@ -73,9 +76,10 @@ class Solution(MotionByName, Result):
     steps_by: str = "NumPy"
     controls: Mapping[str, Array] = field(default_factory=dict)
     controller_states: Mapping[str, Array] = field(default_factory=dict)
+    controller_memories: Mapping[str, object] = field(default_factory=dict)
 
     KIND: ClassVar[str] = "solution"
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 4
     SYSTEM: ClassVar[str] = "mechanism"
     LACKING = ("observations", "anchors/rows", "anchors/springs")  # NaN where a row or spring is driven
 
@@ -102,9 +106,10 @@ class Solution(MotionByName, Result):
 
     @property
     def final(self) -> State:
-        """The last state, from which a run can be continued; continuous controllers of the same name go on, too."""
+        """The last state, from which a run can be continued; controllers of the same name go on, too."""
         last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
-        controllers = {name: own[-1] for name, own in self.controller_states.items()}
+        states = {name: own[-1] for name, own in self.controller_states.items()}
+        controllers = states | dict(self.controller_memories)
         return State(float(self.times[-1]), self.states[-1], last, self.anchors, self.memory, controllers)
 
     @checked

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...control.control_loops import ControlLoops
 from ...control.joined import Joined, JoinedStep
-from ...control.sampled import ControlLoops
 from ...kernels.gradient import is_sparse
 from ...kernels.state import Configuration, Derived, derive, node_points
 from ...mechanisms.model.accounts import Accounts

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ...control.control_loops import ControlLoops
     from ...control.joined import Joined
-    from ...control.sampled import ControlLoops
     from ...mechanisms.mechanism import Mechanism
     from ...mechanisms.model.time_table import Anchors
     from ...numerics.arrays import Array
@@ -100,6 +100,7 @@ def solution_of(
         observations=np.zeros(0) if observer is None else observer.observations(len(times)),
         steps_by=steps_by,
         controller_states={} if loops is None or loops.joined is None else _states(loops.joined, rows),
+        controller_memories={} if loops is None else loops.memories(),
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...contacts.starts import warn_of_deep_starts
+from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
-from ...control.sampled import ControlLoops
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
@@ -37,7 +37,7 @@ from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.protocols import Entry
 from ..times.sampled import ControlledForcing, one_by_one
-from ..times.signature import Signature, signature_of
+from ..times.signature import Signature, numbers_in, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .pairs_of_steps import PairStepper
@@ -255,7 +255,7 @@ def _signature(
     mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, steps_by: str, **told: Any
 ) -> Signature:
     """What tells the run from another, drives and loads at some times and what takes the steps among it."""
-    known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *start.controllers.values()]
+    known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *numbers_in(start.controllers)]
     probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
     own = signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
     return {**own, "steps by": steps_by}

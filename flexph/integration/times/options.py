@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...control.sampled import Controller
+from ...control.control_loops import Controller
 from ...numerics import checks as check
 from ...systems.inputs import Input
 from .checkpoint import Checkpoint

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...control.control_loops import ControlLoops
 from ...control.joined import JoinedStep
-from ...control.sampled import ControlLoops
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
 from .loop import Accepted, Run

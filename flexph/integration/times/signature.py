@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from ...control.control_loops import Controller
 from ...control.laws.terminated import Terminated
-from ...control.sampled import Controller, Sampled
+from ...control.sampled import Sampled
 from ...control.state_feedback import StateFeedback
 from ...numerics.arrays import Array, dense
 from ...results.signature import digits
@@ -85,6 +86,18 @@ def _frozen(value: Any) -> Any:
         value = value.copy()
         value.setflags(write=False)
     return value
+
+
+def numbers_in(value: Any) -> Iterator[Array]:
+    """The numbers of a nested value, texts by their bytes."""
+    if isinstance(value, Mapping):
+        value = list(value.items())
+    if isinstance(value, list | tuple):
+        for entry in value:
+            yield from numbers_in(entry)
+    elif value is not None:
+        own = np.asarray(value)
+        yield own if own.dtype.kind in "biuf" else np.frombuffer(own.tobytes(), np.uint8)
 
 
 def difference(there: Signature, here: Signature) -> str | None:

@@ -61,7 +61,7 @@ class State:
         Mean velocities, multipliers, velocity defects and lengths of the last steps, with which the next one starts its
         iteration: a run continued from a saved state then takes the same path to the last bit.
     controllers : mapping
-        States of continuous controllers by name, with which those of the same name go on.
+        By name, what controllers of the same name go on from: of continuous ones their states, of others memories.
     """
 
     time: float
@@ -69,7 +69,7 @@ class State:
     multipliers: Array
     anchors: Anchors
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    controllers: Mapping[str, Array] = field(default_factory=dict)
+    controllers: Mapping[str, Any] = field(default_factory=dict)
     remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:

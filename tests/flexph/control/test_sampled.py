@@ -1,5 +1,8 @@
 """Sampled controllers, sensors and springs whose reference moves."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,6 +75,60 @@ def test_steps_end_where_a_controller_is_called(save_every):
     np.testing.assert_allclose(called, 0.01 * np.arange(10), atol=1e-15)
     np.testing.assert_array_equal(run.times, np.unique(np.append(times[::save_every], times[-1])))
     assert run.ledger.largest_residual < 1e-13
+
+
+def integrating(time, see, memory):
+    """A memory of an integral, of the turns of the angle, and of arrays, texts and None."""
+    total = memory["total"] + 0.03 * (TARGET - see["angle"])
+    note = {
+        "total": total,
+        "calls": memory["calls"] + 1,
+        "last": np.array([time, see["angle"]]),
+        "name": "é",
+        "no": None,
+    }
+    return {"motor": 300.0 * total + 0.1 * see["force"][0]}, note
+
+
+@pytest.mark.parametrize("method", [Exact(compiled=False), pytest.param(Exact(compiled=True), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stop", [25, 26])  # between two calls, and at one
+def test_a_run_from_the_end_of_another_is_one_run(stop, method, tmp_path):
+    """Memories, what is held, when the next call is, turns of angles and the last step are in the final state."""
+    times, joint = np.linspace(0.0, 0.4, 41), MOTOR.connections[0].name
+    sensors = {**SENSORS, "force": joint_force(joint)}
+    loop = Sampled(function=integrating, period=0.02, sensors=sensors, memory={"total": 0.0, "calls": 0})
+
+    def over(start, times):
+        return integrate(MOTOR, start, times, method=method, controllers={"law": loop})
+
+    spinning = MOTOR.consistent_state(MOTOR.assemble({"arm": (0.0, 0.0, 0.0)}), velocities={"arm": 18.0})
+    whole, first = over(spinning, times), over(spinning, times[: stop + 1])
+    assert abs(whole.measured(SENSORS["angle"])[stop]) > np.pi
+    first.save(tmp_path / "run.h5")
+    read = Solution.load(tmp_path / "run.h5", MOTOR)
+    for state in (first.final, read.final, pickle.loads(pickle.dumps(first.final))):
+        later = over(state, times[stop:])
+        np.testing.assert_array_equal(first.followed_by(later).states, whole.states)
+        np.testing.assert_array_equal(first.followed_by(later).controls["motor"], whole.controls["motor"])
+        assert later.controller_memories["law"]["memory"]["calls"] == 20
+    anew = over(replace(read.final, controllers={}), times[stop:])
+    assert anew.controller_memories["law"]["memory"]["calls"] == (40 - stop + 1) // 2
+    with pytest.raises(ValueError, match="state of controller 'law' must be"):
+        over(replace(read.final, controllers={"law": np.zeros(1)}), times[stop:])
+
+
+def test_another_period_begins_where_the_next_call_would_have_been():
+    times, called = np.linspace(0.0, 0.1, 11), []
+    first = controlled(0.02, times[:6])
+
+    def note(time, see):
+        called.append(time)
+        return hold(time, see)
+
+    loop = Sampled(function=note, period=0.01, sensors=SENSORS)
+    run = integrate(MOTOR, first.final, times[5:], method=Exact(compiled=False), controllers={"hold": loop})
+    np.testing.assert_allclose(called, [0.06, 0.07, 0.08, 0.09], rtol=1e-12)
+    assert run.controls["motor"][0] == first.controls["motor"][-1]
 
 
 def test_a_memory_is_returned_and_the_inputs_are_those_of_the_call():

@@ -1,10 +1,13 @@
 """Feedback of readings within the step, beside springs, controllers that are held, and the energy that it gives."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, Checkpoint, InputError, connect, hinge, integrate, torque, torsion_spring
+from flexph import GROUND, Checkpoint, InputError, Solution, connect, hinge, integrate, torque, torsion_spring
 from flexph.control import Continuous, Sampled, StateFeedback, port_spring
 from flexph.methods import Exact, ExactGauss
 from flexph.sensors import energy, joint_angle, joint_rate
@@ -53,6 +56,23 @@ def test_proportional_and_derivative_feedback_is_the_spring_to_second_order():
         errors.append(abs(fed_back(times=times).measured(SENSORS["angle"])[-1] - ends_of_spring(times)))
     np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 2.0, atol=0.1)
     assert errors[-1] < 5e-4
+
+
+@pytest.mark.parametrize("period", [None, 0.02])
+def test_a_run_from_the_end_of_another_knows_its_turns(period, tmp_path):
+    times = np.linspace(0.0, 0.4, 41)
+    loop = StateFeedback(
+        function=lambda t, y: 4.0 * (2.0 - y[0]) - y[1], sensors=SENSORS, ports=["motor"], period=period
+    )
+    spinning = MOTOR.consistent_state(MOTOR.assemble({"arm": (0.0, 0.0, 0.0)}), velocities={"arm": 18.0})
+    over = partial(integrate, MOTOR, method=NUMPY, controllers={"law": loop})
+    whole, first = over(spinning, times), over(spinning, times[:27])
+    assert abs(whole.measured(SENSORS["angle"])[26]) > np.pi
+    first.save(tmp_path / "run.h5")
+    later = over(Solution.load(tmp_path / "run.h5", MOTOR).final, times[26:])
+    np.testing.assert_allclose(later.states[-1], whole.states[-1], rtol=1e-9, atol=1e-10)
+    with pytest.raises(ValueError, match="state of controller 'law' must be"):
+        over(replace(first.final, controllers={"law": np.zeros(1)}), times[26:])
 
 
 @pytest.mark.parametrize("method", [NUMPY, pytest.param(LOOPS, marks=pytest.mark.slow)])

@@ -1,0 +1,167 @@
+"""All controllers of a run: what they hold, when they are called, and what they go on from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.state import State
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..sensors.quantities import LastStep
+from .continuous import Continuous
+from .joined import Joined
+from .sampled import FITS, CalledLoop, Sampled
+from .state_feedback import FeedbackLoop, StateFeedback
+
+
+def _is_called(controller: Any) -> bool:
+    """Whether a controller is called between steps."""
+    return isinstance(controller, Sampled) or (isinstance(controller, StateFeedback) and controller.period is not None)
+
+
+def _held(c: FeedbackLoop) -> Sampled:
+    """A feedback that is called and held, as functions of Python are."""
+    assert c.given.period is not None
+    return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
+
+
+Controller = Sampled | Continuous | StateFeedback
+
+
+class ControlLoops:
+    """The controllers of a run: the inputs that they hold, and the times at which they are called.
+
+    Two that set the same port are refused. ``joined`` are those within the step, None where there are none, and
+    ``last`` is what the last step left: before the first one the multipliers of the start, and no length.
+    """
+
+    def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
+        for name, controller in controllers.items():
+            check.name("a controller", name)
+            if not isinstance(controller, Controller):
+                kinds = "a Sampled, Continuous or StateFeedback"
+                raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
+        within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
+        self.joined = Joined(model, within, start.controllers) if within else None
+        self.last = LastStep(start.multipliers, np.zeros(0), 0.0)
+        called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
+        self.feedback = [FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)]
+        held = {c.name: _held(c) for c in self.feedback}
+        self._loops = [CalledLoop(name, held.get(name, c), model, start) for name, c in called.items()]
+        self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
+        for loop in self._loops:
+            if loop.name in start.controllers:
+                loop.go_on(start.controllers[loop.name], start.time, self.held)
+                self.last = loop.last or self.last
+        self._check()
+
+    def memories(self) -> dict[str, Any]:
+        """What all but the continuous controllers go on from in another run, by name."""
+        within = {} if self.joined is None else {c.name: {"near": c.near} for c in self.joined.feedback}
+        return {loop.name: loop.left(self.held, self.last) for loop in self._loops} | within
+
+    @cached_property
+    def are_called_compiled(self) -> bool:
+        """Whether compiled loops have all that are called between steps; needs numba."""
+        from .agreement import are_compiled
+
+        return len(self.feedback) == len(self._loops) > 0 and are_compiled(self.feedback)
+
+    def begin_calls(self) -> None:
+        """Let feedback in compiled loops go on from where the last calls were."""
+        for c, loop in zip(self.feedback, self._loops, strict=True):
+            c.near, loop.outputs, loop.keys = loop.near, tuple(c.given.ports), set(c.given.ports)
+
+    def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
+        """Book how often compiled loops have called feedback, and what its angles are next to."""
+        for loop, (count, near) in zip(self._loops, calls, strict=True):
+            loop.calls, loop.near = loop.calls + count, near if count else loop.near
+
+    @cached_property
+    def is_compiled(self) -> bool:
+        """Whether compiled loops have what acts within the steps; needs numba."""
+        from .agreement import is_compiled
+
+        return self.joined is not None and is_compiled(self.joined)
+
+    @property
+    def ports(self) -> dict[str, tuple[str, ...]]:
+        """Ports that each controller but the continuous ones sets, the sampled ones as far as they have been called."""
+        within = () if self.joined is None else self.joined.feedback
+        return {loop.name: loop.outputs for loop in self._loops} | {c.name: tuple(c.given.ports) for c in within}
+
+    def due(self, times: Array) -> np.ndarray:
+        """Which of the next times [s] of steps are those of calls, 1 or 0, of each that is called."""
+        due = np.zeros((times.size, len(self._loops)), dtype=np.int64)
+        for k, loop in enumerate(self._loops):
+            period = loop.given.period
+            calls = np.arange(loop.calls, int((times[-1] - loop.start) / period + FITS) + 1)
+            due[np.searchsorted(times, loop.start + period * (calls - FITS)).clip(max=times.size - 1), k] = 1
+        return due
+
+    def call(self, time: float, x: Array, last: LastStep) -> None:
+        """Call those whose time has come, at a state to which a step has led."""
+        others = False
+        for loop in self._loops:
+            if loop.due() <= time + FITS * loop.given.period:
+                others |= loop.call(time, x, last, self.held)
+        if others:
+            self._check()
+
+    def follow(self, step: Any, length: float) -> None:
+        """Know what a step of a length [s] leaves, where controllers read forces of steps."""
+        if any(loop.of_step for loop in self._loops):
+            row = step.row()
+            self.last = LastStep(row["multipliers"], row["flows"], length)
+
+    def _check(self) -> None:
+        """Raise ValueError where two set the same port."""
+        setting = [(port, name) for name, ports in self.ports.items() for port in ports]
+        if len(setting) > len({port for port, _ in setting}):
+            port = next(port for port, _ in setting if sum(port == p for p, _ in setting) > 1)
+            names = ", ".join(repr(name) for p, name in setting if p == port)
+            raise ValueError(f"the input of {port!r} is set by more than one controller: {names}")
+
+    def grid(self, times: Array) -> tuple[Array, Array]:
+        """The times and the calls between them, and which of all are times of the run."""
+        calls = []
+        for loop in self._loops:
+            period = loop.given.period
+            count = (times[-1] - loop.start) / period + FITS
+            try:
+                own = loop.start + period * np.arange(int(count) + 1)
+                own = own[own >= times[0]]
+            except (MemoryError, OverflowError, ValueError):
+                many = f"a period of {period:g} s is {count:.1e} calls in the run, more than memory holds"
+                raise ValueError(f"controller {loop.name!r}: {many}") from None
+            after = np.searchsorted(times, own).clip(1, times.size - 1)
+            near = np.minimum(abs(own - times[after - 1]), abs(times[after] - own)) <= FITS * period
+            calls.append(own[~near])
+        union = np.unique(np.concatenate([times, *calls]))
+        return union, np.isin(union, times)
+
+    def kept(self) -> Any:
+        """What goes on after a checkpoint: inputs, calls, memories and angles."""
+        loops = {
+            loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
+            for loop in self._loops
+        }
+        joined = {} if self.joined is None else {"joined": self.joined.kept()}
+        return {"held": self.held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
+
+    def restore(self, kept: Any) -> None:
+        """Set what was kept."""
+        self.held[:] = kept["held"]
+        last = kept["last"]
+        self.last = LastStep(np.asarray(last["multipliers"]), np.asarray(last["flows"]), float(last["length"]))
+        if self.joined is not None:
+            self.joined.restore(kept["joined"])
+        for loop in self._loops:
+            own = kept["loops"][loop.name]
+            loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]
+            loop.outputs = tuple(own["outputs"])
