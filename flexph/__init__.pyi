@@ -71,8 +71,8 @@ from .linear.elimination import eliminate as eliminate
 from .linear.projection import ReductionWarning as ReductionWarning
 from .linear.reduction.reduce import reduce as reduce
 from .linear.responses.frequency import frequency_response as frequency_response
+from .mechanisms.connected_bodies import connect as connect
 from .mechanisms.mechanism import Mechanism as Mechanism
-from .mechanisms.mechanism import connect as connect
 from .mechanisms.model.state import Pose as Pose
 from .mechanisms.model.state import State as State
 from .results.ledger import Ledger as Ledger

@@ -11,7 +11,8 @@ from flexph.bodies.nodal_body import FramedBody
 from flexph.export.series_files import SUFFIXES
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
-from flexph.mechanisms.mechanism import Mechanism, connect
+from flexph.mechanisms.connected_bodies import connect
+from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.rotations import spins
 

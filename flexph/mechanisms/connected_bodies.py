@@ -1,0 +1,104 @@
+"""Bodies joined at their ports into a mechanism, with the checks of what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..bodies.body import Body
+from ..bodies.nodal_body import AnyBody
+from ..bodies.ports import find_port
+from ..bodies.split_body import SplitBody
+from ..joints.rows.connection import Connection
+from ..joints.rows.vectors import Ground
+from ..joints.weld import weld
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.memo import read_only
+from .mechanism import Mechanism
+
+
+@checked
+def connect(
+    bodies: Mapping[str, Any], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None
+) -> Mechanism:
+    """Join bodies at their ports: a :class:`Mechanism`.
+
+    Parameters
+    ----------
+    bodies : mapping
+        Bodies by name, of one dimension; a body may be used under several names.
+    connections : sequence of Connection
+        Joints and force elements between ports ``body.port``, or ``GROUND``.
+    gravity : array_like, optional
+        Acceleration (d,) [m/s²]; none by default.
+
+    Returns
+    -------
+    Mechanism
+        The bodies with their joints; it assembles poses, finds equilibria, frequencies and starts of runs.
+
+    Raises
+    ------
+    ValueError
+        For an unknown port (naming those that exist), a connection given twice, bodies of different dimension, or a
+        name with a dot.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge
+    >>> pins = [hinge("upper.root", GROUND.at(0.0, 0.0)), hinge("upper.tip", "lower.root")]
+    >>> pendulum = connect({"upper": rigid.bar(1.0, 2.0), "lower": rigid.bar(0.5, 1.0)}, pins, gravity=(0.0, -9.81))
+    >>> pose = pendulum.assemble({"upper": 0.0, "lower": 1.0})
+    >>> pendulum.position(pendulum.consistent_state(pose), "lower.tip").round(3)
+    array([1.27 , 0.421])
+    """
+    if not isinstance(bodies, Mapping):
+        raise ValueError(f"bodies must be a mapping of names to bodies, got {bodies!r}")
+    if not bodies:
+        raise ValueError("bodies must not be empty")
+    if isinstance(connections, Connection):
+        raise ValueError("connections must be a list of joints and force elements, got a single one")
+    for name, body in bodies.items():
+        if not isinstance(body, AnyBody):
+            raise ValueError(f"bodies[{name!r}] must be a Body, {Body.remedy}, got {type(body).__name__}")
+    dim = next(iter(bodies.values())).dim
+    for name, body in bodies.items():
+        if "." in check.name("a body", name):
+            raise ValueError(f"the name of a body must not be empty or contain a dot, got {name!r}")
+        if body.dim != dim:
+            raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
+    for connection in connections:
+        _check_ports(connection, bodies)
+    connections = [*connections, *split_welds(bodies)]
+    formed = tuple(connection.formed(dim) for connection in connections)
+    names = [c.name for c in formed]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
+    acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
+    mechanism = Mechanism(read_only(bodies), formed, acceleration)
+    mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
+    return mechanism
+
+
+def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
+    """The joints between the frames of bodies that are split."""
+    pairs = [(name, *pair) for name, body in bodies.items() if isinstance(body, SplitBody) for pair in body.joints]
+    return [weld(f"{name}.{first}", f"{name}.{second}") for name, first, second in pairs]
+
+
+def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:
+    if not isinstance(connection, Connection):
+        raise ValueError(f"connections must be joints or force elements, got {connection!r}")
+    if connection.input is not None and connection.input.kind in ("load", "face"):
+        return
+    dim = next(iter(bodies.values())).dim
+    for port in connection.ports:
+        if not isinstance(port, Ground):
+            find_port(port, bodies)
+        elif port.position is not None and len(port.position) != dim:
+            raise ValueError(f"{connection.kind}: a ground position must have {dim} coordinates, got {port.position}")
+    if len(connection.ports) == 2 and connection.ports[0] == connection.ports[1]:
+        raise ValueError(f"{connection.kind} joins port {connection.ports[0]!r} to itself")
