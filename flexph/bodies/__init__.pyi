@@ -13,7 +13,7 @@ from .fields import View as View
 from .floating.floating_frame import floating_body as floating_body
 from .floating.linear_system import linear_body as linear_body
 from .foreign.from_matrices import body_from_matrices as body_from_matrices
-from .foreign.from_matrices import body_from_modes as body_from_modes
+from .foreign.from_modes import body_from_modes as body_from_modes
 from .inertia import Inertia as Inertia
 from .inertia import rigid_inertia as rigid_inertia
 from .nodal_body import NodalBody as NodalBody

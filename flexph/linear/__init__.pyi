@@ -18,9 +18,9 @@ from .responses.frequency import FrequencyResponse as FrequencyResponse
 from .responses.frequency import frequency_response as frequency_response
 from .responses.sweep import Sweep as Sweep
 from .responses.sweep import sweep as sweep
-from .responses.time import TimeResponse as TimeResponse
 from .responses.time import impulse_response as impulse_response
 from .responses.time import step_response as step_response
+from .responses.time_response import TimeResponse as TimeResponse
 from .responses.zeros import Damping as Damping
 from .responses.zeros import damping_ratios as damping_ratios
 from .responses.zeros import zeros as zeros

@@ -18,15 +18,13 @@ from ..basis import port_names
 from ..body import Body, Port
 from ..held import Held
 from ..reduced_body import reduce_body
-from .matrix_files import PRINTED, given_matrix, symmetric_matrix
+from .matrix_files import dense_shapes, symmetric_matrix
 from .matrix_labels import NodalOrder, nodal_order
 from .model import ForeignModel
+from .nodal_matrices import nodal_mass, refuse_grounded
 from .nodes import ForeignNodes, foreign_nodes
 from .ports import node_ports
 from .shapes import FreeOrFixed
-
-SKEWED = 0.1
-"""Coupling of two modes by lumped masses over their own masses above which the modes are of another mass matrix."""
 
 
 @checked
@@ -128,8 +126,10 @@ def body_from_matrices(
     ports_at_nodes, static = node_ports(ports, held), port_names(static)
     if shapes is None:
         phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, held)), ports_at_nodes, modes, static)
+    elif modes or len(static) or len(fixed):
+        raise ValueError("shapes must be given without modes, static and fixed, which compute them")
     else:
-        phi = _shapes(shapes, N * d, beside=bool(modes or len(static) or len(fixed)))
+        phi = dense_shapes(shapes, N * d)
     model = ForeignModel(
         nodes=X,
         mass=m,
@@ -138,133 +138,12 @@ def body_from_matrices(
         ports=ports_at_nodes,
         viscous=None if damping is None else _damping(damping, phi, order),
         proportional=(mass_damping, stiffness_damping),
-        cells=_drawn(held, cells),
+        cells=held.drawn(cells),
         stresses=stresses or {},
         given=shapes is not None,
     )
     body = model.body()
     return reduce_body(body, basis=Held(body).ritz(np.eye(body.size))) if shapes is None and body.size else body
-
-
-@checked
-def body_from_modes(
-    shapes: Any,
-    frequencies: Any,
-    nodes: Any,
-    *,
-    masses: Any,
-    ports: Mapping[str, int | str | Sequence[int]],
-    ratios: Sequence[float] | float = 0.0,
-    cells: tuple[str, Any] | None = None,
-    stresses: Mapping[str, tuple[Any, ...]] | None = None,
-) -> Body:
-    """A floating body of modes alone: shapes Φ (N·d, k), frequencies ω (k,) [rad/s] and lumped masses (N,) [kg].
-
-    Masses at the nodes give all mass integrals, M̂ = Φᵀ(m ⊗ 1)Φ. The modes keep their frequencies and damping ratios:
-
-        K̂ = M̂^½ diag(ω²) M̂^½,  R̂ = M̂^½ diag(2ζω) M̂^½,
-
-    which are diag(ω²) and diag(2ζω) where the modes are mass-normalised.
-
-    Parameters
-    ----------
-    shapes : array_like or path
-        Φ (N·d, k): modes of a free body, or with P held; rigid motions left out.
-    frequencies : array_like
-        ω (k,) [rad/s].
-    nodes : array_like, meshio.Mesh or path
-        Positions (N, d) [m], as for :func:`body_from_matrices`.
-    masses : array_like
-        Lumped masses (N,) [kg].
-    ports : mapping
-        By name a node, several nodes, or the name of a region.
-    ratios : array_like or float
-        ζ (k,), or one for all.
-    cells : tuple[str, Any], optional
-        A meshio cell type and the nodes of its cells, for export.
-    stresses : mapping, optional
-        As for :func:`body_from_matrices`.
-
-    Returns
-    -------
-    Body
-        In the axes of the nodes.
-
-    Raises
-    ------
-    ValueError
-        As :func:`body_from_matrices`, for a frequency that is not positive or a ratio not in [0, 1), and where the
-        masses couple two modes by more than a tenth of their own: modes are orthogonal in the mass matrix they belong
-        to.
-    """
-    held = foreign_nodes(nodes, None, cells)
-    X = held.points
-    N, d = X.shape
-    lumps = check.array("masses", masses, (N,))
-    if np.any(lumps < 0.0):
-        raise ValueError(f"masses must not be negative, got {lumps.min():.3g} kg at node {int(np.argmin(lumps))}")
-    m, phi = sparse.diags_array(lumps).tocsr(), _shapes(shapes, N * d)
-    omega = check.array("frequencies", frequencies, (phi.shape[1],))
-    if not np.all(omega > 0.0):
-        raise ValueError(f"frequencies must be positive (leave out rigid motions), got {omega.min():.3g} rad/s")
-    zeta = check.broadcast("ratios", ratios, omega.shape)
-    if not np.all((zeta >= 0.0) & (zeta < 1.0)):
-        raise ValueError(f"ratios must be at least 0 and below 1, got {ratios}")
-    root = _root(phi.T @ (np.repeat(lumps, d)[:, None] * phi))
-    model = ForeignModel(
-        nodes=X,
-        mass=m,
-        shapes=phi,
-        stiffness=root @ np.diag(omega**2) @ root,
-        ports=node_ports(ports, held),
-        viscous=root @ np.diag(2.0 * zeta * omega) @ root if np.any(zeta) else None,
-        cells=_drawn(held, cells),
-        stresses=stresses or {},
-    )
-    return model.body()
-
-
-def _drawn(nodes: ForeignNodes, cells: tuple[str, Any] | None) -> tuple[str, Any] | None:
-    """The cells for export: those given, or those of a mesh that has one type."""
-    return nodes.cells[0] if cells is None and len(nodes.cells) == 1 else cells
-
-
-def nodal_mass(given: Any, order: NodalOrder) -> Any:
-    """m (N, N), sparse, of a mass matrix M = m ⊗ 1 over displacements node by node; another M is refused."""
-    count, dim = len(order.numbers), order.dim
-    M = symmetric_matrix("mass", given, count * dim, order)
-    m = sum((M[i::dim, i::dim] for i in range(1, dim)), start=M[::dim, ::dim]) / dim
-    defect, whole = check.norm(M - sparse.kron(m, sparse.eye_array(dim))), check.norm(M)
-    if defect > PRINTED * whole:
-        sums = ", ".join(f"{'xyz'[i]} {M[i::dim, i::dim].sum():.6g}" for i in range(dim))
-        raise ValueError(
-            f"mass must be the same in all directions and couple none, M = m ⊗ 1: ‖M − m ⊗ 1‖/‖M‖ = "
-            f"{defect / whole:.0e}, total masses {sums} kg; order it node by node (x, y[, z]), or say its rows by "
-            "mapping, and take elements whose nodes have translations only"
-        )
-    check.positive("mass", float(m.sum()), "kg")
-    return sparse.csr_array(m)
-
-
-def refuse_grounded(stiffness: Any, rigid: Array) -> None:
-    """Raise ValueError unless KR vanishes for the rigid motions R, row by row against the terms it is the sum of."""
-    force, size = np.abs(stiffness @ rigid), abs(stiffness) @ np.abs(rigid)
-    share = np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
-    if share.max() > PRINTED:
-        dim = 2 if rigid.shape[1] == 3 else 3
-        node = int(np.argmax(share.max(axis=1))) // dim
-        raise ValueError(
-            f"stiffness must vanish on rigid motions of the nodes: KR is {share.max():.0e} of its terms at node "
-            f"{node}; export it without supports, and check the order and the positions of the nodes (numbers, mapping)"
-        )
-
-
-def _shapes(given: Any, size: int, beside: bool = False) -> Array:
-    if beside:
-        raise ValueError("shapes must be given without modes, static and fixed, which compute them")
-    shapes = given_matrix("shapes", given)
-    full = shapes.toarray() if sparse.issparse(shapes) else shapes
-    return check.array("shapes", full, (size, None))
 
 
 def _damping(given: Any, shapes: Array, order: NodalOrder) -> Array:
@@ -288,20 +167,3 @@ def _computed(model: FreeOrFixed, ports: Mapping[str, Port], modes: int, static:
     responses = model.response(np.vstack(loads).T)
     seen = np.any(responses != 0.0, axis=0)
     return orthonormal(np.column_stack([responses[:, seen], model.modes(check.count("modes", modes, 0))]), model.mass)
-
-
-def _root(mass: Array) -> Array:
-    """M̂^½ of a modal mass matrix that is nearly diagonal."""
-    size = np.sqrt(mass.diagonal())
-    if not np.all(size > 0.0):
-        raise ValueError(f"shapes must move masses, shape {int(np.argmin(size))} moves none")
-    unit = mass / np.outer(size, size)
-    skewed = np.abs(unit - np.eye(len(unit)))
-    if skewed.max(initial=0.0) > SKEWED:
-        i, j = np.unravel_index(np.argmax(skewed), skewed.shape)
-        raise ValueError(
-            f"masses must leave the modes orthogonal: modes {min(i, j)} and {max(i, j)} couple by "
-            f"{skewed.max():.0%} of their own masses; give all masses, or the matrices to body_from_matrices"
-        )
-    values, vectors = np.linalg.eigh(mass)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

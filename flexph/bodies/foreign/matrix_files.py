@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ...files.reading import SPARE, reading, refuse_huge, sound
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from .harwell_boeing import harwell_boeing, is_harwell_boeing
 from .matrix_labels import NodalOrder
 from .matrix_text import TextMatrix, printed_matrix_market, text_matrix
@@ -35,6 +36,13 @@ def given_matrix(name: str, source: Any, shape: tuple[int, int] | None = None) -
     that cannot be read, another shape, NaN or infinity.
     """
     return _finite(name, file_value(name, source), shape)
+
+
+def dense_shapes(given: Any, size: int) -> Array:
+    """Shapes (size, k) of another program, as a dense array."""
+    shapes = given_matrix("shapes", given)
+    full = shapes.toarray() if sparse.issparse(shapes) else shapes
+    return check.array("shapes", full, (size, None))
 
 
 def file_value(name: str, source: Any) -> Any:

@@ -54,6 +54,10 @@ class ForeignNodes(Memo):
             raise ValueError(f"{name} must be nodes of cells, got {int(lost[0])}, which no cell has")
         return self.rows[numbers]
 
+    def drawn(self, given: tuple[str, Any] | None) -> tuple[str, Any] | None:
+        """The cells for export: those given, or those of a mesh that has one type."""
+        return self.cells[0] if given is None and len(self.cells) == 1 else given
+
 
 def node_list(name: str, given: Any, count: int) -> np.ndarray:
     """Numbers of nodes (k,), counted from 0, without repetition."""

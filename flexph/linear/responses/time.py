@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,89 +14,13 @@ from ...systems.linear import LinearPHDAE, unknowns
 from ..eigenmodes.modes import poles
 from ..elimination import independent
 from .channels import Channels, Names, channels, same_channels
-from .frequency import place
 from .propagation import Kind, exact_response, midpoint_response
 from .refinement import affordable, reduced_error, settled_response
+from .time_response import TimeResponse
 
 Method = Literal["auto", "exact", "midpoint"]
 TOLERANCE = 1e-3
 """Change of a response, over its largest value, at which substeps are not doubled any more."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TimeResponse:
-    """Outputs over time, from rest, to a unit step or impulse of one input after the other.
-
-    Attributes
-    ----------
-    times : array
-        (k,) [s].
-    values : array
-        (k, p, m).
-    outputs : tuple of str
-        Names of the p outputs.
-    inputs : tuple of str
-        Names of the m inputs.
-    method : {"exact", "midpoint"}
-        How they were made.
-    substeps : int, optional
-        Of the midpoint rule in each interval.
-    error : float, optional
-        None for exact ones and where substeps were given; by the midpoint rule the largest change by the last doubling
-        of the substeps, over the largest value of each response; through a reduced system the relative difference to
-        the full one, weighted with e^{−t/T} (:func:`flexph.linear.responses.refinement.reduced_error`).
-    checked : array
-        Frequencies on which that was estimated [rad/s].
-    """
-
-    times: Array
-    values: Array
-    outputs: tuple[str, ...]
-    inputs: tuple[str, ...]
-    method: Literal["exact", "midpoint"]
-    substeps: int | None = None
-    error: float | None = None
-    checked: Array = field(default_factory=lambda: np.zeros(0))
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", check.array("times", self.times, (None,)))
-        object.__setattr__(self, "checked", check.array("checked", self.checked, (None,)))
-        shape = (self.times.size, len(self.outputs), len(self.inputs))
-        object.__setattr__(self, "values", check.array("values", self.values, shape))
-
-    def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """The response of one output to one input, (k,); a name may be left out where there is only one.
-
-        Parameters
-        ----------
-        output : str, optional
-            Component of an output; may be left out where there is only one.
-        input : str, optional
-            Component of an input, in the same way.
-
-        Returns
-        -------
-        array
-            (k,).
-        """
-        return self.values[:, place("output", output, self.outputs), place("input", input, self.inputs)]
-
-    def __repr__(self) -> str:
-        span = f"{self.times[0]:.4g} to {self.times[-1]:.4g} s" if self.times.size else "none"
-        how = self.method + (f", {self.substeps} substeps" if self.substeps else "")
-        told = self.describe_error()
-        return (
-            f"TimeResponse({self.times.size} times, {span}, outputs {list(self.outputs)}, inputs {list(self.inputs)}, "
-            f"{how}{', ' + told if told else ''})"
-        )
-
-    def describe_error(self) -> str:
-        """The error in words; empty for exact steps."""
-        if self.error is None:
-            return ""
-        if self.checked.size:
-            return f"reduced: error {self.error:.1e} at {self.checked.size} frequencies"
-        return f"last change {self.error:.1e}"
 
 
 @computing(unknowns)

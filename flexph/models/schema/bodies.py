@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from flexph.bodies.body import Body
-from flexph.bodies.foreign.from_matrices import body_from_matrices, body_from_modes
+from flexph.bodies.foreign.from_matrices import body_from_matrices
+from flexph.bodies.foreign.from_modes import body_from_modes
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.saved.reduced_file import load_reduced
 

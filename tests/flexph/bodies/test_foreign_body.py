@@ -18,7 +18,8 @@ import rigid
 from flexph import GROUND, connect, eigenfrequencies, eliminate, hinge, integrate, poles, revolute, spherical
 from flexph.bodies import floating_body, linear_body, peak_von_mises, stress_error, tensors, von_mises
 from flexph.bodies.basis import body_basis
-from flexph.bodies.foreign.from_matrices import body_from_matrices, body_from_modes
+from flexph.bodies.foreign.from_matrices import body_from_matrices
+from flexph.bodies.foreign.from_modes import body_from_modes
 from flexph.bodies.reduced_body import reduce_body
 from flexph.export import write_series
 from flexph.interconnection import constrain
