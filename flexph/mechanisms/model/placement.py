@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.rotations import rotation, rotation_matrix, spins
+from ...numerics.rotations import finite_rotation, rotation, rotation_matrix, spins
 
 Placement = Any
 """In the plane an angle [rad] or (x, y, angle) of the origin P; in space a rotation (a matrix (3, 3) or a
@@ -36,6 +38,31 @@ def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None,
             f"{what} must be a position (3,), a rotation, or a pair (position, rotation) in space, got {given!r}"
         )
     return check.array(what, given, (3,)), np.eye(3)
+
+
+def read_placements(name: str, given: Sequence[Placement], dim: int) -> tuple[Array, Array, Array]:
+    """Of k places which have a position of P (k,), the positions (k, d), zero where there is none, rotations (k, d, d).
+
+    Numbers of the plane that are all alike are read at once.
+    """
+    table = _table(given) if dim == 2 else None
+    if table is not None:
+        has_position, count = table.ndim == 2, len(table)
+        position, angle = (table[:, :2], table[:, 2:]) if has_position else (np.zeros((count, 2)), table[:, None])
+        return np.full(count, has_position), position, finite_rotation(angle, dim)
+    positions, rotations = zip(*(read_placement(name, own, dim) for own in given), strict=True)
+    placed = np.array([position is not None for position in positions])
+    return placed, np.array([np.zeros(dim) if p is None else p for p in positions]), np.array(rotations)
+
+
+def _table(given: Sequence[Placement]) -> Array | None:
+    """Angles (k,) or triples (x, y, angle) (k, 3) of finite floats; None where they are anything else."""
+    floats, kinds = {float, np.float64}, set(map(type, given))
+    is_triples = kinds <= {tuple, list, np.ndarray} and all(np.shape(own) == (3,) for own in given)
+    if not (kinds <= floats or (is_triples and set(map(type, chain.from_iterable(given))) <= floats)):
+        return None
+    table = np.array(given)
+    return table if np.all(np.isfinite(table)) else None
 
 
 def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array | None, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +20,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrections
 from ..model.constraints import extent, move
-from ..model.placement import Placement, read_placement
+from ..model.placement import Placement, read_placements
 from ..model.state import Pose
 from ..model.time_table import TimeTable, anchor, laws
 from .guides import differences, guides, unguided
@@ -46,7 +46,8 @@ in the energy balance of the first step."""
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
-    centres, rotations, free = place_of(mechanism, fixed, guess)
+    alone = ({name: [place] for name, place in given.items()} for given in (fixed, guess))
+    centres, rotations, free = (array[0] for array in places_of(mechanism, *alone, 1))
     centres_only = free & ~np.isin(np.arange(free.size), _columns(mechanism)[1])
     closure, at = _Closure(mechanism, time), (centres, rotations)
     at = closure.closed(at, centres_only)  # positions first: they are linear
@@ -76,32 +77,32 @@ def _pose(closure: _Closure, at: Placed, size: float) -> Pose:
     return Pose(*at, closure.here(at).stated)
 
 
-def place_of(
-    mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement]
+def places_of(
+    mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], count: int
 ) -> tuple[Array, Array, Array]:
-    """Centres of mass and rotations to start with, and which velocities may change them."""
+    """Centres of mass and rotations that ``count`` poses start with, and which velocities may change each of them."""
     twice = set(fixed) & set(guess)
     if twice:
         raise ValueError(f"bodies are either fixed or guessed, got both for {sorted(twice)}")
     for name in (*fixed, *guess):
         check.lookup("body", name, mechanism.bodies)
     cv, cw = _columns(mechanism)
-    free = np.ones(cv.size + int((cw >= 0).sum()), dtype=bool)
+    free = np.ones((count, cv.size + int((cw >= 0).sum())), dtype=bool)
     dim = mechanism.layout.dim
+    unturned = np.broadcast_to(np.eye(dim), (count, dim, dim))
     centres, rotations = [], []
     for i, (name, body) in enumerate(mechanism.bodies.items()):
-        given = fixed.get(name, guess.get(name, np.eye(3) if dim == 3 else 0.0))
-        position, turned = read_placement(name, given, dim)
+        given = fixed.get(name, guess.get(name, [np.eye(3) if dim == 3 else 0.0] * count))
+        placed, position, turned = read_placements(name, given, dim)
         own = body.inertia.centre[None] if isinstance(body, Body) else body.centres
-        R = turned if body.turns else np.eye(dim)
+        R = turned if body.turns else unturned
         turning = len(own) if isinstance(body, Body) else body.turning
-        rotations += [R] * turning + [np.eye(dim)] * (len(own) - turning)
-        centres.append((np.zeros(dim) if position is None else position) + own @ R.T)
+        rotations += [R] * turning + [unturned] * (len(own) - turning)
+        centres.append(position[:, None] + own @ R.transpose(0, 2, 1))
         if name in fixed:
-            free[cw[i][cw[i] >= 0]] = False
-            if position is not None:
-                free[cv[i]] = False
-    return np.concatenate(centres), np.array(rotations), free
+            free[:, cw[i][cw[i] >= 0]] = False
+            free[np.ix_(placed, cv[i])] = False
+    return np.concatenate(centres, axis=1), np.stack(rotations, axis=1), free
 
 
 def _columns(mechanism: Model) -> tuple[Array, Array]:

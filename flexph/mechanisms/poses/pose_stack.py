@@ -15,7 +15,7 @@ from ...numerics.rotations import finite_rotation, unit_sweeps
 from ..model.placement import Placement
 from ..model.state import Pose
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws
-from .assembly import CLOSED, OPEN, assemble, place_of
+from .assembly import CLOSED, OPEN, assemble, places_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -132,20 +132,19 @@ def assemble_all(
     counts = {len(given) for given in (*fixed.values(), *guess.values())}
     if len(counts) != 1 or 0 in counts:
         raise ValueError(f"fixed and guess must give as many places of each body, one at least, got {sorted(counts)}")
-    places = [
-        ({name: given[i] for name, given in fixed.items()}, {name: given[i] for name, given in guess.items()})
-        for i in range(counts.pop())
-    ]
-    alone = [place_of(mechanism, *own) for own in places]
-    free = alone[0][2]
-    if not _are_plain(mechanism) or any(np.any(own[2] != free) for own in alone):
-        return stacked([assemble(mechanism, *own, time) for own in places])
-    starts = np.array([own[0] for own in alone]), np.array([own[1] for own in alone])
-    poses, gaps = _closed(mechanism, starts, free, time)
+    count = counts.pop()
+    centres, rotations, free = places_of(mechanism, fixed, guess, count)
+
+    def alone(i: int) -> Pose:
+        of_one = ({name: given[i] for name, given in own.items()} for own in (fixed, guess))
+        return assemble(mechanism, *of_one, time)
+
+    if not _are_plain(mechanism) or np.any(free != free[0]):
+        return stacked([alone(i) for i in range(count)])
+    poses, gaps = _closed(mechanism, (centres, rotations), free[0], time)
     if np.all(gaps <= SETTLED):
         return poses
-    each = zip(poses, gaps, places, strict=True)
-    return stacked([pose if gap <= SETTLED else assemble(mechanism, *own, time) for pose, gap, own in each])
+    return stacked([pose if gaps[i] <= SETTLED else alone(i) for i, pose in enumerate(poses)])
 
 
 def _are_plain(mechanism: Model) -> bool:

@@ -11,7 +11,7 @@ in coordinates scaled by (Λ + s)½, with a shift s below all frequencies of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,8 +42,10 @@ FEW = 300
 """Modes of all bodies up to which those of the mechanism are found densely in them."""
 BELOW = 1e-3
 """Shift over the square of the lowest frequency of a body."""
-STEPS, SPARE = 5, 1
-"""Blocks of a Krylov space, and vectors of a block beyond those that are wanted."""
+STEPS, KEPT, SPARE = 5, 3, 2
+"""Blocks of a Krylov space, the last of them that span it, and vectors of a block beyond those that are wanted."""
+AT_ONCE = 10_000
+"""Entries of the rows of the poses that are taken at once: small arrays lie in memory that is used again."""
 MARGIN = 1e-9
 """Error of a square that is admitted, over the square."""
 DEPENDENT = 1e-8
@@ -167,11 +169,11 @@ def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
     k, g, n = rows.shape
     squares, certain = np.zeros((k, count)), np.zeros(k, dtype=bool)
     width = count + max(int((basis.squares == 0.0).sum()) - g, 0) + SPARE
-    for own in (width, n) if 2 * STEPS * width < n else (n,):
+    for own in (width, n) if 2 * KEPT * width < n else (n,):
         left = np.flatnonzero(~certain)
-        if left.size:
-            lowest = _projected(basis, rows[left], count, own, shapes=False)
-            squares[left], certain[left] = lowest.squares, lowest.certain
+        for some in np.array_split(left, -(-left.size * g * n // AT_ONCE)) if left.size else ():
+            lowest = _projected(basis, rows[some], count, own, shapes=False)
+            squares[some], certain[some] = lowest.squares, lowest.certain
     return squares, certain
 
 
@@ -217,12 +219,23 @@ def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
     space = np.broadcast_to(np.eye(n), (len(Q), n, n))
     if width < n:
-        blocks = [off(np.random.default_rng(0).normal(size=(n, width)))]
-        while len(blocks) < STEPS:
-            blocks.append(np.linalg.qr(off(held[:, None] * blocks[-1]))[0])
-        space = np.linalg.qr(np.concatenate(blocks, axis=2))[0]
+        space = _krylov(lambda x: off(held[:, None] * x), off(np.random.default_rng(0).normal(size=(n, width))))
     inner = off(space)
     return inner, np.matmul(inner.transpose(0, 2, 1), held[:, None] * inner)
+
+
+def _krylov(product: Callable[[Array], Array], block: Array) -> Array:
+    """Orthonormal columns that span the last blocks A^j X, by Gram-Schmidt twice; the first ones add nothing."""
+    for _ in range(STEPS - KEPT):
+        block = np.linalg.qr(product(block))[0]
+    space = block
+    while space.shape[2] < KEPT * block.shape[2]:
+        block = product(block)
+        for _ in range(2):
+            block = block - np.matmul(space, np.matmul(space.transpose(0, 2, 1), block))
+        block = np.linalg.qr(block)[0]
+        space = np.concatenate([space, block], axis=2)
+    return space
 
 
 def _below(basis: _Basis, rows: Array, squares: Array) -> Array:

@@ -136,6 +136,24 @@ def test_redundant_constraints_are_told_as_one_by_one():
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        np.column_stack([np.zeros((4, 2)), ANGLES]),
+        [np.array([0.0, 0.0, a]) for a in ANGLES],
+        [(0, 0, a) for a in ANGLES],
+        [(0.0, 0.0, ANGLES[0]), *ANGLES[1:]],
+    ],
+    ids=["array", "arrays", "whole numbers", "mixed"],
+)
+def test_places_in_every_form(given):
+    mechanism, places = four_bars()
+    places = places | {"fixed": {"crank": given}}
+    for a, b in zip(mechanism.assemble_all(**places), one_by_one(mechanism, places), strict=True):
+        np.testing.assert_allclose(a.centres, b.centres, rtol=0.0, atol=1e-14)  # round-off of positions below 1 m
+        np.testing.assert_allclose(a.rotations, b.rotations, rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (
@@ -147,6 +165,9 @@ def test_redundant_constraints_are_told_as_one_by_one():
         ({"fixed": 1.0}, "fixed must be a dict of names with lists of values, got 1.0"),
         ({"fixed": {"crank": 1.0}}, r"fixed\['crank'\] must be a list of values, got 1.0"),
         ({"fixed": {"krank": [1.0]}}, "no body 'krank'"),
+        ({"fixed": {"crank": [1.0, True]}, "guess": {}}, "angle of 'crank' must be a number, got True"),
+        ({"fixed": {"crank": [1.0, np.nan]}, "guess": {}}, "angle of 'crank' must be finite, got nan"),
+        ({"fixed": {"crank": [(0.0, 1.0)]}, "guess": {}}, r"pose of 'crank' must have shape \(3\), got \(2,\)"),
     ],
 )
 def test_places_that_do_not_fit(change, message):
