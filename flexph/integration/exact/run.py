@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...contacts.starts import warn_of_deep_starts
 from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.consistency import Checked
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable
 from ...mechanisms.poses.resolution import shortest_step, work_of_weights
@@ -29,7 +27,7 @@ from ...results.validity import warn_of_doubts
 from ...systems.inputs import Forcing
 from ..compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
 from ..methods import Exact, MechanismMethod
-from ..times.events import Watch
+from ..times.events import ContinuedWatch
 from ..times.grid import ascending_from, refuse_short
 from ..times.journal import Journal, StartForm, kept_signature, opened
 from ..times.loop import Messages, Run, follow, prescribed, progress_bar
@@ -42,18 +40,12 @@ from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .pairs_of_steps import PairStepper
 from .record import recorder_of, solution_of
-from .step import InitialValueProblem, Stepper, StepStart
-from .steppers import refuse_large, stepper_of
+from .step import Stepper, StepStart
+from .steppers import StepsOf, refuse_large, stepper_from, stepper_of
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
     from .compiled_run import BlockStepper
-
-ON_ZERO = 1e-9
-"""Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
-
-
-StepsOf = Callable[[MechanismMethod, InitialValueProblem], Stepper]
 
 
 def run_mechanism(
@@ -68,7 +60,7 @@ def run_mechanism(
     """See :func:`flexph.integrate`; ``steps_of`` makes the stepper of a method."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
-    grid = _grid(times, start)
+    grid = ascending_from(start.time, times)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
     loops = _loops(mechanism, start, method, options)
     if loops is not None:
@@ -81,12 +73,10 @@ def run_mechanism(
     blocks, steps_by = _compiled(mechanism, method, stepper, grid, options)
     task = _Task(mechanism, start, checked, stepper, grid, options, signature, steps_by, loops)
     if blocks is not None:
-        solution = task.in_blocks(blocks)
-    else:
-        refuse_large(stepper)
-        with timed("runs of mechanisms"):
-            solution = task.step_by_step()
-    return solution
+        return task.in_blocks(blocks)
+    refuse_large(stepper)
+    with timed("runs of mechanisms"):
+        return task.step_by_step()
 
 
 def _compiled(
@@ -134,24 +124,6 @@ def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod)
     for controller in joined.controllers:
         if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:
             raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
-
-
-def stepper_from(
-    mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing, *, steps_of: StepsOf = stepper_of
-) -> tuple[Stepper, TimeTable, Checked]:
-    """The stepper of a method from a start that is consistent, what time prescribes, and the start as it was checked.
-
-    Raises ValueError for what cannot be run; called by what users call.
-    """
-    table = start_table(mechanism, start)
-    checked = check_consistent(mechanism, start, table=table)
-    if method.redundant == "refuse":
-        takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
-        refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
-    stepper = steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
-    if not start.memory.size:
-        warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, (checked.c, checked.d))
-    return stepper, table, checked
 
 
 class _Task(NamedTuple):
@@ -216,7 +188,7 @@ class _Task(NamedTuple):
     def _run(self, start: StepStart) -> Run:
         expected = (len(self.grid) - 1) // self.options.save_every + 1
         view = partial(MechanismView, self.mechanism)
-        watch = _Watch(self.options.events, start.time, start.x, view)
+        watch = ContinuedWatch(self.options.events, start.time, start.x, view)
         observer = Observer(self.options.observe, view, start=(start.time, start.x))
         recorder = recorder_of(self.stepper.accounts, start, expected, self.options.folder, self.loops)
         return Run(recorder, watch, start, observer=observer)
@@ -261,10 +233,6 @@ def _signature(
     return {**own, "steps by": steps_by}
 
 
-def _grid(times: Sequence[float] | Array, start: State) -> Array:
-    return ascending_from(start.time, times)
-
-
 def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
     """Which step could not be solved or to what the motion came, why, and what to do."""
     t0, t1 = span
@@ -287,37 +255,3 @@ def _explain_control(run: Run, error: StepControlFailed) -> str:
         "another, else look for a singular pose or raise the tolerance. "
         f"{run.count} steps before it are finished and kept in .solution"
     )
-
-
-class _Watch(Watch):
-    """Events of a run that may go on where one of them ended the last: a zero up to round-off has been passed there."""
-
-    fresh = True
-
-    def memory(self) -> dict[str, Any]:
-        """See :meth:`Watch.memory`."""
-        return {**super().memory(), "fresh": self.fresh}
-
-    def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
-        """See :meth:`Watch.restore`."""
-        super().restore(occurred, memory)
-        self.fresh = memory["fresh"]
-
-    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """See :meth:`Watch.look`."""
-        self._begin(t1, end)
-        return super().look(t0, t1, end, at)
-
-    def quiet(self, times: Array, states: Array) -> int:
-        """See :meth:`Watch.quiet`."""
-        with suppress(ValueError):  # said where the step is looked at
-            self._begin(float(times[0]), states[0])
-        return super().quiet(times, states)
-
-    def _begin(self, time: float, state: Array) -> None:
-        """Set values at the start that are zero up to round-off to zero, from those after the first step."""
-        if self.fresh and self.events:
-            for name, value in self._values(time, state).items():
-                if abs(self._last[name]) <= ON_ZERO * abs(value):
-                    self._last[name] = 0.0
-        self.fresh = False

@@ -1,19 +1,33 @@
-"""The stepper that a method makes for a mechanism."""
+"""The stepper that a method makes for a mechanism, and a start that is checked for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from functools import singledispatch
+from typing import TYPE_CHECKING
 
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
+from ...contacts.starts import warn_of_deep_starts
 from ...kernels.tolerances import HISTORY
+from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.state import State
+from ...mechanisms.model.time_table import TimeTable
+from ...systems.inputs import Forcing
 from .. import methods
+from ..methods import MechanismMethod
 from ..times.step_size import read_tolerance
 from .composition import fourth_order
 from .decaying import DecayingStepper
 from .gauss import GaussStepper
 from .pairs_of_steps import PairStepper
 from .step import ExactStepper, InitialValueProblem, Stepper
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+StepsOf = Callable[[MechanismMethod, InitialValueProblem], Stepper]
 
 
 @singledispatch
@@ -72,6 +86,24 @@ def _depth(method: methods.Exact | methods.Decaying) -> int:
 def _controlled(stepper: ExactStepper, method: methods.Exact | methods.Decaying) -> Stepper:
     """The single step, or pairs of them where a tolerance chooses their length."""
     return stepper if method.tolerance is None else PairStepper(stepper, read_tolerance(method.tolerance))
+
+
+def stepper_from(
+    mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing, *, steps_of: StepsOf = stepper_of
+) -> tuple[Stepper, TimeTable, Checked]:
+    """The stepper of a method from a start that is consistent, what time prescribes, and the start as it was checked.
+
+    Raises ValueError for what cannot be run; called by what users call.
+    """
+    table = start_table(mechanism, start)
+    checked = check_consistent(mechanism, start, table=table)
+    if method.redundant == "refuse":
+        takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
+        refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
+    stepper = steps_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
+    if not start.memory.size:
+        warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, (checked.c, checked.d))
+    return stepper, table, checked
 
 
 def refuse_large(stepper: Stepper) -> None:

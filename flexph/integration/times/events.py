@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from ...results.state_view import StateView
 
 PRECISION = 1e-13
 """Width of the bracket around a zero over the length of the step, at which it counts as found."""
+ON_ZERO = 1e-9
+"""Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
 
 
 def zero_between(first: tuple[float, float], last: tuple[float, float], value: Callable[[float], float]) -> float:
@@ -169,3 +172,37 @@ class Watch:
             )
             for name, passed in self.occurred.items()
         }
+
+
+class ContinuedWatch(Watch):
+    """Events of a run that may go on where one of them ended the last: a zero up to round-off has been passed there."""
+
+    fresh = True
+
+    def memory(self) -> dict[str, Any]:
+        """See :meth:`Watch.memory`."""
+        return {**super().memory(), "fresh": self.fresh}
+
+    def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
+        """See :meth:`Watch.restore`."""
+        super().restore(occurred, memory)
+        self.fresh = memory["fresh"]
+
+    def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
+        """See :meth:`Watch.look`."""
+        self._begin(t1, end)
+        return super().look(t0, t1, end, at)
+
+    def quiet(self, times: Array, states: Array) -> int:
+        """See :meth:`Watch.quiet`."""
+        with suppress(ValueError):  # said where the step is looked at
+            self._begin(float(times[0]), states[0])
+        return super().quiet(times, states)
+
+    def _begin(self, time: float, state: Array) -> None:
+        """Set values at the start that are zero up to round-off to zero, from those after the first step."""
+        if self.fresh and self.events:
+            for name, value in self._values(time, state).items():
+                if abs(self._last[name]) <= ON_ZERO * abs(value):
+                    self._last[name] = 0.0
+        self.fresh = False

@@ -1,0 +1,161 @@
+"""Steps of a simulator, by the NumPy kernels or in compiled loops, from inputs that are held over each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..mechanisms.mechanism import Mechanism
+from ..numerics.arrays import Array
+from ..numerics.threads import one_thread
+from ..systems.inputs import Forcing
+from .exact.step import Stepper, StepStart
+
+if TYPE_CHECKING:
+    from .compiled.steps.books import Rows
+    from .exact.compiled_run import BlockStepper
+
+
+MOST = 64
+"""Steps of equal length for which drives are asked at once."""
+
+
+class HeldInputs(Forcing):
+    """Inputs that are the same at all times, until others are given."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._of = mechanism.network.input_slices, mechanism.layout.dim
+        super().__init__(self._of[0], {}, self._of[1])
+        self._none = self.values = super().at(0.0)
+
+    def hold(self, inputs: Mapping[str, Any] | None) -> None:
+        """Take other inputs."""
+        slices, dim = self._of
+        self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
+
+    def at(self, time: float) -> Array:
+        """The inputs that are held."""
+        return self.values
+
+    def over(self, times: Array) -> Array:
+        """No inputs, as one row: steps get those that are held."""
+        return np.zeros_like(self.values)[None]
+
+
+class Steps(Protocol):
+    """Steps from one state to the next."""
+
+    @property
+    def time(self) -> float:
+        """The time that is reached [s]."""
+
+    @property
+    def x(self) -> Array:
+        """The flat state."""
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers at the middle of the last step."""
+
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
+        """Take a step of a length [s], to the end where that is given; raises StepFailed."""
+
+    def history(self) -> Array:
+        """What the next step starts its iteration with."""
+
+
+class NumpySteps:
+    """Steps by the NumPy kernels."""
+
+    def __init__(self, mechanism: Mechanism, stepper: Stepper, start: StepStart, multipliers: Array) -> None:
+        self.mechanism, self.stepper = mechanism, stepper
+        self.start, self.multipliers = start, multipliers
+
+    @property
+    def time(self) -> float:
+        """The time that is reached [s]."""
+        return self.start.time
+
+    @property
+    def x(self) -> Array:
+        """The flat state."""
+        return self.start.x
+
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
+        """See :meth:`Steps.take`."""
+        with one_thread(self.mechanism.largest_body):
+            result = self.stepper.step(self.start, self.start.time + h if end is None else end)
+        self.start, self.multipliers = result.end, result.multipliers
+
+    def history(self) -> Array:
+        """See :meth:`Steps.history`."""
+        return self.start.history
+
+
+class CompiledSteps:
+    """Steps in compiled loops; one that they do not solve is taken by the NumPy kernels."""
+
+    def __init__(self, plain: NumpySteps) -> None:
+        from .compiled.steps.books import Rows
+        from .exact.block_steppers import blocks_of
+
+        self.blocks = blocks_of(plain.mechanism, plain.stepper)
+        self.plain, start = plain, self.blocks.put(plain.start)
+        self.time, self.x, self.multipliers = start.time, start.x, plain.multipliers
+        self.ahead = _TablesAhead(self.blocks)
+        self.rows: Rows = Rows(*(np.zeros((1, width)) for width in self.blocks.compiled.widths))
+        self.solved = np.zeros(1, dtype=np.int64)
+
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
+        """See :meth:`Steps.take`."""
+        table, end = self.ahead.step(self.time, h, inputs, end)
+        if self.blocks.compiled.step(table, self.rows, self.solved):
+            self.x, self.multipliers = self.rows.state[0].copy(), self.rows.multipliers[0].copy()
+        else:
+            self.plain.start = self.blocks.end(self.time, self.x)
+            try:
+                self.plain.take(h, inputs, end)
+            finally:
+                self.blocks.put(self.plain.start)
+            self.x, self.multipliers = self.plain.x, self.plain.multipliers
+        self.time = end
+
+    def history(self) -> Array:
+        """See :meth:`Steps.history`."""
+        return self.blocks.compiled.history()
+
+
+class _TablesAhead:
+    """What drives prescribe over steps of equal length, asked for several at once."""
+
+    def __init__(self, blocks: BlockStepper) -> None:
+        self.blocks = blocks
+        self.times: Array = np.zeros(1)
+        self.h = 0.0
+        self.next, self.count = 0, 0
+        self.window: Any = None
+
+    def step(self, time: float, h: float, inputs: Array, end: float | None = None) -> tuple[Any, float]:
+        """The table of the step from a time, and its end."""
+        if end is not None:
+            self._ask(time, h, np.array([time, end]))
+        elif self.next == self.count or h != self.h or time != self.times[self.next]:
+            self._ask(time, h)
+        k, self.next = self.next, self.next + 1
+        return self.window.at(k, inputs), float(self.times[k + 1])
+
+    def _ask(self, time: float, h: float, times: Array | None = None) -> None:
+        from .exact.compiled_run import Window
+
+        goes_on = times is None and h == self.h and time == self.times[-1]
+        self.count = min(2 * self.count, MOST) if goes_on else 1
+        self.h, self.next = h, 0
+        self.times = time + h * np.arange(self.count + 1) if times is None else times
+        try:
+            table = self.blocks.table(self.times)
+        except ValueError:  # of a drive that ends before: it is asked for one step
+            self.count, self.times = 1, self.times[:2]
+            table = self.blocks.table(self.times)
+        self.window = Window(table, self.blocks.spans())
