@@ -9,7 +9,7 @@ import numpy as np
 from flexph.bodies.held import SILENT, UNLOADED, principal
 from flexph.bodies.inertia import square_of
 from flexph.numerics.arrays import Array
-from flexph.numerics.orthonormal import DEFLATION
+from flexph.numerics.factors.orthonormal import DEFLATION
 from flexph.numerics.rotations import cross
 
 from .ranks import total
@@ -55,7 +55,7 @@ def inertia_loads(system: System) -> Array:
 
 
 def orthonormal(system: System, vectors: Array) -> Array:
-    """A basis Q (own, k), QᵀMQ = 1, of the span of vectors, as :func:`flexph.numerics.orthonormal.orthonormal`."""
+    """A basis Q (own, k), QᵀMQ = 1, of the span of vectors: :func:`flexph.numerics.factors.orthonormal.orthonormal`."""
     basis = np.zeros((len(vectors), 0))
     heavy = basis
     for vector in vectors.T[:, :, None]:

@@ -12,7 +12,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
-from ...numerics.orthonormal import orthonormal
+from ...numerics.factors.orthonormal import orthonormal
 from ...numerics.rotations import rigid_motions
 from ..basis import port_names
 from ..body import Body, Port

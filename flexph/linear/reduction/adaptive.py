@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array, dense
-from ...numerics.orthonormal import extend
+from ...numerics.factors.orthonormal import extend
 from ...systems.linear import LinearPHDAE
 from ..projection import ReductionWarning
 from ..shifted import Shifted

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...numerics.orthonormal import orthonormal
+from ...numerics.factors.orthonormal import orthonormal
 from ...systems.linear import LinearPHDAE
 from ..eigenmodes.modes import modes
 from ..shifted import Shifted

@@ -1,4 +1,4 @@
-"""Orthonormal vectors in an inner product, in their order."""
+"""Orthonormal bases in an inner product, by the method of Gram and Schmidt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from ..arrays import Array
 
 DEFLATION = 1e-8
 """What is left of a vector beside the basis, relative to itself, from which it adds nothing: below, its direction is
