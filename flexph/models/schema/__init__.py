@@ -4,6 +4,6 @@ An entry has the arguments of the Python function that makes its value, under th
 the defaults of that function. Kinds of bodies, materials and cross sections come from the packages that make them,
 under the entry-point group ``flexph.model_files``.
 
-Imports: bodies, bodies.foreign, bodies.saved, contacts, control, integration.methods, joints, joints.rows,
-models.reading, models.values, sensors, systems.
+Imports: bodies, bodies.foreign, bodies.saved, contacts, control, control.linear, integration.methods, joints,
+joints.rows, models.reading, models.values, sensors, systems.
 """

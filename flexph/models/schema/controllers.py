@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from flexph import sensors as make
-from flexph.control.compensators import pid
 from flexph.control.continuous import Continuous
 from flexph.control.drive_train import gearbox, motor
+from flexph.control.linear.filters import pid
 from flexph.control.port_control import port_spring
 from flexph.control.sampled import Sampled
 from flexph.control.state_feedback import StateFeedback

@@ -6,7 +6,7 @@ import pytest
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import Sampled, StateFeedback, closed_loop, delayed, pid, quantised, rate_limited, saturated
-from flexph.control.regulators import Plant
+from flexph.control.plants import Plant
 from flexph.integration.times.checkpoint import Checkpoint
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, joint_rate

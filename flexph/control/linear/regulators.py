@@ -10,11 +10,11 @@ from scipy.linalg import block_diag, solve_continuous_are
 from scipy.optimize import minimize_scalar
 from scipy.signal import cont2discrete
 
-from ..numerics import checks as check
-from ..numerics.arguments import checked
-from ..numerics.arrays import Array
-from .compensators import Compensator
-from .plants import Plant
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...numerics.arrays import Array
+from ..plants import Plant
+from .compensator import Compensator
 
 FREQUENCIES = 2000
 """Frequencies at which a margin is looked for before the least one is refined."""
