@@ -21,9 +21,10 @@ from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
 from .contact_history import ContactHistory, contact_points
 from .ledger import join_ledgers
+from .motion import MotionByName
 from .result import Occurrences, Result
 from .signature import mechanism_signature
-from .state_view import MechanismView, MotionByName
+from .state_view import MechanismView
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

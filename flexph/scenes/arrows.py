@@ -11,8 +11,8 @@ from ..drawing.shapes import axes_along, sphere_shape
 from ..joints.rows.signs import arrow
 from ..numerics.arrays import Array
 from ..results.contact_history import contact_points
+from ..results.motion import MotionByName
 from ..results.solution import Solution
-from ..results.state_view import MotionByName
 from .places import PortPlaces, spatial
 from .scene import Part
 

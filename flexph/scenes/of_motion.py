@@ -19,8 +19,9 @@ from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..results.motion import MotionByName
 from ..results.solution import Solution
-from ..results.state_view import MechanismView, MotionByName
+from ..results.state_view import MechanismView
 from .arrows import arrows
 from .places import PortPlaces, spatial
 from .scene import Field, Part, PartKind, Scene

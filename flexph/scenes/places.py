@@ -14,7 +14,7 @@ from ..joints.rows.vectors import Ground, PortName
 from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
 from ..numerics.rotations import spins
-from ..results.state_view import MotionByName
+from ..results.motion import MotionByName
 
 
 def spatial(vectors: Array) -> Array:

@@ -1,0 +1,204 @@
+"""Where the bodies and ports of a mechanism are and how they move, of one state or of a run, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..bodies.body import Body, Port
+from ..bodies.nodal_body import AnyBody, FramedBody, NodalBody
+from ..bodies.ports import find_port, first_frame, weights_of
+from ..bodies.split_body import SplitBody
+from ..mechanisms.model.model import Model
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
+
+
+class MotionByName:
+    """Where the bodies and ports of a mechanism are, and how they move, by name.
+
+    For one state, arrays without the leading axis k that results of runs have: ``self[part]`` is (…, n).
+    """
+
+    __slots__ = ()
+
+    mechanism: Model
+
+    def __getitem__(self, part: str) -> Array:
+        raise NotImplementedError
+
+    def _body(self, name: str) -> tuple[AnyBody, int, tuple[int, ...]]:
+        """A body, the dimension, and the leading shape of all arrays."""
+        body: AnyBody = check.lookup("body", name, self.mechanism.bodies)
+        return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
+
+    def rotations(self, body: str) -> Array:
+        """Rotation matrix of a body, (k, d, d); of a body of N nodes those of all, (k, N, d, d)."""
+        own, dim, lead = self._body(body)
+        if isinstance(own, FramedBody):
+            points = np.broadcast_to(np.eye(dim), (*lead, len(own.frames) - own.turning, dim, dim))
+            if not own.turning:
+                return points
+            entries = self[f"{body}.rotation"].reshape(*lead, own.turning, entry_count(dim))
+            return np.concatenate([from_entries(entries, dim), points], axis=-3)
+        if not own.turns:
+            return np.broadcast_to(np.eye(dim), (*lead, dim, dim))
+        return from_entries(self[f"{body}.rotation"], dim)
+
+    def spin(self, body: str) -> Array:
+        """Spin of the frame of a body in world axes, (k, s) [rad/s]; of a body of N nodes those of all, (k, N, s)."""
+        own, dim, lead = self._body(body)
+        if isinstance(own, FramedBody):
+            spin = np.zeros((*lead, len(own.frames), spins(dim)))
+            if own.turning:
+                spin[..., : own.turning, :] = self[f"{body}.spin"].reshape(*lead, own.turning, -1)
+        elif not own.turns:
+            return np.zeros((*lead, spins(dim)))
+        else:
+            spin = self[f"{body}.spin"]
+        return spin if dim == 2 else np.einsum("...ij,...j->...i", self.rotations(body), spin)
+
+    def deformation(self, body: str) -> Array:
+        """Flexible coordinates of a body, (k, n)."""
+        own, _, lead = self._body(body)
+        return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
+
+    def points(self, body: str, positions: Array, shape: Any) -> Array:
+        """World positions of material points with shape rows (p·d, n), (k, p, d) [m].
+
+        Of a body of N nodes the shape (p, N) are weights of the nodes, with which its points move as mean of theirs.
+        """
+        own, dim, lead = self._body(body)
+        if isinstance(own, NodalBody):
+            return self._by_node(body, "centre", shape) + self._arms(body, positions, shape)[0]
+        if isinstance(own, SplitBody):
+            owner = own.frames_of(positions, shape)
+            return self._of_frames(body, "centre")[..., owner, :] + self._levers(body, positions, shape, owner)
+        u = self.deformation(body)
+        mean = u @ own.inertia.mean_shape.T
+        local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
+        return self[f"{body}.centre"][..., None, :] + np.einsum("...ij,...pj->...pi", self.rotations(body), local)
+
+    def velocities(self, body: str, positions: Array, shape: Any) -> Array:
+        """World velocities of material points with shape rows (p·d, n), (k, p, d) [m/s]."""
+        own, dim, _ = self._body(body)
+        if isinstance(own, NodalBody):
+            return self._by_node(body, "velocity", shape) + self._arms(body, positions, shape)[1]
+        if isinstance(own, SplitBody):
+            return self._frame_velocities(body, positions, shape, own.frames_of(positions, shape))
+        arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
+        turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
+        velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
+        if own.size:
+            rate = self[f"{body}.deformation_rate"]
+            local = (shape @ rate.T).T.reshape(arm.shape) - (rate @ own.inertia.mean_shape.T)[..., None, :]
+            velocities += np.einsum("...ij,...pj->...pi", self.rotations(body), local)
+        return velocities
+
+    def _by_node(self, body: str, part: str, weights: Any) -> Array:
+        """What points with weights (p, N) of the nodes have of a part of the state, (k, p, d)."""
+        values = self[f"{body}.{part}"]
+        return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
+
+    def _arms(self, body: str, positions: Array, weights: Any) -> tuple[Array, Array]:
+        """From the centres of mass of the nodes to points in world axes, and their rates, (k, p, d), by the weights."""
+        own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
+        point, node = of.row, of.col
+        spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))
+        arms = positions[point] - own.centres[node]
+        world = np.einsum("...eij,ej->...ei", self.rotations(body)[..., node, :, :], arms)
+        return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
+
+    def _of_frames(self, body: str, part: str) -> Array:
+        """What the frames of a body have of a part of the state, (k, N, d)."""
+        _, dim, lead = self._body(body)
+        return self[f"{body}.{part}"].reshape(*lead, -1, dim)
+
+    def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
+        """From the centres of mass of frames, ``owner`` (p,), to points of theirs in world axes, (k, p, d)."""
+        own, dim, lead = self._body(body)
+        assert isinstance(own, SplitBody)
+        u = self.deformation(body)
+        mean = (own.mean_shape @ u.T).T.reshape(*lead, -1, dim)[..., owner, :]
+        local = positions - own.centres[owner] + (shape @ u.T).T.reshape(*lead, -1, dim) - mean
+        return np.asarray(np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local))
+
+    def _frame_velocities(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
+        """World velocities of points of frames, (k, p, d)."""
+        own, dim, lead = self._body(body)
+        assert isinstance(own, SplitBody)
+        arm, rate = self._levers(body, positions, shape, owner), self[f"{body}.deformation_rate"]
+        mean = (own.mean_shape @ rate.T).T.reshape(*lead, -1, dim)[..., owner, :]
+        local = (shape @ rate.T).T.reshape(arm.shape) - mean
+        bending = np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local)
+        turning = sweep(self.spin(body)[..., owner, :], arm)
+        return np.asarray(self._of_frames(body, "velocity")[..., owner, :] + turning + bending)
+
+    def position(self, port: str) -> Array:
+        """World position of a port, (k, d) [m]."""
+        body, at, node = self._port(port)
+        if node is None:
+            return self.points(body, at.position[None, :], at.shape)[..., 0, :]
+        own = self.mechanism.bodies[body]
+        if isinstance(own, SplitBody):
+            at, owner = own.ports[str(port).partition(".")[2]], np.array([node])
+            arm = self._levers(body, at.position[None], at.shape, owner)
+            return (self._of_frames(body, "centre")[..., owner, :] + arm)[..., 0, :]
+        if (mean := weights_of(port, self.mechanism.bodies)) is not None:
+            return self._by_node(body, "centre", mean[None])[..., 0, :]
+        return self._at_node(body, "centre", node) + self._arm(body, at, node)
+
+    def velocity(self, port: str) -> Array:
+        """World velocity of a port, (k, d) [m/s]."""
+        body, at, node = self._port(port)
+        if node is None:
+            return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
+        own = self.mechanism.bodies[body]
+        if isinstance(own, SplitBody):
+            at = own.ports[str(port).partition(".")[2]]
+            return self._frame_velocities(body, at.position[None], at.shape, np.array([node]))[..., 0, :]
+        if (mean := weights_of(port, self.mechanism.bodies)) is not None:
+            return self._by_node(body, "velocity", mean[None])[..., 0, :]
+        turning = sweep(self.spin(body)[..., node, :], self._arm(body, at, node))
+        return self._at_node(body, "velocity", node) + turning
+
+    def displacement(self, port: str) -> Array:
+        """Deformation displacement φu at a port, in body axes, (k, d) [m]."""
+        body, at, _ = self._port(port)
+        _framed(body, self._body(body)[0])
+        return (at.shape @ self.deformation(body).T).T
+
+    def _port(self, port: str) -> tuple[str, Port, int | None]:
+        """The body of a port, the port, and which of several nodes has it."""
+        (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
+        several = isinstance(self.mechanism.bodies[name], FramedBody)
+        return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
+
+    def _at_node(self, body: str, part: str, node: int) -> Array:
+        """What a node has of a part of the state, (k, d)."""
+        dim = self.mechanism.layout.dim
+        return self[f"{body}.{part}"][..., dim * node : dim * node + dim]
+
+    def _arm(self, body: str, at: Port, node: int) -> Array:
+        """From the centre of mass of a node to a port of it in world axes, (k, d)."""
+        own = self.mechanism.bodies[body]
+        assert isinstance(own, NodalBody)
+        return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - own.frames[node].centre))
+
+
+def _weighted(weights: Any, values: Array) -> Array:
+    """Weighted sums (…, p, d) of values (…, n, d), by sparse weights (p, n)."""
+    moved = np.moveaxis(values, -2, 0)
+    summed = (weights @ moved.reshape(moved.shape[0], -1)).reshape(weights.shape[0], *moved.shape[1:])
+    return np.moveaxis(summed, 0, -2)
+
+
+def _framed(name: str, body: AnyBody) -> Body:
+    """The body; raises ValueError for one without a frame of its own."""
+    if isinstance(body, FramedBody):
+        kind = "nodes without a frame of its own" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"
+        raise ValueError(f"{name!r} is a body of {kind}: ask for its ports")
+    return body
