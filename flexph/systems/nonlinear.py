@@ -11,11 +11,11 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from ..numerics.differences import CENTRAL
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.memo import Remade, read_only
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
+from .gradient_pair import GRADIENT_TOLERANCE, NEAR, GradientPair
 from .port_matrices import PortMatrices
 
 MatrixFunction = Callable[[Array], Any]
@@ -23,12 +23,7 @@ FEEDTHROUGH = ("P", "S", "N")
 """The matrices of feed-through."""
 MEANS = ("E", "J", "R", "B", "z", *FEEDTHROUGH)
 """What may be discretised over a step by a function of its own."""
-NEAR = 1e-2
-"""How far from the sample a discrete gradient pair is checked, relative to the size of each state."""
 ROUND_OFF = np.finfo(float).eps
-GRADIENT_TOLERANCE = 1e-6
-"""Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
-four digits are left for steep Hamiltonians."""
 
 
 class Constant:
@@ -164,7 +159,8 @@ class PHDAE(Remade):
         if self.derivatives is not None:
             self.derivatives.check(self, self.sample)
         if "z" in self.means:
-            self._check_pair(self.sample, self.sample + NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample)))
+            aside = NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample))
+            self.gradient_pair.check_means(self.means, self.sample, self.sample + aside)
 
     def _columns_of_b(self) -> int:
         if self.B is None:
@@ -183,6 +179,11 @@ class PHDAE(Remade):
     def size(self) -> int:
         """Number n of states."""
         return len(self.sample)
+
+    @property
+    def gradient_pair(self) -> GradientPair:
+        """(E, z) of H."""
+        return GradientPair(self.E, self.z, self.H)
 
     @property
     def has_feedthrough(self) -> bool:
@@ -261,36 +262,7 @@ class PHDAE(Remade):
         float
             A relative defect.
         """
-        analytic = self.E(x).T @ self.z(x)
-        size = np.maximum(np.abs(x), self.floor(x))
-        # a state that carries energy is moved on its own scale: units differ from entry to entry
-        size = np.where(np.abs(x * analytic) > 1e-3 * abs(self.H(x)), np.abs(x), size)
-        step = CENTRAL * np.where(size > 0.0, size, 1.0)
-        numeric = np.empty(self.size)
-        for i in range(self.size):
-            up, down = x.copy(), x.copy()
-            up[i], down[i] = x[i] + step[i], x[i] - step[i]
-            numeric[i] = (self.H(up) - self.H(down)) / (up[i] - down[i])
-        # and so entries are compared by the energy they stand for
-        scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
-        noise = np.finfo(float).eps * abs(self.H(x))
-        defect = float(np.abs(step * (analytic - numeric)).max(initial=0.0))
-        if defect > GRADIENT_TOLERANCE * scale:
-            aside = x + NEAR * size
-            scale = max(scale, float(np.abs(step * (self.E(aside).T @ self.z(aside))).max()))
-        return defect / max(scale, noise, 1e-300)
-
-    def _check_pair(self, x0: Array, x1: Array) -> None:
-        middle = 0.5 * (x0 + x1)
-        moved = (self.means["E"](x0, x1) if "E" in self.means else self.E(middle)) @ (x1 - x0)
-        z = check.array("the mean of z", self.means["z"](x0, x1), (self.size,))
-        change, work = self.H(x1) - self.H(x0), float(z @ moved)
-        scale = float(np.abs(z) @ np.abs(moved)) + 1e-6 * abs(self.H(x0))
-        if abs(work - change) > GRADIENT_TOLERANCE * scale:
-            raise ValueError(
-                "the means of E and z must be a discrete gradient pair of H: z̄ᵀĒ(x₁ − x₀) is "
-                f"{work:.6g} near the sample, H(x₁) − H(x₀) is {change:.6g}"
-            )
+        return self.gradient_pair.defect(x, self.floor(x))
 
     @checked
     def inputs(self, x: Array, port: str) -> Any:
