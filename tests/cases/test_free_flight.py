@@ -59,8 +59,10 @@ def test_kept(bodies, strain):
     assert 1e-3 < case.largest_turn(solution) < 0.3
 
 
-# at 1 ms axial motions are not resolved: end velocities alternate, and after 10 s by how much is a matter of round-off
+# at 1 ms axial motions are not resolved: end velocities alternate, and after 10 s by how much is a matter of round-off;
+# rods of linear strain are compressed by more than they would buckle under: what is kept does not depend on that
 @pytest.mark.filterwarnings("ignore:velocities leave the constraints:flexph.ValidityWarning")
+@pytest.mark.filterwarnings("ignore:.*mean axial compression:flexph.ValidityWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("bodies", [1, 5])
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])
