@@ -142,5 +142,5 @@ def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves:
                 f"{what} knows nothing of CoulombFriction, and {connection.name!r} has it: leave it out, or take "
                 "coulomb(force, speed=...)"
             )
-        if connection.form.slips:
+        if any(terms for slip in connection.form.slips for terms in slip.components):
             raise ValueError(f"{what} knows nothing of wheels that slip, and {connection.name!r} is one: leave it out")

@@ -9,11 +9,12 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, Form, PortName, Row
 from .rows.directions import axis
-from .rows.friction import Bearing, CoulombFriction
+from .rows.friction import CoulombFriction
 from .rows.laws import CurveShape, PointOnCurve
-from .rows.resistance import friction_of_sliding
+from .rows.resistance import friction_of_sliding, resists_along_curve
 from .rows.signs import Solid
 from .rows.vectors import GROUND, Ground, Product, along, between
 
@@ -25,7 +26,7 @@ def point_on_curve(
     *,
     degree: int = 1,
     at: Sequence[float] | None = None,
-    friction: CoulombFriction | None = None,
+    friction: Relation | CoulombFriction | None = None,
 ) -> Connection:
     """A port slides on a curve through ports of a body, which moves and bends with it: 0 = n·(P − p(s)) for n ⟂ dp/ds.
 
@@ -46,8 +47,9 @@ def point_on_curve(
     at : sequence of float, optional
         Places s of the ports, ascending; 0, 1, 2, … by default. Pieces are polynomials of s: of a beam, equal distances
         within each element.
-    friction : CoulombFriction, optional
-        Dry friction along the curve in proportion to the force across it.
+    friction : Relation or CoulombFriction, optional
+        Force [N] against the velocity [m/s] along the curve, or dry friction in proportion to the force across it
+        (:class:`flexph.CoulombFriction`).
 
     Returns
     -------
@@ -98,7 +100,7 @@ def point_on_curve(
     places = np.arange(float(count)) if at is None else check.array("at", at, (count,))
     if any(a >= b for a, b in pairwise(places)):
         raise ValueError(f"at must ascend, one place for each of {count} ports")
-    friction_of_sliding("friction", friction)
+    resists = friction_of_sliding("friction", friction)
     first = curve[0]
     frame = GROUND if isinstance(first, Ground) else first
 
@@ -108,7 +110,7 @@ def point_on_curve(
         shape = CurveShape(products, tuple(places.tolist()), degree)
         names = ["across"] if dim == 2 else ["across 1", "across 2"]
         rows = tuple(Row(name, PointOnCurve(shape, i)) for i, name in enumerate(names))
-        bearing = None if friction is None else Bearing(friction, len(rows), along_curve=True)
-        return Form(rows, signs=(Solid("sleeve", port, axes=frame),), bearing=bearing)
+        slips, bearing = resists_along_curve(resists, pressing=len(rows))
+        return Form(rows, signs=(Solid("sleeve", port, axes=frame),), slips=slips, bearing=bearing)
 
     return Connection("point_on_curve", (port, first), make)

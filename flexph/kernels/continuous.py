@@ -13,6 +13,7 @@ from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
 from .gradient import block_diagonal, is_sparse, node_rows, product_matrix, section_rows, spin_block, world_spin_levers
 from .loads.faces import face_matrix
+from .rates.on_curves import all_at_state
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
 from .step import world_loads
@@ -166,6 +167,19 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
     return spring_rates(a.springs, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
 
 
+def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
+    """Slips along curves at rest with the velocities, sparse (slips, n_v), and ρ'(0) of the friction against them.
+
+    From the products (p,) and their rates with the velocities, sparse (p, n_v).
+    """
+    own, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
+    rows = np.zeros((own.size, product.size))
+    for row, curve in zip(rows, a.slips.curve[own], strict=True):
+        np.add.at(row, a.curves[curve].products, at[curve].along)
+    steep = np.array([float(a.slips.relations[i].slope(0.0)) for i in a.slips.slip[own]])
+    return sparse.csr_array(rows) @ rates, steep
+
+
 def strain_rates(a: Arrays, c: Configuration, d: Derived) -> Any:
     """Rates of the strain rows with the velocities, sparse (e, n_v)."""
     return _strain_rows(a, d) @ sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector))
@@ -212,6 +226,9 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
         S = spring_operator(a, c, d)
         rate = S @ np.concatenate([c.v.ravel(), c.omega[a.turning].ravel(), c.du])
         damping = damping + S.T @ sparse.diags_array(of(a.springs, rate)) @ S
+    if a.slips.slip.size:
+        S, steep = curve_slips(a, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
+        damping = damping + S.T @ sparse.diags_array(steep) @ S
     beta = a.stress_damping[a.strains.stress]
     if beta.any():
         D = strain_rates(a, c, d)

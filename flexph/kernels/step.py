@@ -108,16 +108,16 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     on_curves = all_over_step(a.curves, known.on_curves, known.product, product)
     add_curve_forces(a.curves, on_curves, lam, on_product)
     slips = by_bearing = None
+    places = tuple(zip(a.curves, on_curves, strict=True))
     if a.bearings.number:
-        places = tuple(zip(a.curves, on_curves, strict=True))
         by_bearing = slipped(a.bearings, measured.extension, places, product - known.product)
         if s.rub is not None:
             add_curve_friction(a.bearings, s.rub, places, on_product)
     if a.slips.slip.size:
         speed = node_velocities(a, x, inverse.transpose(0, 2, 1), lever)
         change = product_changes(a, a.incidence @ speed, vector_mean)
-        slips = slid(a.slips, (known.product, product), change, h)
-        add_slip_forces(a.slips, slips, on_product)
+        slips = slid(a.slips, (known.product, product), change, h, places)
+        add_slip_forces(a.slips, slips, places, on_product)
     own = a.strains.stress
     if own.size:
         jump[own] = strain_stresses(a.strains, product) - start.sigma[own]

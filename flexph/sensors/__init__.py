@@ -1,6 +1,6 @@
 """Sensors: angles, distances, places and their rates at ports, forces, contacts, from states, in runs and after them.
 
-Imports: bodies, joints.rows, kernels, kernels.contacts, mechanisms.model, mechanisms.poses, numerics,
+Imports: bodies, joints.rows, kernels, kernels.contacts, kernels.rates, mechanisms.model, mechanisms.poses, numerics,
 numerics.compiled.
 """
 

@@ -4,6 +4,7 @@ from .contacts import friction_force as friction_force
 from .contacts import gap as gap
 from .contacts import normal_force as normal_force
 from .contacts import touches as touches
+from .curves import place_on_curve as place_on_curve
 from .forces import joint_force as joint_force
 from .forces import joint_torque as joint_torque
 from .quantities import Quantity as Quantity

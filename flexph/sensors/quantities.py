@@ -51,6 +51,8 @@ class Quantity:
         Whether its rate is meant.
     of_state : callable, optional
         In place of measures: from a mechanism to what is read of a flat state, a number or an array.
+    of_rate : callable, optional
+        Beside ``of_state``, of what has a rate: from a mechanism to what is read of that.
     of_run : callable, optional
         In place of both: from a finished run to its values at the saved times.
     of_step : callable, optional
@@ -65,6 +67,7 @@ class Quantity:
     scalar: bool = True
     is_rate: bool = False
     of_state: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
+    of_rate: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
     of_run: Callable[[Any], Array] | None = field(default=None, compare=False, repr=False)
     of_step: Callable[[Model, Anchors], StepReading] | None = field(default=None, compare=False, repr=False)
 
@@ -74,12 +77,12 @@ class Quantity:
 
 @checked
 def rate(quantity: Quantity) -> Quantity:
-    """How fast an angle, a distance, an offset or a position changes.
+    """How fast an angle, a distance, an offset, a position or a place on a curve changes.
 
     Parameters
     ----------
     quantity : Quantity
-        What is measured between ports.
+        What is measured between ports, or :func:`place_on_curve`.
 
     Returns
     -------
@@ -89,10 +92,13 @@ def rate(quantity: Quantity) -> Quantity:
     Raises
     ------
     ValueError
-        For rates themselves and for what is read of a state.
+        For rates themselves and for all else that is read of a state.
     """
+    if quantity.of_rate is not None:
+        kind, unit = f"rate of the {quantity.kind}", f"{quantity.unit}/s"
+        return replace(quantity, kind=kind, unit=unit, of_state=quantity.of_rate, of_rate=None)
     if quantity.is_rate or quantity.of_state is not None:
-        raise ValueError(f"rates are of angles, distances, offsets and positions, not of {quantity}")
+        raise ValueError(f"rates are of angles, distances, offsets, positions and places on curves, not of {quantity}")
     return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 

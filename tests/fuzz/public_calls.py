@@ -548,6 +548,7 @@ def _linear() -> dict[str, Call]:
             {"first": "arm.root", "second": GROUND, "axis": None, "second_axis": None}),
         "sensors.joint_force": Call(flexph.sensors.joint_force, {"joint": "hinge", "on": "first", "frame": "world"}),
         "sensors.joint_torque": Call(flexph.sensors.joint_torque, {"joint": "hinge", "on": "first", "frame": "world"}),
+        "sensors.place_on_curve": Call(flexph.sensors.place_on_curve, {"joint": "point_on_curve bead.point–arm.root"}),
         "sensors.gap": Call(flexph.sensors.gap, {"contact": "wall"}),
         "sensors.touches": Call(flexph.sensors.touches, {"contact": "wall"}),
         "sensors.normal_force": Call(flexph.sensors.normal_force, {"contact": "wall"}),

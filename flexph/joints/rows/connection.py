@@ -56,7 +56,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Slip:
-    """A velocity of one or two components, sums of terms over steps, and the friction [N] against its size [m/s]."""
+    """A velocity of one or two components, sums of terms over steps, and the friction [N] against its size [m/s].
+
+    A component without terms is that of the port along the curve of the element.
+    """
 
     components: tuple[tuple[Weighed, ...], ...]
     friction: Relation

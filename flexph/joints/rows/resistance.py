@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...systems.resistive_relations import Relation, friction_of
-from .connection import Measure, PortName, relative_angle
+from ...systems.resistive_relations import Relation, friction_of, viscous
+from .connection import Measure, PortName, Slip, relative_angle
 from .directions import Axes, Direction
 from .friction import Bearing, CoulombFriction
 from .vectors import Product, along, between
@@ -55,3 +55,12 @@ def resists_sliding(
     if isinstance(friction, CoulombFriction):
         return (Measure("component", (offset,), 0.0, 0.0, None, name, 1.0),), Bearing(friction, pressing)
     return (Measure("component", (offset,), 0.0, friction, None, name),), None
+
+
+def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Slip, ...], Bearing | None]:
+    """The friction of a port along its curve; nothing without friction."""
+    if friction == 0.0:
+        return (), None
+    if isinstance(friction, CoulombFriction):
+        return (), Bearing(friction, pressing, along_curve=True)
+    return (Slip(((),), friction if isinstance(friction, Relation) else viscous(friction)),), None

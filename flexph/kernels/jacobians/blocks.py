@@ -175,7 +175,8 @@ def product_tangent(a: Arrays, at: Point) -> Any:
     if a.rolling.row.size:
         stiffened += stiffness(a, at.trial.lam, at.known.product, at.trial.product)
     if at.trial.slid is not None:
-        stiffened += slip_tangent(a.slips, at.trial.slid, at.h, at.known.product, at.trial.product)
+        places = tuple(zip(a.curves, at.trial.on_curves, strict=True))
+        stiffened += slip_tangent(a.slips, at.trial.slid, at.h, (at.known.product, at.trial.product), places)
     if a.curves:
         means = 0.5 * (at.known.product + at.trial.product)
         add_curve_stiffness(a.curves, at.trial.on_curves, at.trial.lam, means, stiffened)

@@ -86,7 +86,7 @@ def add_curve_friction(b: Bearings, forces: Array, places: Places, on_product: A
     """Add forces (t, f) along curves to those on products (in place)."""
     for i in np.flatnonzero(b.curve >= 0):
         curve, own = places[b.curve[i]]
-        np.add.at(on_product, curve.products, forces[0, i] * _along(own))
+        np.add.at(on_product, curve.products, forces[0, i] * own.along)
 
 
 def slipped(b: Bearings, extension: Array, places: Places, change: Array) -> Array:
@@ -95,7 +95,7 @@ def slipped(b: Bearings, extension: Array, places: Places, change: Array) -> Arr
     slips[has] = b.lever[has] * extension[b.spring[has]]
     for i in np.flatnonzero(b.curve >= 0):
         curve, own = places[b.curve[i]]
-        slips[0, i] = np.vdot(_along(own), change[curve.products])
+        slips[0, i] = np.vdot(own.along, change[curve.products])
     return slips
 
 
@@ -123,11 +123,5 @@ def slip_weights(b: Bearings, m: Measures, angle: tuple[Array, Array], places: P
             rows[t, i, m.cosine_product[k]] += lever * angle[1][k]
     for i in np.flatnonzero(b.curve >= 0):
         curve, own = places[b.curve[i]]
-        np.add.at(rows[0, i], curve.products, _along(own))
+        np.add.at(rows[0, i], curve.products, own.along)
     return rows.reshape(-1, products)
-
-
-def _along(at: OnCurve) -> Array:
-    """How far a port slips along its curve with changes of products (d, K)."""
-    gain: Array = (at.way / np.linalg.norm(at.way))[:, None] * at.mean
-    return gain

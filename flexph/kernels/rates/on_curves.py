@@ -46,6 +46,12 @@ class OnCurve(NamedTuple):
         own: Array = self.normals[:, :, None] * self.mean
         return own
 
+    @property
+    def along(self) -> Array:
+        """How far the point slips along its curve with changes of the products, towards smaller s, (d, K)."""
+        own: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
+        return own
+
 
 def on_curve(curve: Curve, before: Array, after: Array, *, known: float | None = None) -> OnCurve:
     """A point on a curve, from all products (p,) at both ends of a step; at a state both are the same.
@@ -142,6 +148,16 @@ def add_curve_stiffness(
         change -= np.einsum("jlm,k->jklm", _way_slopes(curve, at, turning, means), at.mean)
         index = curve.products.ravel()
         np.add.at(form, (index[:, None], index[None]), change.reshape(index.size, index.size))
+
+
+def along_slopes(curve: Curve, at: OnCurve, means: Array, change: Array) -> tuple[Array, Array]:
+    """∂(along)/∂Π at the end of a step, of what it gives of a change (d, K) of the products, and as (d, K, d, K)."""
+    size = float(np.linalg.norm(at.way))
+    along = at.way / size
+    turned = _way_slopes(curve, at, (np.eye(along.size) - np.outer(along, along)) / size, means)
+    shifted = 0.5 * np.multiply.outer(curve.shapes(at.places[1], 1), at.moved)
+    slip = np.einsum("j,jlm->lm", change @ at.mean, turned) + np.einsum("k,klm->lm", along @ change, shifted)
+    return slip, np.einsum("jlm,k->jklm", turned, at.mean) + np.multiply.outer(along, shifted)
 
 
 def _turning(at: OnCurve, vector: Array) -> Array:

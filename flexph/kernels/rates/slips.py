@@ -1,4 +1,4 @@
-"""Friction against slips: velocities s of one or two components that terms of products sum to.
+"""Friction against slips: velocities s of one or two components that terms of products sum to, or along a curve.
 
 Over a step the slip is S = Σ gain ΔΠ, exactly; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h),
 so that what a relation ρ loses is its force times the way that slips.
@@ -12,11 +12,17 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...systems.resistive_relations import Relation
+from .bearings import Places
+from .curves import Curve
+from .on_curves import OnCurve, along_slopes
 from .terms import Index, term_gains, term_slopes
 
 
 class Slips(NamedTuple):
-    """Terms (w,) of components of slip, the slip that each of these belongs to, and the relations of all slips."""
+    """Terms (w,) of components of slip, the slip that each of these belongs to, and the relations of all slips.
+
+    A component without terms is that of a port along its curve.
+    """
 
     row: Index  # (w,), component
     product: Index
@@ -24,6 +30,7 @@ class Slips(NamedTuple):
     weight: Array
     angular: Index
     slip: Index  # (components,)
+    curve: Index  # (components,), the curve along which a port slips, or −1
     relations: tuple[Relation, ...]
 
 
@@ -35,15 +42,23 @@ class Slid(NamedTuple):
     gain: Array
 
 
-def slid(t: Slips, products: tuple[Array, Array], change: Array, h: float) -> Slid:
+def slid(t: Slips, products: tuple[Array, Array], change: Array, h: float, places: Places) -> Slid:
     """Slips and forces over a step, from the products at both ends and their mean rates of change (p,).
 
     Rates are those by the mean velocities: a difference of products has the round-off of positions.
     """
     gain = term_gains(t, *products)
-    rate = np.bincount(t.row, weights=gain * change.take(t.product), minlength=t.slip.size)
+    rate = np.zeros(t.slip.size)
+    np.add.at(rate, t.row, gain * change.take(t.product))
+    for k, (curve, at) in _along_curves(t, places):
+        rate[k] = np.vdot(at.along, change[curve.products])
     resistance, _ = _resistances(t, rate)
     return Slid(h * rate, -resistance.take(t.slip) * rate, gain)
+
+
+def _along_curves(t: Slips, places: Places) -> list[tuple[int, tuple[Curve, OnCurve]]]:
+    """Components along curves, with these."""
+    return [(int(k), places[t.curve[k]]) for k in np.flatnonzero(t.curve >= 0)]
 
 
 def _resistances(t: Slips, rate: Array) -> tuple[Array, Array]:
@@ -53,9 +68,11 @@ def _resistances(t: Slips, rate: Array) -> tuple[Array, Array]:
     return np.array([float(r.resistance(s)) for r, s in pairs]), np.array([float(r.slope(s)) for r, s in pairs])
 
 
-def add_slip_forces(t: Slips, own: Slid, on_product: Array) -> None:
+def add_slip_forces(t: Slips, own: Slid, places: Places, on_product: Array) -> None:
     """Add the forces on the products (in place)."""
     np.add.at(on_product, t.product, own.force.take(t.row) * own.gain)
+    for k, (curve, at) in _along_curves(t, places):
+        np.add.at(on_product, curve.products, own.force[k] * at.along)
 
 
 def lost_to_slips(t: Slips, own: Slid) -> Array:
@@ -63,8 +80,9 @@ def lost_to_slips(t: Slips, own: Slid) -> Array:
     return np.bincount(t.slip, weights=-own.force * own.way, minlength=len(t.relations))
 
 
-def slip_tangent(t: Slips, own: Slid, h: float, before: Array, after: Array) -> Array:
-    """∂(force on products)/∂(products after the step), dense (p, p)."""
+def slip_tangent(t: Slips, own: Slid, h: float, products: tuple[Array, Array], places: Places) -> Array:
+    """∂(force on products)/∂(products after the step), dense (p, p), from the products at both ends."""
+    before, after = products
     along, across = term_slopes(t, before, after)
     change, pushed = (after - before).take(t.product), own.force.take(t.row)
     rows = np.zeros((t.slip.size, after.size))
@@ -72,7 +90,14 @@ def slip_tangent(t: Slips, own: Slid, h: float, before: Array, after: Array) -> 
     np.add.at(acting, (t.row, t.product), own.gain)
     np.add.at(rows, (t.row, t.product), own.gain + along * change)
     np.add.at(rows, (t.row, t.by), across * change)
-    stiffness: Array = -acting.T @ (_force_slopes(t, own.way / h) / h) @ rows
+    form, means = np.zeros((after.size, after.size)), 0.5 * (before + after)
+    for k, (curve, at) in _along_curves(t, places):
+        index = curve.products.ravel()
+        slopes, turned = along_slopes(curve, at, means, (after - before)[curve.products])
+        np.add.at(acting[k], index, at.along.ravel())
+        np.add.at(rows[k], index, (at.along + slopes).ravel())
+        np.add.at(form, (index[:, None], index), own.force[k] * turned.reshape(index.size, -1))
+    stiffness: Array = form - acting.T @ (_force_slopes(t, own.way / h) / h) @ rows
     np.add.at(stiffness, (t.product, t.product), pushed * along)
     np.add.at(stiffness, (t.product, t.by), pushed * across)
     return stiffness

@@ -179,17 +179,19 @@ def _rolling(connections: Sequence[Connection], numbering: _Numbering, bodies: M
 
 
 def _slips(connections: Sequence[Connection], numbering: _Numbering) -> Slips:
-    own = [slip for c in connections for slip in c.form.slips]
-    components = [(i, terms) for i, slip in enumerate(own) for terms in slip.components]
-    terms = [(k, term) for k, (_, terms) in enumerate(components) for term in terms]
+    own = [(c, slip) for c in connections for slip in c.form.slips]
+    components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
+    terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
+    curves = _on_curves(connections)
     return Slips(
         row=_indices(k for k, _ in terms),
         product=_indices(numbering.product(term.product) for _, term in terms),
         by=_indices(numbering.product(term.by) for _, term in terms),
         weight=np.array([term.weight for _, term in terms]),
         angular=_indices(int(term.angular) for _, term in terms),
-        slip=_indices(i for i, _ in components),
-        relations=tuple(slip.friction for slip in own),
+        slip=_indices(i for i, _, _ in components),
+        curve=_indices(-1 if terms else curves.index(c.name) for _, c, terms in components),
+        relations=tuple(slip.friction for _, slip in own),
     )
 
 
@@ -207,7 +209,7 @@ def _bearings(connections: Sequence[Connection], dim: int) -> Bearings:
             spring[t, i], lever[t, i] = k, arm
     first = dict(zip([c.name for c in connections], np.cumsum([0, *(len(c.rows) for c in connections)]), strict=False))
     bearings = [c.form.bearing for c in own if c.form.bearing is not None]
-    curves = [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
+    curves = _on_curves(connections)
     return Bearings(
         spring,
         lever,
@@ -216,6 +218,11 @@ def _bearings(connections: Sequence[Connection], dim: int) -> Bearings:
         row=_indices(first[c.name] + k for c, b in zip(own, bearings, strict=True) for k in range(b.pressing)),
         owner=np.repeat(np.arange(len(own)), [b.pressing for b in bearings]),
     )
+
+
+def _on_curves(connections: Sequence[Connection]) -> list[str]:
+    """Names of the joints whose ports are on curves, in the order of these."""
+    return [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
 
 
 def _curves(connections: Sequence[Connection], numbering: _Numbering) -> tuple[Curve, ...]:

@@ -17,7 +17,7 @@ from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
-from ...kernels.continuous import input_matrix, spring_rates
+from ...kernels.continuous import curve_slips, input_matrix, spring_rates
 from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, node_points, products, vectors
@@ -174,7 +174,7 @@ def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[d
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
     springs, own = a.springs, a.strains.stress
-    if not elements and not own.size:
+    if not (elements or own.size or a.slips.slip.size):
         return {"E": system.E, "J": system.J, "R": system.R}, {}
     moved = sparse.csr_array(product_matrix(rest.arrays, rest.R, rest.arm, rest.vector))
     rates = spring_rates(springs, rest.product, moved) @ rest.velocities
@@ -185,6 +185,9 @@ def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[d
     damping = rates.T @ sparse.diags_array(damping_slopes(springs, np.zeros(len(elements)))) @ rates
     viscous = sparse.diags_array(a.stress_damping[own]) @ sparse.csr_array(a.strains.of_undeformed)
     damping = damping + strained.T @ viscous @ strained
+    slips, steep = curve_slips(a, rest.product, moved)
+    slips = slips @ rest.velocities
+    damping = damping + slips.T @ sparse.diags_array(steep) @ slips
     matrices = {
         "E": sparse_block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored]), compliance]),
         "J": sparse_blocks((size, size), [(0, 0, system.J), (0, n, -S.T), (n, 0, S)]),

@@ -12,7 +12,8 @@ from scipy.linalg import cholesky, eigh
 
 from ...bodies.ports import pieces_of
 from ...contacts.arrays import refuse_contacts
-from ...kernels.continuous import input_matrix, spring_operator, strain_operator, strain_rates
+from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_operator, strain_rates
+from ...kernels.gradient import product_matrix
 from ...kernels.springs import damping_slopes
 from ...kernels.state import places
 from ...kernels.strains import end_stiffness
@@ -75,6 +76,10 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
     if slopes.any():
         S = spring_operator(a, small.c, small.d).toarray() @ small.basis
         roots.append(np.sqrt(slopes)[:, None] * S)
+    if a.slips.slip.size:
+        moved = sparse.csr_array(product_matrix(a, small.c.R, small.d.arm, small.d.vector))
+        slips, steep = curve_slips(a, small.d.product, moved)
+        roots.append(np.sqrt(steep)[:, None] * (slips.toarray() @ small.basis))
     if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
         own = np.flatnonzero(a.stress_damping)
         stiffness = sparse.csr_array(a.stiffness)[own][:, own].toarray()

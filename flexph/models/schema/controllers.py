@@ -38,7 +38,12 @@ OF_CONTACTS: Mapping[str, Callable[[str], Any]] = {
     "normal_force": make.normal_force,
     "friction_force": make.friction_force,
 }
-OF_JOINTS: Mapping[str, Callable[[str], Any]] = {"joint_force": make.joint_force, "joint_torque": make.joint_torque}
+OF_JOINTS: Mapping[str, Callable[[str], Any]] = {
+    "joint_force": make.joint_force,
+    "joint_torque": make.joint_torque,
+    "place": make.place_on_curve,
+    "place_rate": lambda joint: make.rate(make.place_on_curve(joint)),
+}
 
 
 class PortSensor(Entry):
@@ -67,9 +72,12 @@ class ContactSensor(Entry):
 
 
 class JointSensor(Entry):
-    """The force or torque of a joint by its name, see :func:`flexph.sensors.joint_force`."""
+    """The force or torque of a joint by its name, or the place of a port on its curve and its rate.
 
-    measure: Literal["joint_force", "joint_torque"]
+    See :func:`flexph.sensors.joint_force` and :func:`flexph.sensors.place_on_curve`.
+    """
+
+    measure: Literal["joint_force", "joint_torque", "place", "place_rate"]
     joint: str
 
     def build(self, builder: Builder) -> Any:

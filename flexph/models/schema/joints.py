@@ -241,7 +241,7 @@ class PointOnCurve(Entry):
     curve: Annotated[list[End], Field(min_length=2)]
     degree: Annotated[int, Field(ge=1)] = None
     at: list[Number] = None
-    friction: CoulombFriction = None
+    friction: Friction = None
 
 
 JOINTS = (

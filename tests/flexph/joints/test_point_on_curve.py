@@ -12,6 +12,7 @@ from flexph import (
     GROUND,
     IntegrationError,
     connect,
+    coulomb,
     drive,
     eigenfrequencies,
     eliminate,
@@ -20,9 +21,11 @@ from flexph import (
     integrate,
     point_on_curve,
     slider,
+    viscous,
     weld,
 )
 from flexph.contacts import Plane, Rigid, contact
+from flexph.control import Sampled
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.rates.curves import Curve, pieces
@@ -33,6 +36,8 @@ from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Exact, Exact4, ExactGauss
+from flexph.numerics.arrays import dense
+from flexph.sensors import place_on_curve, rate
 
 pytestmark = pytest.mark.filterwarnings("ignore:the velocities given contradict")  # the nearest that fit are meant
 SOFT = fem.Material(young=1e8, density=1000.0, poisson=0.3)
@@ -49,10 +54,11 @@ def axis_of(length, elements, **options):
     ]  # fmt: skip
 
 
-def bead(dim=3, material=SOFT):
+def bead(dim=3, material=SOFT, friction=None):
     """A beam and a point on it, free; thrown, so that the point crosses the middle of the beam."""
     beam, axis = axis_of(1.0, 2, material=material, section=STRIP, dim=dim)
-    mechanism = connect({"beam": beam, "bead": rigid.point(0.3, dim)}, [point_on_curve("bead.point", axis, degree=3)])
+    joint = point_on_curve("bead.point", axis, degree=3, friction=friction)
+    mechanism = connect({"beam": beam, "bead": rigid.point(0.3, dim)}, [joint])
     if dim == 2:
         pose = mechanism.assemble({"beam": (0.0, 0.0, 0.2)}, guess={"bead": (0.4, 0.1, 0.0)})
         thrown = {"beam": (0.1, 0.2, 3.0), "bead": (0.9, 1.5)}
@@ -90,12 +96,44 @@ def test_energy_momenta_and_the_curve_are_kept_over_a_knot(h):
     assert apart(run) < 1e-12  # the search above resolves 1e-13
 
 
-def test_a_curve_that_does_not_bend_is_a_rail():
-    """The same motion and the same reaction as those of a slider."""
+def test_friction_along_a_curve_keeps_momenta_and_the_balance():
+    """Whatever the step is; what it takes is the force times the way, never negative."""
+    mechanism, start = bead(2, friction=coulomb(3.0, speed=1e-2, static=4.0, viscous=0.5))
+    for h in (0.002, 0.02):
+        run = integrate(mechanism, start, h * np.arange(6))
+        kept(run)
+        (lost,) = run.ledger.dissipation.values()
+        assert lost.min() >= 0.0
+        assert lost.sum() > 1e-3 * run.ledger.scale
+
+
+def test_places_on_curves_and_their_rates_are_read():
+    """The place is that of the nearest point of the cubic, the rate its derivative; both by controllers, too."""
+    mechanism, start = bead(2)
+    place = place_on_curve(mechanism.connections[0].name)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.12, 13))
+    s, speed = run.measured(place), run.measured(rate(place))
+    way = np.linalg.norm(run.position("bead.point")[0] - run.position("beam.root")[0])
+    assert s[0] == pytest.approx(6.0 * way, rel=1e-12)  # ports are sixths of a metre apart, the beam is straight
+    assert s[-1] > 3.1
+    np.testing.assert_allclose((s[2:] - s[:-2]) / 0.02, speed[1:-1], rtol=5e-3)
+    seen = []
+    loop = Sampled(function=lambda t, see: seen.append(see["s"]) or {}, period=0.03, sensors={"s": place})
+    integrate(mechanism, start, np.linspace(0.0, 0.12, 13), controllers={"look": loop})
+    np.testing.assert_array_equal(seen, s[:-1:3])
+    with pytest.raises(ValueError, match=r"no point_on_curve 'rail': there are 'point_on_curve bead.point"):
+        run.measured(place_on_curve("rail"))
+    with pytest.raises(ValueError, match="rates are of"):
+        rate(rate(place))
+
+
+@pytest.mark.parametrize("friction", [None, coulomb(1.5, speed=0.05, viscous=0.7)])
+def test_a_curve_that_does_not_bend_is_a_rail(friction):
+    """The same motion and the same reaction as those of a slider, and friction takes the same."""
     found = []
     for joint in (
-        slider("bead.point", "bar.root", direction=(1.0, 0.0), turning=True),
-        point_on_curve("bead.point", ["bar.root", "bar.middle", "bar.tip"]),
+        slider("bead.point", "bar.root", direction=(1.0, 0.0), turning=True, friction=friction),
+        point_on_curve("bead.point", ["bar.root", "bar.middle", "bar.tip"], friction=friction),
     ):
         bodies = {"bar": rigid.bar(1.0, 2.0), "bead": rigid.point(0.5)}
         mechanism = connect(bodies, [hinge("bar.root", GROUND), joint], gravity=(0.0, -9.81))
@@ -104,14 +142,17 @@ def test_a_curve_that_does_not_bend_is_a_rail():
         run = integrate(mechanism, start, np.linspace(0.0, 0.3, 11), method=Exact(compiled=False))
         on = [run.reaction(joint.name, on=side) for side in ("first", "second")]
         assert on[0].torque[-1] == pytest.approx(0.0, abs=1e-12)
-        found.append([*run.position("bead.point")[-1], *on[0].force[-1], *on[1].force[-1], *on[1].torque[-1]])
+        lost = [own.sum() for own in run.ledger.dissipation.values()]
+        assert len(lost) == (friction is not None)
+        found.append([*run.position("bead.point")[-1], *on[0].force[-1], *on[1].force[-1], *on[1].torque[-1], *lost])
     assert found[1] == pytest.approx(found[0], rel=1e-11)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_the_slopes_are_derivatives(dim):
+@pytest.mark.parametrize("friction", [None, coulomb(0.4, speed=0.5, viscous=2.0)])
+def test_the_slopes_are_derivatives(dim, friction):
     """The Jacobian of a step from a state off the curve, at a random iterate."""
-    mechanism, start = bead(dim)
+    mechanism, start = bead(dim, friction=friction)
     rng, a, h = np.random.default_rng(dim), mechanism.network.arrays, 0.1
     off = 0.01 * rng.standard_normal(start.x.size)
     off[mechanism.layout.parts["beam.rotation"]] = 0.0
@@ -158,9 +199,12 @@ def test_the_matrix_of_the_constraints_gives_their_rates():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize(("method", "order"), [(Exact(), 2), (Exact4(), 4)])
-def test_steps_have_their_order(dim, method, order):
-    mechanism, start = bead(dim, fem.Material(young=1e6, density=1000.0, poisson=0.3))
+@pytest.mark.parametrize(
+    ("method", "order", "friction"),
+    [(Exact(), 2, None), (Exact4(), 4, None), (Exact(), 2, coulomb(3.0, speed=1.0, viscous=0.5))],
+)
+def test_steps_have_their_order(dim, method, order, friction):
+    mechanism, start = bead(dim, fem.Material(young=1e6, density=1000.0, poisson=0.3), friction)
     ends = [
         integrate(mechanism, start, np.linspace(0.0, 0.02, count + 1), method=method).position("bead.point")[-1]
         for count in (10, 20, 40)
@@ -295,6 +339,27 @@ def test_a_bead_in_a_valley_that_slides_swings_as_in_closed_form():
     np.testing.assert_allclose(swings, np.sqrt(9.81 * bend * (1.0 + m / M)), rtol=1e-12)
     run = integrate(slope, rest, np.linspace(0.0, 0.5, 6), method=Exact(compiled=False))
     assert abs(run.states - rest.x).max() < 1e-13
+
+
+def poles(system):
+    """Eigenvalues of a system without constraints."""
+    E, J, R = (dense(getattr(system, name)) for name in "EJR")
+    return np.linalg.eigvals(np.linalg.solve(E, J - R))
+
+
+def test_friction_damps_small_swings_in_a_valley():
+    """With ρ'(0) = c they fall as exp(−ct/2m), by linearisation about a loaded rest and by their spectrum."""
+    wire = [GROUND.at(x, 0.5 * 1.3 * x**2) for x in VALLEY]
+    slope = 0.8
+    joint = point_on_curve("bead.point", wire, degree=2, friction=coulomb(0.2 * slope, speed=0.2))
+    bowl = connect({"bead": rigid.point(2.0)}, [joint], gravity=(0.0, -9.81))
+    rest = bowl.equilibrium(bowl.assemble(guess={"bead": (0.2, 0.02, 0.0)}))
+    free = math.sqrt(1.3 * 9.81 - (slope / 4.0) ** 2)
+    for found in (poles(bowl.linearize(rest)), bowl.spectrum(rest).values):
+        np.testing.assert_allclose(np.sort_complex(found), [-slope / 4.0 - 1j * free, -slope / 4.0 + 1j * free])
+    flat = connect({"bead": rigid.point(2.0)}, [point_on_curve("bead.point", RAIL, friction=viscous(slope))])
+    level = flat.assemble(guess={"bead": (0.3, 0.0, 0.0)})
+    np.testing.assert_allclose(poles(eliminate(flat.linearize(level))), [-slope / 2.0])
 
 
 def test_a_bead_on_a_tilted_wire_in_space():

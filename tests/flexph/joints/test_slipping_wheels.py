@@ -69,12 +69,12 @@ def test_the_tangent_is_that_of_differences():
     before[pair], after[pair] = (math.sin(0.3), math.cos(0.3)), (math.sin(0.9), math.cos(0.9))
 
     def forces(end):
-        own, on = slid(slips, (before, end), (end - before) / h, h), np.zeros(size)
+        own, on = slid(slips, (before, end), (end - before) / h, h, ()), np.zeros(size)
         np.add.at(on, slips.product, own.force.take(slips.row) * own.gain)
         return on
 
-    own = slid(slips, (before, after), (after - before) / h, h)
-    found = slip_tangent(slips, own, h, before, after)
+    own = slid(slips, (before, after), (after - before) / h, h, ())
+    found = slip_tangent(slips, own, h, (before, after), ())
     wanted = np.array([(forces(after + e) - forces(after - e)) / 2e-6 for e in 1e-6 * np.eye(size)]).T
     np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(wanted).max())
 

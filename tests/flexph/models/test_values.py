@@ -277,8 +277,11 @@ CONNECTIONS = [
         joints.slipping_wheel(A, B, radius=0.01, roller=math.pi / 4.0, friction=viscous(2.0)),
     ),
     (
-        "kind: point_on_curve, port: a.centre, curve: [{ground: [0, 0, 0]}, {ground: [1, 0, 0]}], at: [0, 2]",
-        joints.point_on_curve(A, [GROUND.at(0.0, 0.0, 0.0), GROUND.at(1.0, 0.0, 0.0)], at=[0.0, 2.0]),
+        "kind: point_on_curve, port: a.centre, curve: [{ground: [0, 0, 0]}, {ground: [1, 0, 0]}], at: [0, 2], "
+        "friction: {kind: viscous, coefficient: 2}",
+        joints.point_on_curve(
+            A, [GROUND.at(0.0, 0.0, 0.0), GROUND.at(1.0, 0.0, 0.0)], at=[0.0, 2.0], friction=viscous(2.0)
+        ),
     ),
     ("kind: screw, PAIR, lead: 5 mm, axis: [0, 0, 1]", joints.screw(A, B, lead=0.005, axis=Z)),
     (
