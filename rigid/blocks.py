@@ -12,19 +12,16 @@ from scipy.linalg import block_diag
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
 
+from .system.matrix_functions import BlockGyroscopic, BlockMatrix, MatrixFunction, at
 from .system.system import MultibodySystem
 from .system.terms import (
-    BlockGyroscopic,
-    BlockMatrix,
     Damper,
     Dissipation,
     ExternalPort,
-    MatrixFunction,
     PositionConstraint,
     PositionMap,
     Potential,
     VelocityConstraint,
-    at,
 )
 
 

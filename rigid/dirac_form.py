@@ -16,8 +16,8 @@ from flexph.numerics.memo import Remade
 from flexph.numerics.ranks import kernel, rank_of
 from flexph.numerics.subspaces import relative
 
+from .system.matrix_functions import at
 from .system.system import MultibodySystem
-from .system.terms import at
 
 RANK = 1e-10
 """Singular value over the largest one below which M, or c', counts as singular."""

@@ -13,9 +13,10 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from .blocks import Block, blocks, terms
+from .system.matrix_functions import at, mapped
 from .system.probes import independence, listed
 from .system.system import MultibodySystem
-from .system.terms import PositionMap, VelocityConstraint, at, mapped
+from .system.terms import PositionMap, VelocityConstraint
 
 End = str | Ground | None
 

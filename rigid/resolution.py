@@ -15,9 +15,10 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
 from flexph.numerics.ranks import rank_of
 
+from .system.matrix_functions import MatrixFunction, at
 from .system.probes import probes
 from .system.system import MultibodySystem
-from .system.terms import Damper, Dissipation, ExternalPort, MatrixFunction, at
+from .system.terms import Damper, Dissipation, ExternalPort
 
 CONSTANT = 1e-8
 """Relative change of SᵀMS, and of A S, up to which they count as constant, or zero: the positions at which they are

@@ -15,7 +15,7 @@ from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.rotations import ORTHOGONAL, spins
 
 from ..system.slopes import differences
-from ..system.terms import PositionConstraint
+from ..system.terms import PositionConstraint, PositionMap
 
 DRIFT = 1e-3
 """Defect from which a run is told that lengths are wrong by as much: methods that keep the manifold stay at 1e-14."""
@@ -162,6 +162,19 @@ class Orientation(ABC):
     def _meaning(self, zeta: Array) -> str:
         """What ζ must be, and by how much it is not."""
         return f"coordinates of {self.name}, defect {self.defect(zeta):.0e}"
+
+
+def unit_length(name: str) -> PositionConstraint:
+    """``0 = |ζ|² − 1``."""
+    return PositionConstraint(name, PositionMap(_square, _square_slope))
+
+
+def _square(zeta: Array) -> Array:
+    return np.array([zeta @ zeta - 1.0])
+
+
+def _square_slope(zeta: Array) -> Array:
+    return 2.0 * zeta[None]
 
 
 def _rotations(name: str, given: Any, dim: int) -> Array:

@@ -14,7 +14,8 @@ from flexph.numerics.memo import Memo, once
 from flexph.numerics.rotations import unit_sweeps
 
 from ..rotations.orientation import Orientation
-from ..system.terms import Differentiable, PositionConstraint, PositionMap, mapped
+from ..system.matrix_functions import Differentiable, mapped
+from ..system.terms import PositionConstraint, PositionMap
 
 Vector = Sequence[float] | Array
 

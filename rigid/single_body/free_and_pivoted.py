@@ -12,13 +12,13 @@ from flexph.numerics.arrays import Array, Numbers
 from flexph.systems.discrete_gradients import Invariants
 
 from ..bodies.bodies import body as checked_body
-from ..rotations.entries import angle, rotation_matrix
+from ..rotations.in_plane import angle
+from ..rotations.in_space import rotation_matrix
 from ..rotations.orientation import Orientation
 from ..system.system import MultibodySystem
 from ..system.terms import Potential
 from .axes import BodyAxes, Vector, combined, vector
-from .constraints import BodyConstraint
-from .one_body import Added, GivenDamper, GivenPort, body_system
+from .one_body import Added, BodyConstraint, GivenDamper, GivenPort, body_system
 
 
 @checked

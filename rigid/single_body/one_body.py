@@ -13,12 +13,15 @@ from flexph.numerics.rotations import cross
 from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.resistive_relations import Relation
 
+from ..system.matrix_functions import Gyroscopic
 from ..system.system import MultibodySystem
-from ..system.terms import Damper, ExternalPort, Gyroscopic, PositionConstraint, Potential, VelocityConstraint, named
+from ..system.terms import Damper, ExternalPort, PositionConstraint, Potential, VelocityConstraint, named
 from .axes import BodyAxes, Vector
-from .constraints import BodyConstraint, Rolling
+from .guides import KnifeEdge, OnLine, OnPlane, Pinned
 from .ports import BodyPort, Force
+from .rolling import Rolling
 
+BodyConstraint = Pinned | OnLine | OnPlane | KnifeEdge | Rolling
 GivenPort = BodyPort | ExternalPort | Vector
 GivenDamper = tuple[GivenPort, Relation]
 

@@ -12,7 +12,7 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 
 from ..rotations.angles import LOCK, Angles, angles
-from ..rotations.entries import Angle
+from ..rotations.in_plane import Angle
 from ..system.terms import ExternalPort, PositionMap
 from .axes import BodyAxes, Vector, combined, unit, vector
 

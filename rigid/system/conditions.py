@@ -14,12 +14,10 @@ from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
 
 from .dissipation import force_of
+from .matrix_functions import at
 from .members import RATE, check_members, check_names, check_shapes, energy_of, potential_name
 from .probes import Independence, independence, listed, probes, sizes
-from .terms import (
-    PositionMap,
-    at,
-)
+from .terms import PositionMap
 
 if TYPE_CHECKING:
     from .model import SystemModel

@@ -8,7 +8,8 @@ import numpy as np
 
 from flexph.numerics.arrays import Array
 
-from .terms import Damper, Dissipation, at
+from .matrix_functions import at
+from .terms import Damper, Dissipation
 
 GENERATES = 1e-12
 """Power over the largest that forces and velocities of these sizes could have, up to which a sign is round-off."""

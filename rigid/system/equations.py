@@ -12,12 +12,13 @@ from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants, gonzalez, through_invariants
 from flexph.systems.nonlinear import PHDAE
 
+from .matrix_functions import at
 from .probes import cautions_of
 from .resistance import resistance
 from .slopes import Way
 from .start import gross_defect
 from .step_slope import StepMeans, mean_slope
-from .terms import ExternalPort, Potential, at
+from .terms import ExternalPort, Potential
 
 if TYPE_CHECKING:
     from .model import SystemModel

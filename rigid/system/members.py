@@ -13,17 +13,9 @@ from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.resistive_relations import Relation
 
 from .layout import WHOLE
+from .matrix_functions import at
 from .start import start_defect
-from .terms import (
-    Damper,
-    Dissipation,
-    ExternalPort,
-    PositionConstraint,
-    PositionMap,
-    Potential,
-    VelocityConstraint,
-    at,
-)
+from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, PositionMap, Potential, VelocityConstraint
 
 if TYPE_CHECKING:
     from .model import SystemModel

@@ -14,18 +14,8 @@ from flexph.systems.discrete_gradients import Invariants
 
 from .dissipation import force_of
 from .layout import Layout, lay_out, name_of, row_labels
-from .terms import (
-    Damper,
-    Dissipation,
-    ExternalPort,
-    MatrixFunction,
-    PositionConstraint,
-    Potential,
-    VelocityConstraint,
-    at,
-    entries,
-    named,
-)
+from .matrix_functions import MatrixFunction, at
+from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, Potential, VelocityConstraint, entries, named
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

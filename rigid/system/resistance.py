@@ -8,7 +8,8 @@ import numpy as np
 
 from flexph.numerics.arrays import Array
 
-from .terms import Damper, at
+from .matrix_functions import at
+from .terms import Damper
 
 if TYPE_CHECKING:
     from .model import SystemModel

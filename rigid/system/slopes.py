@@ -13,7 +13,8 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.differences import FORWARD, state_sizes
 from flexph.systems.discrete_gradients import Invariants, gonzalez
 
-from .terms import BlockGyroscopic, BlockMatrix, Differentiable, Gyroscopic, PositionMap, Potential
+from .matrix_functions import BlockGyroscopic, BlockMatrix, Differentiable, Gyroscopic
+from .terms import PositionMap, Potential
 
 
 class Slopes(NamedTuple):

@@ -8,8 +8,9 @@ import numpy as np
 
 from flexph.numerics.arrays import Array
 
+from .matrix_functions import at
 from .slopes import Slopes, Way, differences, gyroscopic_slopes, of_map, of_potential, slopes
-from .terms import Damper, Dissipation, PositionMap, at
+from .terms import Damper, Dissipation, PositionMap
 
 if TYPE_CHECKING:
     from .model import SystemModel

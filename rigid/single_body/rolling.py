@@ -1,4 +1,4 @@
-"""How a single body may be guided: on points, lines and planes, along edges, and rolling."""
+"""Discs that roll on a ground without slipping, in the plane and in space."""
 
 from __future__ import annotations
 
@@ -15,113 +15,13 @@ from flexph.numerics.step_failed import StepFailed
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector
+from .guides import Constraint, point_or_origin
 from .ports import turning
 
-Constraint = PositionConstraint | VelocityConstraint
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
 FLAT = 1e-6
 """Sine of that angle below which a disc lies flat: round-off in its square is then a part of 1e-4."""
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class Pinned:
-    """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m].
-
-    Parameters
-    ----------
-    at : array_like
-        Point of the body axes (dim,) [m].
-    to : array_like
-        Point of the world (dim,) [m].
-    """
-
-    at: Vector
-    to: Vector
-
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (dim,)."""
-        return (_point_constraint(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class OnLine:
-    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
-
-    In the plane n is the direction turned by a quarter; in space there are two.
-
-    Parameters
-    ----------
-    at : array_like
-        Point of the body axes [m].
-    along : array_like
-        Direction of the world.
-    through : array_like, optional
-        A point of the line [m]; the origin by default.
-    """
-
-    at: Vector
-    along: Vector
-    through: Vector | None = None
-
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (dim − 1,)."""
-        rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
-        return (_point_constraint(name, body, self.at, rows=rows, through=self.through),)
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class OnPlane:
-    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n.
-
-    Parameters
-    ----------
-    at : array_like
-        Point of the body axes [m].
-    normal : array_like
-        n, a direction of the world.
-    through : array_like, optional
-        A point of the plane [m]; the origin by default.
-    """
-
-    at: Vector
-    normal: Vector
-    through: Vector | None = None
-
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (1,)."""
-        if body.dim == 2:
-            raise ValueError(f"constraint {name!r}: OnPlane is for bodies of space, in the plane take OnLine")
-        row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
-        return (_point_constraint(name, body, self.at, rows=row, through=self.through),)
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class KnifeEdge:
-    """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
-
-    A skate, or a wheel whose roll is not followed ([rigid] sec. 7.1); A is constant.
-
-    Parameters
-    ----------
-    at : array_like
-        Point of the body axes [m].
-    across : array_like
-        Direction of the body axes.
-    """
-
-    at: Vector
-    across: Vector
-
-    def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """A (1, n_kin)."""
-        point = vector(f"constraint {name!r}: at", self.at, body.dim)
-        row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
-        return (VelocityConstraint(name, row @ body.lever(point)),)
 
 
 @checked
@@ -159,7 +59,7 @@ class Rolling:
         radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
-        ground = _through(name, self.through, body.dim)
+        ground = point_or_origin(name, self.through, body.dim)
         if body.dim == 2:
             if self.axis is not None:
                 raise ValueError(f"constraint {name!r}: axis must be None in the plane, got {self.axis!r}")
@@ -194,9 +94,6 @@ class LyingFlat(StepFailed, ValueError):
         super().__init__(
             f"the disc of {name!r} comes to lie flat on the ground, where it has no point of contact", 0, np.inf
         )
-
-
-BodyConstraint = Pinned | OnLine | OnPlane | KnifeEdge | Rolling
 
 
 @dataclass(frozen=True)
@@ -270,15 +167,3 @@ def _rolling_in_plane(
         lambda zeta: path.jacobian(zeta) + radius * angle.jacobian(zeta),
     )
     return (PositionConstraint(f"{name}.height", over), VelocityConstraint(f"{name}.slip", slip, rolled))
-
-
-def _point_constraint(
-    name: str, body: BodyAxes, at: Vector, *, rows: Array, through: Vector | None
-) -> PositionConstraint:
-    point = vector(f"constraint {name!r}: at", at, body.dim)
-    return PositionConstraint(name, combined(rows, body.place(point), _through(name, through, body.dim)))
-
-
-def _through(name: str, given: Vector | None, dim: int) -> Array:
-    """A point of the world, the origin if None."""
-    return np.zeros(dim) if given is None else vector(f"constraint {name!r}: a point of the world", given, dim)

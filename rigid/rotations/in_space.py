@@ -1,4 +1,4 @@
-"""Rotations kept by the entries of their matrix, by a unit quaternion, or in the plane by an angle."""
+"""Orientations in space: by the entries of the rotation matrix, or by a unit quaternion."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scipy.spatial.transform import Rotation
 
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import cross, from_entries, planar_angle, skew
+from flexph.numerics.rotations import cross, skew
 
 from ..system.terms import PositionConstraint, PositionMap
-from .orientation import Orientation
+from .orientation import Orientation, unit_length
 
 _COLUMNS = np.zeros((9, 3, 9))
 """Z of the columns of R stacked, per coordinate: Z = _COLUMNS · ζ; column k of R [e_a]× is R (e_a × e_k)."""
@@ -106,7 +106,7 @@ class Quaternion(Orientation):
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
         """|ζ|² = 1."""
-        return (PositionConstraint("unit quaternion (x, y, z, w), |q|² = 1", PositionMap(_square, _square_slope)),)
+        return (unit_length("unit quaternion (x, y, z, w), |q|² = 1"),)
 
     def defect(self, zeta: Array) -> float:
         """| |ζ| − 1 |."""
@@ -118,91 +118,6 @@ class Quaternion(Orientation):
 
     def _meaning(self, zeta: Array) -> str:
         return f"a unit quaternion (x, y, z, w): its norm is {np.linalg.norm(zeta):.10g}"
-
-
-@dataclass(frozen=True)
-class Angle(Orientation):
-    """ζ = (φ,) [rad] in the plane. Made by :func:`angle`."""
-
-    name = "angle()"
-    dim = 2
-    size = 1
-    polynomial = False
-
-    def rotation(self, zeta: Array) -> Array:
-        """[[cos φ, −sin φ], [sin φ, cos φ]]."""
-        phi = np.asarray(zeta)[..., 0]
-        c, s = np.cos(phi), np.sin(phi)
-        return np.array([[c, -s], [s, c]]) if phi.ndim == 0 else from_entries(np.stack([c, s], axis=-1), 2)
-
-    def slopes(self, zeta: Array) -> Array:
-        """∂R/∂φ, (1, 2, 2)."""
-        return from_entries(np.array([[-np.sin(zeta[0]), np.cos(zeta[0])]]), 2)
-
-    def second_slopes(self, zeta: Array) -> Array:
-        """∂²R/∂φ² = −R, (1, 1, 2, 2)."""
-        return -self.rotation(zeta)[None, None]
-
-    def Z_slopes(self, zeta: Array) -> Array:
-        """Zero, (1, 1, 1)."""
-        return np.zeros((1, 1, 1))
-
-    def Z(self, zeta: Array) -> Array:
-        """[[1]]."""
-        return np.ones((1, 1))
-
-    def _from_matrix(self, rotation: Array) -> Array:
-        return planar_angle(rotation)[..., None]
-
-    def coordinates(self, rotation: Array | float) -> Array:
-        """φ of angles as they are given, of matrices (..., 2, 2) in (−π, π]."""
-        kept = super().coordinates(rotation)
-        return np.array(rotation, dtype=float)[..., None] if np.ndim(rotation) < 2 else kept
-
-
-@dataclass(frozen=True)
-class PlanarMatrix(Orientation):
-    """ζ = (c, s), the first column of R. Made by :func:`planar_matrix`."""
-
-    name = "planar_matrix()"
-    dim = 2
-    size = 2
-    polynomial = True
-
-    def rotation(self, zeta: Array) -> Array:
-        """[[c, −s], [s, c]]."""
-        return from_entries(np.asarray(zeta, dtype=float), 2)
-
-    def slopes(self, zeta: Array) -> Array:
-        """∂R/∂c = 1 and ∂R/∂s, a quarter turn."""
-        return from_entries(np.eye(2), 2)
-
-    def Z(self, zeta: Array) -> Array:
-        """[[−s], [c]]."""
-        return np.array([[-zeta[1]], [zeta[0]]])
-
-    @property
-    def conditions(self) -> tuple[PositionConstraint, ...]:
-        """c² + s² = 1."""
-        return (PositionConstraint("(cos φ, sin φ), c² + s² = 1", PositionMap(_square, _square_slope)),)
-
-    def defect(self, zeta: Array) -> float:
-        """|c² + s² − 1|."""
-        return float(abs(zeta @ zeta - 1.0))
-
-    def _from_matrix(self, rotation: Array) -> Array:
-        return np.array(rotation[..., :, 0])
-
-    def _meaning(self, zeta: Array) -> str:
-        return f"(cos φ, sin φ): |c² + s² − 1| = {self.defect(zeta):.0e}"
-
-
-def _square(zeta: Array) -> Array:
-    return np.array([zeta @ zeta - 1.0])
-
-
-def _square_slope(zeta: Array) -> Array:
-    return 2.0 * zeta[None]
 
 
 def _products(zeta: Array) -> Array:
@@ -254,27 +169,3 @@ def quaternion() -> Quaternion:
         The orientation, for bodies in space.
     """
     return Quaternion()
-
-
-@checked
-def angle() -> Angle:
-    """Orientation in the plane by the angle φ [rad] from world to body axes: counts turns, no redundancy.
-
-    Returns
-    -------
-    Angle
-        The orientation, for bodies of the plane.
-    """
-    return Angle()
-
-
-@checked
-def planar_matrix() -> PlanarMatrix:
-    """Orientation in the plane by (c, s) = (cos φ, sin φ): linear in ζ.
-
-    Returns
-    -------
-    PlanarMatrix
-        The orientation, for bodies of the plane.
-    """
-    return PlanarMatrix()

@@ -1,0 +1,4 @@
+"""Point masses in Cartesian coordinates with rods, springs and dashpots between them ([rigid] sec. 3).
+
+Imports: flexph.numerics, flexph.systems, rigid.system.
+"""
