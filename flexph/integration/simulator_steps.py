@@ -11,6 +11,7 @@ from ..mechanisms.mechanism import Mechanism
 from ..numerics.arrays import Array
 from ..numerics.threads import one_thread
 from ..systems.inputs import Forcing
+from .contact.steppers import blocks_with_contacts
 from .exact.step import Stepper, StepStart
 
 if TYPE_CHECKING:
@@ -99,10 +100,10 @@ class CompiledSteps:
 
     def __init__(self, plain: NumpySteps) -> None:
         from .compiled.steps.books import Rows
-        from .exact.block_steppers import blocks_of
 
-        self.blocks = blocks_of(plain.mechanism, plain.stepper)
-        self.plain, start = plain, self.blocks.put(plain.start)
+        self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper)
+        start = self.blocks.put(plain.start)
+        self.plain = NumpySteps(plain.mechanism, self.blocks.stepper, start, plain.multipliers)
         self.time, self.x, self.multipliers = start.time, start.x, plain.multipliers
         self.ahead = _TablesAhead(self.blocks)
         self.rows: Rows = Rows(*(np.zeros((1, width)) for width in self.blocks.compiled.widths))

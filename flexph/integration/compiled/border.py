@@ -57,7 +57,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.zeros(n, dtype=bool)
-    for k in {*joints.plus, *joints.minus, *contacts.node.ravel()} - {-1}:
+    for k in {*joints.plus, *joints.minus, *contacts.node[~contacts.rigid].ravel()} - {-1}:
         is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
     by_follower = _by_follower(inertia.weight.shape[1], nodes, loads)
     for own in by_follower:

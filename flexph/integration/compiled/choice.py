@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...bodies.nodal_body import NodalBody
 from ...numerics.compiling import AVAILABLE, is_one_of_many
+from ..methods.exact import Exact
 from ..methods.method import MechanismMethod
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def _refused(mechanism: Model) -> str | None:
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
         "a contact within an element of a cable is not": _touches_within(mechanism),
-        "a rigid contact is not": bool(arrays.contacts.rigid.any()),
         "CoulombFriction of a joint is not": bool(arrays.bearings.number),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
@@ -65,8 +65,15 @@ def _refused(mechanism: Model) -> str | None:
 
 def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     rolls_in_space = mechanism.layout.dim == 3 and mechanism.network.arrays.rolling.spin_row.size > 0
-    is_refused = method.name == "exact_gauss" and rolls_in_space
-    return "rolling in space by Gauss collocation is not" if is_refused else None
+    if method.name == "exact_gauss" and rolls_in_space:
+        return "rolling in space by Gauss collocation is not"
+    strikes_in_steps = isinstance(method, Exact) and method.contact == "steps"
+    return "a rigid contact in steps is not" if strikes_in_steps and _is_rigid(mechanism) else None
+
+
+def _is_rigid(mechanism: Model) -> bool:
+    """Whether there are rigid contacts."""
+    return bool(mechanism.network.arrays.contacts.rigid.any())
 
 
 def _is_solid(body: Any) -> bool:

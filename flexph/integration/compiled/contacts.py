@@ -1,4 +1,4 @@
-"""Compliant contacts of a mechanism for the compiled loops: their gaps by nodes, and where they are booked."""
+"""Contacts of a mechanism for the compiled loops: their gaps by nodes, and where compliant ones are booked."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
-    """Some of the contacts; rigid ones are not for the loops."""
+    """Some of the contacts."""
     c, accounts = mechanism.network.arrays.contacts.take(near), mechanism.once(Accounts)
     impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
     losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
     names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "anchor")
     return Contacts(
         kind=c.kind,
+        rigid=c.rigid,
         sign=c.sign,
         offset=c.offset,
         node=np.stack([c.plus, c.minus], axis=1).reshape(6, -1).T,
@@ -36,7 +37,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """The unknowns that each contact couples, −1 among them, from those of bodies and coordinates (see Border)."""
+    """The unknowns that compliant contacts couple, −1 among them, from those of bodies and coordinates (see Border)."""
     v, w, c, m = numbers
     return [
         np.concatenate(
@@ -47,7 +48,7 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
                 for part in (*(of[nodes.body[n]] for of in (v, w, c)), m[nodes.col[nodes.ptr[n] : nodes.ptr[n + 1]]])
             ]
         )
-        for own in contacts.node
+        for own in contacts.node[~contacts.rigid]
     ]
 
 
@@ -68,7 +69,7 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
         *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(connections)),
         *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
         *(z(entries), z(entries), z((2, entries)), z((t, entries))),
-        *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
+        *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3), z(1)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),
     )
     return TouchSpace(*given)

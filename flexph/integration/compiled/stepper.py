@@ -70,8 +70,9 @@ class Stepper:
         return self.mechanism.once(_MEMORIES[steps]).copy()
 
     def _bind(self, m: Memory) -> None:
-        """Take the steps in a memory."""
+        """Take the steps in a memory, those in which all rigid contacts are open."""
         self.memory = m
+        m.touch_keeps_open[:] = 1.0
         self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
         names = "history", "energy", "defect"
         self._kept = {name: getattr(m, f"run_{name}") for name in names}
@@ -179,6 +180,10 @@ class Stepper:
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, table, self.parts, *save, self.known, *rest
+
+    def row(self) -> Rows:
+        """Space for the row of one step."""
+        return Rows(*(np.zeros((1, width)) for width in self.widths))
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
         """Take the one step of a table, and whether it is solved; its rows are written over."""

@@ -8,6 +8,7 @@ from ...contacts.levels import SparseLevel, gap_rates
 from ...kernels.contacts.gaps import gaps_between, vectors_of
 from ...kernels.resolution import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
+from ...numerics.arrays import Array
 from ..exact.step import StepStart
 from .part_stepper import PartStepper
 from .parts import Part
@@ -48,9 +49,8 @@ class ImpactStepper(PartStepper):
             closing = strikes.closing(now, velocities_of(self.mechanism, now.state.c))
         return parts
 
-    def _struck_where_closed(self, at: StepStart) -> Part | None:
-        """The impact of all contacts that touch and close; None where none does."""
-        closed = self._touching(at)
+    def _struck_where_closed(self, at: StepStart, closed: Array) -> Part | None:
+        """The impact of all contacts that touch, if one of them closes; None where none does."""
         if not closed.size:
             return None
         v = velocities_of(self.mechanism, at.state.c)

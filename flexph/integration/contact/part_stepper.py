@@ -26,7 +26,7 @@ from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, 
 from ..exact.newton import solve_step
 from ..exact.step import ExactStepper, InitialValueProblem, StepStart
 from .closing import Closed, close
-from .parts import Part
+from .parts import Flight, Part
 
 MANY = 30
 """Velocities from which on matrices are sparse."""
@@ -50,15 +50,24 @@ class PartStepper(ExactStepper):
         super().__init__(problem, least_norm=least_norm, depth=depth)
         self.by_events, self._names = contact == "events", self.accounts.gap_names
         self._see(self.arrays.contacts)
+        self._flight: Flight | None = None
+        self._all = np.arange(self._rigid.size)
         self._broad = broad_phase(self._contacts, self.arrays.node_body.size)
 
     def _see(self, contacts: Contacts) -> None:
         self._contacts, self._rigid = contacts, np.flatnonzero(contacts.rigid)
         self._bouncing = contacts.restitution > 0.0
 
+    def flying(self, flight: Flight) -> Self:
+        """The same, whose parts without closed contacts are taken so."""
+        one = copy(self)
+        one._flight = flight
+        return one
+
     def _of(self, index: Array) -> Self:
         """The step with some of the gaps."""
         one = copy(self)
+        one._all = self._all[np.searchsorted(self._rigid, index[self._contacts.rigid[index]])]
         one.arrays = self.arrays._replace(contacts=self._contacts.take(index))
         one.accounts = self.accounts.of(one.arrays)
         one._see(one.arrays.contacts)
@@ -71,9 +80,13 @@ class PartStepper(ExactStepper):
         gaps: Array = gaps_at(self.arrays, at.state.c, at.state.d).before
         return gaps
 
-    def _touching(self, at: StepStart) -> Array:
+    def _rigid_gaps(self, at: StepStart, known: Array | None = None) -> Array:
+        """Gaps of the rigid contacts, with those of all rigid contacts of the mechanism where they are known."""
+        return self._gaps(at)[self._rigid] if known is None else known[self._all]
+
+    def _touching(self, at: StepStart, known: Array | None = None) -> Array:
         """Rigid contacts that touch."""
-        return self._rigid[self._gaps(at)[self._rigid] <= TOUCHING * self._size(at)]
+        return self._rigid[self._rigid_gaps(at, known) <= TOUCHING * self._size(at)]
 
     def _level(self, at: StepStart, index: Array) -> AnyLevel:
         coefficient, _ = self.table.at(at.time)
@@ -196,6 +209,10 @@ class PartStepper(ExactStepper):
 
     def _part(self, start: StepStart, time: float, closed: Array, known: Part | None = None) -> Part:
         """The step to a time in which some contacts may close; ``known`` is the same with fewer of them."""
+        if self._flight is not None and not closed.size:
+            flown = self._flight.part(start, time)
+            if flown is not None:
+                return flown
         h, (step, guess) = time - start.time, self._to_solve(start, time)
         rates = self.table.rates(time, h)
         f, missed, scale, means = self.arrays.bearings.number, 0.0, 0.0, None
@@ -219,4 +236,4 @@ class PartStepper(ExactStepper):
         residuals, stage = self._residuals(start, h, solved), solved.means.lam
         closing = self.accounts.open(start.state.c, self._gaps(start)[closed])
         booked = (solved.flows, residuals, solved.iterations, impulses, closed, closing, missed, scale, means)
-        return Part(end, h, stage, *booked)
+        return Part(end, h, stage, *booked, middle=None if impulses.size else stage - solved.alternating)

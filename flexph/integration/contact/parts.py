@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,7 +16,8 @@ class Part(NamedTuple):
 
     ``closed`` are the gaps that could close in it, with their ``impulses``; ``closing`` says which of them were open at
     its start. ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s];
-    ``means`` are its mean velocities and multipliers where contacts could close.
+    ``means`` are its mean velocities and multipliers where contacts could close, ``middle`` the multipliers at its
+    middle where none could, and ``gaps`` those of the rigid contacts at its end where they are known.
     """
 
     end: StepStart
@@ -31,6 +32,18 @@ class Part(NamedTuple):
     missed: float = 0.0
     scale: float = 0.0
     means: Means | None = None
+    middle: Array | None = None
+    gaps: Array | None = None
+
+
+class Flight(Protocol):
+    """Ways on which no rigid contact acts, by compiled loops; None where these do not solve one."""
+
+    def part(self, start: StepStart, time: float) -> Part | None:
+        """The way from a start to a time [s], with the gaps at its end."""
+
+    def gaps(self, start: StepStart, time: float) -> Array | None:
+        """Gaps of all rigid contacts at its end."""
 
 
 def joined(start: StepStart, parts: list[Part]) -> StepResult:
@@ -41,11 +54,12 @@ def joined(start: StepStart, parts: list[Part]) -> StepResult:
     residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
     # gaps of a part count by its length: a short one resolves velocities no better than positions
     missed = max(part.missed * (part.length / h if part.length else 1.0) for part in parts)
+    middle = parts[0].middle if len(parts) == 1 else None
     return StepResult(
         end=end,
         middle=0.5 * (start.time + end.time),
         stage=stage,
-        multipliers=stage,
+        multipliers=stage if middle is None else middle,
         flows=np.sum([part.flows for part in parts], axis=0),
         residuals=residuals,
         counts=np.array([sum(part.iterations for part in parts), 1.0, 0.0]),

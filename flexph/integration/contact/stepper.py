@@ -63,6 +63,8 @@ class RigidStepper(ImpactStepper):
         """The step from a start to a time [s]; raises StepFailed."""
         if time <= start.time:
             raise StepFailed("steps with rigid contacts or dry friction go forward in time", 0, 0.0)
+        if self._flight is not None:  # of a step in loops it has their energies, which may differ by round-off
+            start = start._replace(energy=self.accounts.energies(start.state.c, start.state.d))
         try:
             parts, before = self._parts(start, time), start
             for part in parts:  # not those that were tried: contacts may end them before a curve does
@@ -126,17 +128,19 @@ class RigidStepper(ImpactStepper):
     def _by_events(self, start: StepStart, time: float) -> list[Part]:
         parts: list[Part] = []
         now, length = start, time - start.time
+        gaps: Array | None = None
         for split in range(SPLITS + 1):
-            struck = self._struck_where_closed(now)
+            touching = self._touching(now, gaps)
+            struck = self._struck_where_closed(now, touching)
             if struck is not None:
                 parts.append(struck)
                 now = struck.end
             if split == SPLITS:
-                parts += self._whole(now, time, self._touching(now))
+                parts += self._whole(now, time, touching)
                 return parts
-            closed = self._held(now, length)
+            closed = self._held(now, length, touching)
             free = self._part(now, time, closed)
-            opened = self._first_inside(free.end, closed)
+            opened = self._first_inside(free, closed)
             if not opened.size:
                 return [*parts, *self._settled(free, closed)]
             until = self._closing_time(now, time, closed, opened)
@@ -145,7 +149,7 @@ class RigidStepper(ImpactStepper):
                 parts += self._whole(now, time, closed)
                 return parts
             parts += self._settled(self._part(now, until, closed), closed)
-            now = parts[-1].end
+            now, gaps = parts[-1].end, parts[-1].gaps
         raise AssertionError("unreachable")
 
     def _in_one(self, start: StepStart, time: float) -> list[Part]:
@@ -171,7 +175,7 @@ class RigidStepper(ImpactStepper):
         part: Part | None = None
         for _ in range(CLOSINGS):
             part = self._part(start, time, closed, part)
-            more = self._first_inside(part.end, closed)
+            more = self._first_inside(part, closed)
             if not more.size:
                 return self._settled(part, closed)
             closed = np.union1d(closed, more)
@@ -179,29 +183,34 @@ class RigidStepper(ImpactStepper):
 
     # --- which contacts -------------------------------------------------------------------------------------------
 
-    def _held(self, at: StepStart, h: float) -> Array:
-        """Rigid contacts that touch, without those that bounce off: they may come back with another impact.
+    def _held(self, at: StepStart, h: float, touching: Array) -> Array:
+        """Of the rigid contacts that touch those that do not bounce off: others may come back with another impact.
 
         Positions do not resolve the way of slower ones in a step.
         """
-        touching = self._touching(at)
+        if not touching.size:
+            return touching
         rates = gap_rates(self.arrays, at.state.c, at.state.d)
         still = max(RESTING * np.abs(rates[self._rigid]).max(initial=0.0), RESOLUTION * self._size(at) / h)
         return touching[~self._bouncing[touching] | (rates[touching] <= still)]
 
-    def _first_inside(self, end: StepStart, closed: Array) -> Array:
-        """Rigid contacts, not of those that may close, whose bodies are in each other at an end."""
-        inside = self._rigid[self._gaps(end)[self._rigid] < -1e-2 * TOUCHING * self._size(end)]
+    def _first_inside(self, part: Part, closed: Array) -> Array:
+        """Rigid contacts, not of those that may close, whose bodies are in each other at the end of a part."""
+        inside = self._rigid[self._rigid_gaps(part.end, part.gaps) < -1e-2 * TOUCHING * self._size(part.end)]
         return np.setdiff1d(inside, closed)
 
     def _closing_time(self, start: StepStart, time: float, closed: Array, opened: Array) -> float:
         """When the first of some gaps closes, seen from the side where it is open; after a bounce that is later."""
 
         def gap(end: float) -> float:
+            if self._flight is not None and not closed.size and end > start.time:
+                flown = self._flight.gaps(start, end)
+                if flown is not None:
+                    return float(flown[self._all][own].min())
             at = start if end == start.time else self._part(start, end, closed).end
             return float(self._gaps(at)[opened].min())
 
-        h, begin = time - start.time, start.time
+        h, begin, own = time - start.time, start.time, np.searchsorted(self._rigid, opened)
         width = max(1e-13 * h, 2.0 * np.spacing(abs(time)))
         if gap(begin) <= 0.0:
             h *= 0.5

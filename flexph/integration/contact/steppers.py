@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..exact.step import InitialValueProblem, Stepper
 from ..exact.steppers import stepper_of
 from ..methods import Exact, MechanismMethod
 from .stepper import RigidStepper
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+    from ..exact.compiled_run import BlockStepper
 
 
 def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -> Stepper:
@@ -19,3 +25,11 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
             what, names = "CoulombFriction of joints", [c.name for c in connections if c.form.bearing is not None]
         raise ValueError(f"{what} such as {names[0]!r} are for Exact() with given steps, got {method}")
     return RigidStepper(problem, contact=method.contact, least_norm=method.redundant == "least_norm")
+
+
+def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
+    """What takes the steps of a stepper in blocks, by compiled loops."""
+    from ..exact.block_steppers import blocks_of
+    from .flight import RigidBlocks
+
+    return RigidBlocks(mechanism, stepper) if isinstance(stepper, RigidStepper) else blocks_of(mechanism, stepper)

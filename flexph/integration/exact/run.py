@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
     from .compiled_run import BlockStepper
 
+BlocksOf = Callable[["Mechanism", Stepper], "BlockStepper"]
+
 
 def run_mechanism(
     mechanism: Mechanism,
@@ -56,8 +58,9 @@ def run_mechanism(
     method: MechanismMethod,
     options: RunOptions,
     steps_of: StepsOf = stepper_of,
+    blocks_of: BlocksOf | None = None,
 ) -> Solution:
-    """See :func:`flexph.integrate`; ``steps_of`` makes the stepper of a method."""
+    """See :func:`flexph.integrate`; ``steps_of`` makes the stepper of a method, ``blocks_of`` its compiled blocks."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = ascending_from(start.time, times)
@@ -70,7 +73,7 @@ def run_mechanism(
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
-    blocks, steps_by = _compiled(mechanism, method, stepper, grid, options)
+    blocks, steps_by = _compiled(mechanism, method, stepper, (grid, options), blocks_of)
     task = _Task(mechanism, start, checked, stepper, grid, options, signature, steps_by, loops)
     if blocks is not None:
         return task.in_blocks(blocks)
@@ -80,7 +83,11 @@ def run_mechanism(
 
 
 def _compiled(
-    mechanism: Mechanism, method: MechanismMethod, stepper: Stepper, grid: Array, options: RunOptions
+    mechanism: Mechanism,
+    method: MechanismMethod,
+    stepper: Stepper,
+    asked: tuple[Array, RunOptions],
+    blocks_of: BlocksOf | None,
 ) -> tuple[BlockStepper | None, str]:
     """The compiled loops of a run, None where NumPy takes its steps, and what takes them in words.
 
@@ -88,9 +95,11 @@ def _compiled(
     """
     if reason := numpy_because(mechanism, method):
         return None, f"NumPy, as {reason}"
-    from .block_steppers import blocks_of
+    if blocks_of is None:
+        from .block_steppers import blocks_of
 
-    blocks, kept = blocks_of(mechanism, stepper), kept_signature(options.checkpoint).get("steps by")
+    (grid, options), blocks = asked, blocks_of(mechanism, stepper)
+    kept = kept_signature(options.checkpoint).get("steps by")
     is_short = may_be_short(mechanism, method, blocks.cost * (grid.size - 1)) and not blocks.compiled.is_compiled()
     return (None, SHORT) if (is_short if kept is None else kept == SHORT) else (blocks, LOOPS)
 

@@ -10,8 +10,7 @@ from rod_samples import SLENDER
 import fem
 import rigid
 from flexph import GROUND, connect, integrate, spherical, weld
-from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact
-from flexph.integration.compiled.choice import numpy_because
+from flexph.contacts import Hertz, KelvinVoigt, Plane, Sphere, contact
 from flexph.integration.methods import Decaying, Exact
 from flexph.numerics import compiling
 
@@ -109,9 +108,3 @@ def test_a_run_goes_on_to_the_bits_of_one_in_one_piece():
     second = integrate(mechanism, first.final, times[30:], method=method)
     assert np.abs(second.states[-1] - whole.states[-1]).max() < 1e-12  # histories begin anew
     assert second.ledger.energy["stored group"][0] == first.ledger.energy["stored group"][-1]
-
-
-def test_rigid_contacts_are_refused_by_name():
-    mechanism, _ = dropped(Rigid())
-    assert numpy_because(mechanism, Exact()) == "a rigid contact is not"
-    assert numpy_because(dropped(Hertz(1e5))[0], Exact()) is None

@@ -1,4 +1,4 @@
-"""Compliant contacts in loops: gaps, laws and friction, their forces, their Jacobian, and what they take.
+"""Contacts in loops: gaps, laws and friction, forces and their Jacobian, what they take; rigid ones that are open.
 
-Imports: integration.compiled.memory, integration.compiled.terms, kernels.contacts, numerics.
+Imports: contacts, integration.compiled.memory, integration.compiled.terms, kernels.contacts, numerics.
 """

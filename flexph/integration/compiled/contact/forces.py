@@ -14,16 +14,19 @@ from .rubbing import moment, rub, slide
 
 @kernel
 def begin_contacts(m: Memory, axes: tuple[int, ...]) -> None:
-    """The gaps where a step starts."""
+    """The gaps of compliant contacts where a step starts."""
     for c in range(m.contacts_kind.size):
-        place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
-        m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
+        if not m.contacts_rigid[c]:
+            place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+            m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
 
 
 @kernel
 def touch(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """All contacts over a step; of those that are open at both ends the gaps alone."""
+    """All compliant contacts over a step; of those that are open at both ends the gaps alone."""
     for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            continue
         before, is_angle = m.touch_before[c], m.contacts_kind[c] == ANGLE
         place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
         if before < 0.0 or is_angle:
@@ -111,9 +114,11 @@ def twist_bodies(m: Memory, axes: tuple[int, ...]) -> None:
 
 @kernel
 def store_contacts(m: Memory, axes: tuple[int, ...]) -> None:
-    """Energies of the contacts and their anchors at ``at``, by connection."""
+    """Energies of the compliant contacts and their anchors at ``at``, by connection."""
     m.touch_stored[:] = 0.0
     for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            continue
         place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_last)
         depth = max(-gap_of(m, axes, c, m.touch_last), 0.0)
         m.touch_stored[m.contacts_stored[c]] += potential(m, c, depth) + _anchored(m, axes, c, True)
@@ -133,8 +138,10 @@ def _anchored(m: Memory, axes: tuple[int, ...], c: int, is_start: bool) -> float
 
 @kernel
 def book_contacts(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """Add the impulses of contacts, and what they take, to the flows of a step."""
+    """Add the impulses of compliant contacts, and what they take, to the flows of a step."""
     for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            continue
         lost = _anchored(m, axes, c, True) - _anchored(m, axes, c, False)
         lost += (m.touch_elastic[c] - m.touch_force[c]) * (m.touch_after[c] - m.touch_before[c])
         if m.contacts_friction[c] > 0.0:

@@ -248,12 +248,14 @@ class Points(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Compliant contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and where they are booked.
+    """Contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and where they are booked.
 
-    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U.
+    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Of the
+    ``rigid`` ones the gaps are watched: there are steps in which they are open.
     """
 
     kind: Index  # (c,)
+    rigid: Index  # (c,) 0 or 1
     sign: Vector
     offset: Vector
     node: IndexMatrix  # (c, 6), −1 for none
@@ -524,6 +526,7 @@ class TouchSpace(NamedTuple):
     watched: Index  # (k,), nodes of listed pairs (see integration.compiled.near), the first ones that are counted
     listed: Matrix  # (k, d), where they were
     reach: Vector  # (3,): how far they may go [m], zero without lists, their count, and whether a step went further
+    keeps_open: Vector  # (1,), whether steps are only those in which rigid contacts are open
     apart: Tensor  # (2 c, n, n), of a pile: what each body of a pair changes with the other one
     krylov: Matrix  # (5, N), of a pile: work space of the solution
 

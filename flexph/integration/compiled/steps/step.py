@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ..contact.flight import closes, touches
 from ..contact.forces import book_contacts, leaves_list, store_contacts
 from ..decay.step import prepare
 from ..loops.arrow import solve_border
@@ -18,6 +19,7 @@ from ..memory.memory import Memory
 from .books import book_energy
 from .history import guess, remember
 from .impulse import lose_defect
+from .iterate import coordinate_size
 from .newton import factor_step, newton
 from .pairs import Pair, begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
 from .search import search
@@ -39,7 +41,7 @@ class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
     ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
-    there are contacts, (1, 1) of a pile (see compiled.near), else empty: by its type the rest is not compiled.
+    contacts are compliant, (1, 1) of a pile (see compiled.near), else empty: by its type the rest is not compiled.
     """
 
     shares: Array
@@ -116,6 +118,9 @@ def _substep(
     h = table.times[k + 1] - table.times[k]
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
+    extent = coordinate_size(m)
+    if m.touch_keeps_open[0] > 0.0 and touches(m, axes, extent):
+        return False
     if len(decay) > 0:
         prepare(m, axes, h)
     if len(redundant) > 0:
@@ -131,6 +136,8 @@ def _substep(
             keep_least(m, m.x_lam)
         iterations = search(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
     if iterations < 0 or generates(m, h):
+        return False
+    if closes(m, axes, extent) and m.touch_keeps_open[0] > 0.0:
         return False
     if len(contact) > 0 and leaves_list(m, axes):
         return False

@@ -1,0 +1,89 @@
+"""Steps of mechanisms with rigid contacts in compiled loops: those in which all of them are open.
+
+Loops look at the gaps at both ends of each step, and end before one at whose start a rigid contact touches or at whose
+end bodies are in each other: :class:`RigidStepper` takes it. What of its parts no contact holds are ways in loops, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...mechanisms.model.state import State
+from ...numerics.arrays import Array
+from ..compiled.steps.books import Rows
+from ..exact.compiled_run import BlockStepper
+from ..exact.step import StepStart
+from .parts import Part
+from .stepper import RigidStepper
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+
+class RigidBlocks(BlockStepper):
+    """Many steps at once in which all rigid contacts are open."""
+
+    def __init__(self, mechanism: Mechanism, stepper: RigidStepper) -> None:
+        super().__init__(mechanism, stepper)
+        self.stepper = stepper.flying(CompiledFlight(self))
+
+    def start(self, start: State) -> StepStart:
+        """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""
+        return self.put(self.exact.start(start))
+
+    def booked(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
+        """See :meth:`BlockStepper.booked`."""
+        return {**super().booked(times, rows, last), "complementarity": np.zeros((last.size, 1))}
+
+
+class CompiledFlight:
+    """See :class:`flexph.integration.contact.parts.Flight`."""
+
+    def __init__(self, blocks: BlockStepper) -> None:
+        self._blocks, self._compiled = blocks, blocks.compiled
+        self._rows, self._solved = self._compiled.row(), np.zeros(1, dtype=np.int64)
+        self._from: tuple[StepStart, Any] | None = None
+        self._table: Any = None
+
+    def part(self, start: StepStart, time: float) -> Part | None:
+        """See :meth:`Flight.part`."""
+        if not self._taken(start, time):
+            return None
+        state, _, stage, multipliers, flows, (audit,) = (rows.copy() for rows in self._rows)
+        end, none = self._blocks.end(time, state[0]), np.zeros(0)
+        booked = flows[0], audit[:4], int(audit[4]), none, none.astype(int), none.astype(bool)
+        return Part(end, time - start.time, stage[0], *booked, middle=multipliers[0], gaps=self._gaps())
+
+    def gaps(self, start: StepStart, time: float) -> Array | None:
+        """See :meth:`Flight.gaps`."""
+        return self._gaps() if self._taken(start, time) else None
+
+    def _gaps(self) -> Array:
+        memory = self._compiled.memory
+        gaps: Array = memory.touch_after[memory.contacts_rigid > 0]
+        return gaps
+
+    def _taken(self, start: StepStart, time: float) -> bool:
+        """Whether the loops take the way from a start, which they may have taken to another time before."""
+        compiled, times = self._compiled, np.array([start.time, time])
+        if self._from is not None and self._from[0] is start:
+            compiled.go_back(self._from[1])
+        else:
+            if start is not compiled.stands:
+                self._blocks.put(start)
+            self._from = start, compiled.kept()
+        try:
+            compiled.memory.touch_keeps_open[:] = 0.0
+            return compiled.step(self._prescribed(times), self._rows, self._solved)
+        finally:
+            compiled.memory.touch_keeps_open[:] = 1.0
+
+    def _prescribed(self, times: Array) -> Any:
+        """What time prescribes between two times [s]; all but the inputs is asked for once where it is constant."""
+        inputs = self._blocks.exact.forcing.at(float(0.5 * (times[0] + times[1])))[None]
+        if self._table is None:
+            between = self._blocks.table(np.linspace(*times, 3))._replace(inputs=inputs)
+            self._table = between if all(len(part) == 1 for part in between[1:]) else ()
+        return (self._table or self._blocks.table(times))._replace(times=times, inputs=inputs)
