@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from itertools import accumulate
 
 from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.memo import Memo, once
 from ..numerics.rotations import spins
 from .body import Body, Port
 from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
+
+
+class NamedBodies(Mapping[str, AnyBody], Memo):
+    """Bodies by name, which nobody can change, with the numbers of their first frames."""
+
+    def __init__(self, bodies: Mapping[str, AnyBody]) -> None:
+        self._bodies = dict(bodies)
+
+    def __repr__(self) -> str:
+        return f"<bodies {', '.join(self._bodies)}>"
+
+    def __getitem__(self, name: str) -> AnyBody:
+        return self._bodies[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def values(self) -> ValuesView[AnyBody]:
+        """The bodies."""
+        return self._bodies.values()
+
+    def items(self) -> ItemsView[str, AnyBody]:
+        """Names and bodies."""
+        return self._bodies.items()
+
+    @once
+    def first_frames(self) -> Mapping[str, int]:
+        """Number of the first frame of each body."""
+        counts = [len(nodes_of(body)) for body in self._bodies.values()]
+        return dict(zip(self._bodies, accumulate(counts, initial=0), strict=False))
+
+
+def named(bodies: Mapping[str, AnyBody]) -> NamedBodies:
+    """Bodies by name as such, themselves where they are it already."""
+    return bodies if isinstance(bodies, NamedBodies) else NamedBodies(bodies)
 
 
 def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
@@ -33,8 +72,7 @@ def pieces_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body | NodalBody]:
 
 def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
     """Number of the first frame of a body."""
-    place = list(bodies).index(name)
-    return sum(len(nodes_of(b)) for b in islice(bodies.values(), place))
+    return named(bodies).first_frames[name]
 
 
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:

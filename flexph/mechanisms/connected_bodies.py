@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..bodies.body import Body
 from ..bodies.nodal_body import AnyBody
-from ..bodies.ports import find_port
+from ..bodies.ports import find_port, named
 from ..bodies.split_body import SplitBody
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
 from ..joints.weld import weld
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..numerics.memo import read_only
 from .mechanism import Mechanism
 
 
@@ -69,16 +69,16 @@ def connect(
             raise ValueError(f"the name of a body must not be empty or contain a dot, got {name!r}")
         if body.dim != dim:
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
+    bodies = named(bodies)
     for connection in connections:
         _check_ports(connection, bodies)
     connections = [*connections, *split_welds(bodies)]
     formed = tuple(connection.formed(dim) for connection in connections)
-    names = [c.name for c in formed]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(c.name for c in formed).items():
+        if count > 1:
             raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
-    mechanism = Mechanism(read_only(bodies), formed, acceleration)
+    mechanism = Mechanism(bodies, formed, acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
     return mechanism
 

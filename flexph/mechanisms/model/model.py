@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...bodies.body import Body
-from ...bodies.ports import frames_of
+from ...bodies.ports import frames_of, named
 from ...contacts.arrays import anchor_names
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
@@ -28,6 +28,9 @@ class Model(Memo, Remade):
     bodies: Mapping[str, Any]
     connections: tuple[Connection, ...]
     gravity: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bodies", named(self.bodies))
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: the data alone."""
