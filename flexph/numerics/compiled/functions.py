@@ -7,10 +7,9 @@ global or a helper in another file has changed. What refers to anything else is 
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Mapping
-from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType
+from types import CellType, FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,12 @@ from numba.extending import overload
 
 from .by_address import address_of, taken_from
 from .cache import keep_on_disk
+from .content import FOREIGN, content_of, digest_of, names_in
 from .linking import entry, inner
 
-FOREIGN = ("numpy", "scipy", "numba", "math", "cmath")
-"""Packages whose functions numba knows itself."""
-
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
-
 taken_call = taken_from((np.zeros(1), np.zeros(0), np.zeros(0)))
 """From an address to a time, numbers, and where to write others."""
-
 _compiled: dict[Any, Any] = {}
 
 
@@ -39,11 +34,11 @@ def compiled_function(name: str, function: Callable[..., Any], arguments: tuple[
     Arrays of other layouts or numbers are copied to the result. Raises ValueError that names the function and what
     numba says.
     """
-    content = _content(function, {})
+    content = content_of(function, {})
     key = (content, arguments, result)
     if key in _compiled:
         return _compiled[key]
-    digest = _digest(content)
+    digest = digest_of(content)
     try:
         dispatcher = _kept(_dispatcher(function, digest, {}), len(arguments), digest)
         with warnings.catch_warnings():
@@ -64,10 +59,10 @@ def function_at(name: str, function: Callable[..., Any]) -> int:
     It takes the address of a tuple laid out by :class:`flexph.numerics.compiled.by_address.Laid`: time (1,), what is
     given (p,), and where to write what it returns, and returns 1 where that has the right size. Raises ValueError.
     """
-    content = _content(function, {})
+    content = content_of(function, {})
     key = (content, "by address")
     if key not in _compiled:
-        digest = _digest(content)
+        digest = digest_of(content)
         template = FunctionType(_by_address.__code__, {**globals(), "wrapped": _dispatcher(function, digest, {})})
         dispatcher = _entry(_named(template, digest), digest)
         try:
@@ -84,8 +79,8 @@ def compiled_loop(function: Callable[..., Any], arguments: tuple[Any, ...], inst
 
     Its entry point lies below numba's dispatcher, which would compile it anew for each function that it is given.
     """
-    content = (_content(function, {}), *(_content(other, {}) for other in instead.values()), str(arguments))
-    digest = _digest(content)
+    content = (content_of(function, {}), *(content_of(other, {}) for other in instead.values()), str(arguments))
+    digest = digest_of(content)
     copy = _dispatcher(function, digest, {}, instead).py_func
     dispatcher = _entry(copy, digest, no_cfunc_wrapper=True)
     dispatcher.compile(arguments)
@@ -194,7 +189,7 @@ def _dispatcher(
         closure = tuple(CellType() for _ in function.__closure__ or ())
         copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, closure)
         dispatchers[id(function)] = inner(_named(copy, digest), error_model="numpy")  # it may call itself
-        known.update((n, inside(known[n])) for n in _names(function.__code__) if n in function.__globals__)
+        known.update((n, inside(known[n])) for n in names_in(function.__code__) if n in function.__globals__)
         for cell, own in zip(closure, function.__closure__ or (), strict=True):
             cell.cell_contents = inside(own.cell_contents)
     return dispatchers[id(function)]
@@ -202,76 +197,6 @@ def _dispatcher(
 
 def _is_plain(value: Any) -> bool:
     return isinstance(value, FunctionType) and (value.__module__ or "").split(".")[0] not in FOREIGN
-
-
-def _names(code: CodeType) -> set[str]:
-    """Names of globals and attributes in a code and in what is defined inside."""
-    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*inner)
-
-
-def _content(value: Any, seen: dict[int, Any], names: frozenset[str] = frozenset()) -> Any:
-    """Nested tuples, equal for values that numba compiles to the same; of modules the ``names`` that are used."""
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return "array", value.shape, value.strides, value.dtype.str, value.tobytes()
-    if isinstance(value, tuple):
-        return (type(value).__name__, *(_content(v, seen) for v in value))
-    if value is None or isinstance(value, int | float | complex | str | bytes | np.generic):
-        return type(value).__name__, repr(value)
-    if isinstance(value, CodeType):
-        consts = tuple(_content(c, seen) for c in value.co_consts)
-        return value.co_code, consts, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
-    if isinstance(value, ModuleType):
-        return _module_content(value, seen, names)
-    if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
-        return "named tuple", value.__name__, value._fields
-    if not isinstance(value, FunctionType):
-        return _Same(value)
-    if id(value) not in seen:
-        seen[id(value)] = ("function", len(seen))  # where functions call themselves
-        used = frozenset(_names(value.__code__))
-        known = {n: value.__globals__[n] for n in sorted(used) if n in value.__globals__}
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        seen[id(value)] = (
-            _content(value.__code__, seen),
-            _content(value.__defaults__, seen),
-            *(_content(v, seen, used) for v in cells),
-            *((n, _content(v, seen, used)) for n, v in known.items()),
-        )
-    return seen[id(value)]
-
-
-def _module_content(module: ModuleType, seen: dict[int, Any], names: frozenset[str]) -> Any:
-    """What is used of a module, and of modules in it; packages whose versions tell it are taken by name."""
-    if module.__name__.split(".")[0] in FOREIGN or id(module) in seen:
-        return module.__name__
-    seen[id(module)] = module.__name__  # modules may hold each other
-    used = ((n, getattr(module, n)) for n in sorted(names) if hasattr(module, n))
-    content = (module.__name__, *((n, _content(value, seen, names)) for n, value in used))
-    del seen[id(module)]
-    return content
-
-
-class _Same:
-    """An object that is equal to itself only; it is kept, so that no other gets its identity."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-def _digest(content: Any) -> str | None:
-    """A short text for the content, the same in all processes; None where it is not known by value."""
-    return hashlib.sha256(repr(content).encode()).hexdigest()[:16] if _by_value(content) else None
-
-
-def _by_value(content: Any) -> bool:
-    return all(map(_by_value, content)) if isinstance(content, tuple) else not isinstance(content, _Same)
 
 
 def _short(error: Exception) -> str:
