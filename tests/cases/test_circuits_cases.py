@@ -5,16 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case as run
 
 from cases import boost_converter, controlled_lc, lc_circuit, rlc_graph
-from flexph.cli import main
-
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", *words])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_multiplier_form_is_that_of_the_graph():

@@ -1,29 +1,16 @@
 """The crank-slider: tables, ledger, series, refinement, interruption."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import read_table
+from case_runs import run_case as run
 
 from cases import crank_slider
 from flexph import Solution
-from flexph.cli import main
 from flexph.export import read_series, write_series
 from flexph.files.vtkhdf import read_vtkhdf
-
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", *words])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def read_table(path) -> tuple[list[str], np.ndarray]:
-    with open(path, newline="") as file:
-        header, *rows = csv.reader(file)
-    return header, np.array(rows, dtype=float)
 
 
 @pytest.fixture(scope="module")

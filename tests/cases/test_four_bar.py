@@ -1,28 +1,15 @@
 """The four-bar mechanism: files, mode shapes, options, its two data sets."""
 
-import csv
 import itertools
 import json
 
 import meshio
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import read_table
+from case_runs import run_case as run
 
 from cases import four_bar
-from flexph.cli import main
-
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", *words])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def read_table(path) -> tuple[list[str], np.ndarray]:
-    with open(path, newline="") as file:
-        header, *rows = csv.reader(file)
-    return header, np.array(rows, dtype=float)
 
 
 def test_four_bar_files(tmp_path):

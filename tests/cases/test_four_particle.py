@@ -3,23 +3,19 @@
 import csv
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 
 from cases import four_particle
 from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
 from cases.times import equal_steps
 from flexph import integrate
-from flexph.cli import main
 from flexph.methods import DiscreteGradient
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "four-particle", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "four-particle")
 
 
 def test_system_against_differences_and_hand():

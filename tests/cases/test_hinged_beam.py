@@ -1,32 +1,21 @@
 """The spatial beam on a spherical joint ([flex] sec. 6.3): published plateaus, momentum, stresses, files, options."""
 
-import csv
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import read_table, run_case
 from motion_files import body_in
 
 from cases import hinged_beam, hinged_beam_methods
 from flexph import Solution, Trajectory
-from flexph.cli import main
 from flexph.consistency import inconsistency
+
+run = partial(run_case, "hinged-beam")
 
 KINKS = [0.0, 0.2, 10.0, 10.2, 15.0, 15.2, 15.4]
 INERTIA = 7800.0 * 9e-6 * 0.14145**3 / 3.0  # of the straight beam about its root, ρAL³/3 [kg m²]
-
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "hinged-beam", *words])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def read_table(path) -> tuple[list[str], np.ndarray]:
-    with open(path, newline="") as file:
-        header, *rows = csv.reader(file)
-    return header, np.array(rows, dtype=float)
 
 
 @pytest.fixture(scope="module")

@@ -2,20 +2,16 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 
 from cases import index_one
 from cases.index_one import completions, quadratic, quartic
-from flexph.cli import main
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "index-one", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "index-one")
 
 
 @pytest.mark.parametrize("make", [quadratic, quartic])

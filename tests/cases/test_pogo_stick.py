@@ -1,23 +1,19 @@
 """The pogo-stick: closed forms against the equations, event times, the files."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 
 import flexph
 from cases import pogo_stick
 from cases.pogo_stick import in_contact, in_flight, mode, solve
 from flexph import analyze
-from flexph.cli import main
 from flexph.methods import Gauss
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "pogo-stick", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "pogo-stick")
 
 
 @pytest.mark.parametrize(("contact", "motion"), [(0.0, in_flight), (1.0, in_contact)])

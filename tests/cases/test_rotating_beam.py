@@ -3,26 +3,22 @@
 import csv
 import json
 from dataclasses import replace
+from functools import partial
 
 import meshio
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 from covering import covering
 from numpy.polynomial import Legendre, Polynomial
 from numpy.polynomial.legendre import leggauss
 from scipy.linalg import eigh
 
 from cases import rotating_beam
-from flexph.cli import main
+
+run = partial(run_case, "rotating-beam")
 
 HALF_DIGIT = 0.51e-4  # of the reference
-
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "rotating-beam", *words])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def ritz(speed: float, count: int = 3) -> np.ndarray:

@@ -1,20 +1,16 @@
 """A singular mass matrix: both routes against each other and against the modes, the files."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 
 from cases import singular_mass
 from cases.singular_mass import apart, elongations, gap, minimal, redundant, solve
-from flexph.cli import main
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "singular-mass", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "singular-mass")
 
 
 def test_matrices_are_the_published_ones():

@@ -3,22 +3,18 @@
 import csv
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 from motion_files import body_in
 from scipy.integrate import solve_ivp
 
 from cases import spin_up
 from flexph import IntegrationError, Solution
-from flexph.cli import main
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "spin-up", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "spin-up")
 
 
 def test_hub_angle():

@@ -2,19 +2,15 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 
 from cases import synchronous_machine as machine
-from flexph.cli import main
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "synchronous-machine", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "synchronous-machine")
 
 
 def test_data_of_the_stator():

@@ -2,23 +2,19 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from case_runs import run_case
 
 from cases import van_der_pol
 from cases.van_der_pol import branch, characteristic, other_current, solve
 from flexph import IntegrationError, integrate
-from flexph.cli import main
 from flexph.methods import Gauss
 from flexph.switching import SwitchingPHDAE, Transition
 
-
-def run(*words: str, code: int = 0):
-    result = CliRunner().invoke(main, ["run", "van-der-pol", *words])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_case, "van-der-pol")
 
 
 @pytest.mark.parametrize("current", [-1.9, -1.0, 1.0, 1.4])

@@ -8,6 +8,7 @@ import pytest
 from covering import covering
 from spatial_bodies import beam as spatial_beam
 from spatial_bodies import cloud, random_rotation
+from step_samples import StepEquations
 
 import fem
 import rigid
@@ -27,11 +28,7 @@ from flexph import (
     weld,
 )
 from flexph.kernels.decay import coefficients, free_vibrations, mass
-from flexph.kernels.jacobians.blocks import flatten, unflatten
-from flexph.kernels.jacobians.factor import factor
-from flexph.kernels.state import derive, inertia_products
-from flexph.kernels.step import residual
-from flexph.kernels.values import Point, Step
+from flexph.kernels.state import inertia_products
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -234,42 +231,22 @@ def test_the_jacobian_is_the_derivative_of_the_residual(dim, strain, h):
     mechanism = connect(bodies, joints)
     step = RandomStep(mechanism, h)
     # differences are good to 1e-16/1e-3 and 1e-3**4 of entries of order ten, the inverse amplifies them
-    assert np.abs(step.solved() - np.eye(step.y.size)).max() < 1e-7
+    assert np.abs(step.solve(step.differences()) - np.eye(step.y.size)).max() < 1e-7
 
 
-class RandomStep:
-    """A step from a random state, a random iterate y = (mean velocities, hλ), and ρ = 0.3."""
+class RandomStep(StepEquations):
+    """A step from a random state, a random iterate, and ρ = 0.3."""
 
     def __init__(self, mechanism, h):
-        rng, layout = np.random.default_rng(5), mechanism.layout
-        self.a, self.h = mechanism.network.arrays, h
+        rng, layout, a = np.random.default_rng(5), mechanism.layout, mechanism.network.arrays
         c = configuration(mechanism, rng.standard_normal(layout.size))
         rotation = random_rotation(rng) if layout.dim == 3 else np.array([[0.6, -0.8], [0.8, 0.6]])
-        self.c = c._replace(R=np.tile(rotation, (layout.frames, 1, 1)), u=0.3 * c.u)
-        self.d = derive(self.a, self.c)
-        anchors = mechanism.assemble().anchors
-        inputs = rng.standard_normal(self.a.input_node.shape[1])
-        decay = coefficients(self.a, free_vibrations(self.a), h, 0.3)
-        self.schedule = schedule(TimeTable(mechanism, anchors), 0.0, h, inputs)._replace(decay=decay)
-        self.size = layout.velocities
-        self.y = rng.standard_normal(self.size + layout.multipliers)
-
-    def iterate(self, y):
-        return unflatten(self.a, y[: self.size], y[self.size :] / self.h)
-
-    def residual(self, y):
-        r = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(y))[0]
-        return np.concatenate([flatten(self.a, r), r.lam / self.h])
-
-    def solved(self):
-        """The factored Jacobian applied to the derivative by central differences of fourth order."""
-        e = 1e-3
-        change = lambda s: self.residual(self.y + s) - self.residual(self.y - s)  # noqa: E731
-        columns = [(8.0 * change(s) - change(2.0 * s)) / (12.0 * e) for s in e * np.eye(self.y.size)]
-        trial = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(self.y))[1]
-        solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
-        found = [solve(unflatten(self.a, b[: self.size], b[self.size :] * self.h)) for b in columns]
-        return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T
+        c = c._replace(R=np.tile(rotation, (layout.frames, 1, 1)), u=0.3 * c.u)
+        inputs = rng.standard_normal(a.input_node.shape[1])
+        decay = coefficients(a, free_vibrations(a), h, 0.3)
+        prescribed = schedule(TimeTable(mechanism, mechanism.assemble().anchors), 0.0, h, inputs)._replace(decay=decay)
+        y = rng.standard_normal(layout.velocities + layout.multipliers)
+        super().__init__(mechanism, h, c, schedule=prescribed, y=y)
 
 
 # --- fast and slow motions --------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from spatial_bodies import (
     random_velocities,
     unit,
 )
+from step_samples import StepEquations
 
 import fem
 import rigid
@@ -53,11 +54,6 @@ from flexph import (
 )
 from flexph.bodies import floating_body
 from flexph.kernels.jacobians import constant_block
-from flexph.kernels.jacobians.blocks import flatten, unflatten
-from flexph.kernels.jacobians.factor import factor
-from flexph.kernels.state import derive
-from flexph.kernels.step import residual
-from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -368,36 +364,16 @@ def random_state(mechanism, seed):
     return configuration(mechanism, x)
 
 
-class RandomStep:
-    """A step of length h from a random state, and a random iterate y = (mean velocities, hλ)."""
+class RandomStep(StepEquations):
+    """A step of length h from a random state, and a random iterate."""
 
     def __init__(self, mechanism, anchors, h, seed=0, inputs=1.0):
-        rng = np.random.default_rng(seed)
-        self.a, self.h, self.c = mechanism.network.arrays, h, random_state(mechanism, seed)
-        self.d = derive(self.a, self.c)
+        rng, layout = np.random.default_rng(seed), mechanism.layout
         loads = inputs * rng.standard_normal(sum(s.stop - s.start for s in mechanism.network.input_slices.values()))
-        block = constant_block.constant_blocks(self.a)(h)
-        self.schedule = schedule(TimeTable(mechanism, anchors), 0.0, h, loads)._replace(block=block)
-        self.n = mechanism.layout.velocities
-        self.y = rng.standard_normal(self.n + mechanism.layout.multipliers)
-
-    def iterate(self, y):
-        return unflatten(self.a, y[: self.n], y[self.n :] / self.h)
-
-    def residual(self, y):
-        r = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(y))[0]
-        return np.concatenate([flatten(self.a, r), r.lam / self.h])
-
-    def differences(self):
-        e = 1e-3
-        change = lambda s: self.residual(self.y + s) - self.residual(self.y - s)  # noqa: E731
-        return np.array([(8.0 * change(s) - change(2.0 * s)) / (12.0 * e) for s in e * np.eye(self.y.size)]).T
-
-    def solve(self, columns):
-        trial = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(self.y))[1]
-        solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
-        found = [solve(unflatten(self.a, b[: self.n], b[self.n :] * self.h)) for b in columns.T]
-        return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T
+        block = constant_block.constant_blocks(mechanism.network.arrays)(h)
+        prescribed = schedule(TimeTable(mechanism, anchors), 0.0, h, loads)._replace(block=block)
+        y = rng.standard_normal(layout.velocities + layout.multipliers)
+        super().__init__(mechanism, h, random_state(mechanism, seed), schedule=prescribed, y=y)
 
 
 def without_followers(mechanism):

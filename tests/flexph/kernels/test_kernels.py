@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from covering import covering
+from step_samples import StepEquations
 
 import fem
 import rigid
@@ -24,12 +25,7 @@ from flexph import (
     weld,
 )
 from flexph.kernels.arrays import Springs
-from flexph.kernels.jacobians.blocks import flatten, unflatten
-from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.springs import add_forces, measure, tangent
-from flexph.kernels.state import derive
-from flexph.kernels.step import residual
-from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -92,38 +88,16 @@ def random_state(mechanism, rng):
     return configuration(mechanism, x)
 
 
-class RandomStep:
-    """A step of length h from a random state with random inputs, and a random iterate y = (mean velocities, hλ)."""
+class RandomStep(StepEquations):
+    """A step of length h from a random state with random inputs, and a random iterate."""
 
     def __init__(self, mechanism, h, seed=0):
-        rng = np.random.default_rng(seed)
-        self.a, self.h, self.c = mechanism.network.arrays, h, random_state(mechanism, rng)
-        self.d = derive(self.a, self.c)
+        rng, layout = np.random.default_rng(seed), mechanism.layout
+        state = random_state(mechanism, rng)
         inputs = rng.standard_normal(sum(s.stop - s.start for s in mechanism.network.input_slices.values()))
-        self.schedule = schedule(TimeTable(mechanism, start_of(mechanism).anchors), 0.0, h, inputs)
-        self.velocities = mechanism.layout.velocities
-        self.y = rng.standard_normal(self.velocities + mechanism.layout.multipliers)
-
-    def iterate(self, y):
-        return unflatten(self.a, y[: self.velocities], y[self.velocities :] / self.h)
-
-    def residual(self, y):
-        r = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(y))[0]
-        return np.concatenate([flatten(self.a, r), r.lam / self.h])
-
-    def differences(self):
-        """The Jacobian by central differences of fourth order."""
-        e = 1e-3
-        change = lambda s: self.residual(self.y + s) - self.residual(self.y - s)  # noqa: E731
-        columns = [(8.0 * change(s) - change(2.0 * s)) / (12.0 * e) for s in e * np.eye(self.y.size)]
-        return np.array(columns).T
-
-    def solve(self, columns):
-        """What the kernels make of right-hand sides, column by column."""
-        trial = residual(self.a, Step(self.c, self.d, self.h, self.schedule), self.iterate(self.y))[1]
-        solve = factor(self.a, Point(self.c, self.d, self.h, self.schedule, trial))
-        found = [solve(unflatten(self.a, b[: self.velocities], b[self.velocities :] * self.h)) for b in columns.T]
-        return np.array([np.concatenate([flatten(self.a, x), x.lam * self.h]) for x in found]).T
+        prescribed = schedule(TimeTable(mechanism, start_of(mechanism).anchors), 0.0, h, inputs)
+        y = rng.standard_normal(layout.velocities + layout.multipliers)
+        super().__init__(mechanism, h, state, schedule=prescribed, y=y)
 
 
 @pytest.fixture(params=["dense", "sparse"])
