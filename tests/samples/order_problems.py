@@ -24,14 +24,14 @@ def four_bar(*more):
     return mechanism, mechanism.consistent_state(pose, velocities={"crank": 3.0}), 0.3
 
 
-def crank_slider():
+def crank_slider(reference="simply_supported"):
     """Driven, with a soft rod that all step sizes resolve."""
     rod = fem.beam(
         0.3,
         fem.Material(young=1e5, density=1000.0),
         fem.Section(width=0.02, height=0.02),
         elements=1,
-        reference="simply_supported",
+        reference=reference,
         strain="von_karman",
     )
     joints = [

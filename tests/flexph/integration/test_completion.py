@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from descriptor_samples import damped_oscillator
 from four_particles import START, four_particles
 
 from flexph import PHDAE, Event, LinearPHDAE, connect, integrate
@@ -64,16 +65,7 @@ def test_one_step_by_hand():
 
 
 def damped():
-    """x = (q, v, w): q̇ = v, v̇ = −q − q³ − w, 0 = v − (1 + w²)w: R depends on the algebraic state."""
-    return PHDAE(
-        E=np.diag([1.0, 1.0, 0.0]),
-        J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
-        R=lambda x: np.diag([0.0, 0.0, 1.0 + x[2] ** 2]),
-        z=lambda x: np.array([x[0] + x[0] ** 3, x[1], x[2]]),
-        H=lambda x: 0.5 * x[0] ** 2 + 0.25 * x[0] ** 4 + 0.5 * x[1] ** 2,
-        sample=np.array([1.0, 0.5, 0.4]),
-        parts={"motion": slice(0, 2), "force": slice(2, 3)},
-    )
+    return damped_oscillator(parts={"motion": slice(0, 2), "force": slice(2, 3)})
 
 
 FIRST = consistent(damped(), (1.0, 0.5, 0.4))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from covering import covering
+from order_problems import crank_slider
 from spatial_bodies import beam as spatial_beam
 from spatial_bodies import cloud, random_rotation
 from step_samples import StepEquations
@@ -303,18 +304,7 @@ def test_slow_motions_are_those_of_the_exact_scheme():
 
 def test_resolved_motions_are_of_second_order():
     """A soft beam: positions, velocities and multipliers in the middle of the run; odd numbers of steps have one."""
-    soft = fem.Material(young=1e5, density=1000.0)
-    rod = fem.beam(0.3, soft, fem.Section(width=0.02, height=0.02), elements=1, strain="von_karman")
-    joints = [
-        hinge("crank.root", GROUND.at(0.0, 0.0)),
-        drive("crank.root", angle=lambda t: 0.5 + 10.0 * t + 5.0 * t**2),
-        hinge("crank.tip", "rod.root"),
-        hinge("rod.tip", "slider.point"),
-        slider("slider.point", GROUND.at(0.0, 0.0), turning=True),
-    ]
-    mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}, joints, gravity=PLUMB)
-    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2})
-    start = mechanism.consistent_state(pose)
+    mechanism, start, _ = crank_slider(reference="cantilever")
     runs = [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1), method=decaying()) for n in (27, 81)]
     fine = integrate(mechanism, start, np.linspace(0.0, 0.02, 28), method=Exact4())
     motion = mechanism.layout.parts_of_motion

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from descriptor_samples import springs_in_series
 from four_particles import START, constraints, four_particles
 
 import rigid
@@ -100,17 +101,7 @@ def test_algebraic_states_of_index_one_are_converged(method, coupling):
 
 def test_a_singular_mass(method):
     """[dg] example 7 with M = [[1, 1], [1, 1]]: the sum of both moves with ω² = 1/(1/3 + 1)."""
-    E, J, stiff = np.zeros((4, 4)), np.zeros((4, 4)), np.array([3.0, 1.0])
-    E[:2, :2], E[2:, 2:] = np.eye(2), np.ones((2, 2))
-    J[:2, 2:], J[2:, :2] = np.eye(2), -np.eye(2)
-    system = PHDAE(
-        E=E,
-        J=J,
-        z=lambda x: np.concatenate([stiff * x[:2], x[2:]]),
-        H=lambda x: float(0.5 * stiff @ x[:2] ** 2 + 0.5 * (x[2] + x[3]) ** 2),
-        sample=np.array([0.25, 0.75, 0.1, -0.3]),
-    )
-    found = run(system, (0.25, 0.75, 0.0, 0.0), 2.0, method=by_name(method, tolerance=1e-7))
+    found = run(springs_in_series(), (0.25, 0.75, 0.0, 0.0), 2.0, method=by_name(method, tolerance=1e-7))
     assert found.states[:, 0] + found.states[:, 1] == pytest.approx(np.cos(math.sqrt(0.75) * found.times), abs=5e-5)
     assert found.energy_drift() < 1e-5
 

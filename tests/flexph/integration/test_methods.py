@@ -5,6 +5,7 @@ import math
 import h5py
 import numpy as np
 import pytest
+from descriptor_samples import springs_in_series
 from four_particles import START, constraints, four_particles, momenta
 
 from flexph import PHDAE, InputError, IntegrationError, LinearPHDAE, integrate
@@ -166,20 +167,8 @@ def test_a_mean_of_the_user_is_taken():
 
 def test_singular_constant_mass_by_its_singular_values():
     """Masses in redundant coordinates ([dg] example 7): M = [[1, 1], [1, 1]] has rank 1; by hand, s = q₁ + q₂."""
-    stiff = np.array([3.0, 1.0])
-    E = np.zeros((4, 4))
-    E[:2, :2], E[2:, 2:] = np.eye(2), np.ones((2, 2))
-    J = np.zeros((4, 4))
-    J[:2, 2:], J[2:, :2] = np.eye(2), -np.eye(2)
-    system = PHDAE(
-        E=E,
-        J=J,
-        z=lambda x: np.concatenate([stiff * x[:2], x[2:]]),
-        H=lambda x: float(0.5 * stiff @ x[:2] ** 2 + 0.5 * (x[2] + x[3]) ** 2),
-        sample=np.array([0.25, 0.75, 0.1, -0.3]),
-    )
     # springs in series: the sum moves with the stiffness 1/(1/3 + 1), both carry the same force
-    found = integrate(system, (0.25, 0.75, 0.0, 0.0), np.linspace(0.0, 2.0, 201), progress=False)
+    found = integrate(springs_in_series(), (0.25, 0.75, 0.0, 0.0), np.linspace(0.0, 2.0, 201), progress=False)
     exact = np.cos(math.sqrt(0.75) * found.times)
     assert np.abs(found.states[:, 0] + found.states[:, 1] - exact).max() < 2e-5  # h²ω³t/12 = 1.1e-5
     assert found.balance.largest_residual < 1e-14

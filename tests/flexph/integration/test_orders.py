@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from descriptor_samples import damped_oscillator
 from scipy.integrate import solve_ivp
 
 from flexph import PHDAE, integrate
@@ -19,21 +20,13 @@ PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 
 
 def damped():
-    """x = (q, v, w): q̇ = v, v̇ = −q − q³ − w, 0 = v − (1 + w²)w."""
-    return PHDAE(
-        E=np.diag([1.0, 1.0, 0.0]),
-        J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
-        R=lambda x: np.diag([0.0, 0.0, 1.0 + x[2] ** 2]),
-        z=lambda x: np.array([x[0] + x[0] ** 3, x[1], x[2]]),
-        H=lambda x: 0.5 * x[0] ** 2 + 0.25 * x[0] ** 4 + 0.5 * x[1] ** 2,
-        sample=np.array([1.0, 0.5, 0.4]),
-        invariants=Invariants(
-            lambda x: x[:2] ** 2,
-            lambda x: np.array([[2.0 * x[0], 0.0, 0.0], [0.0, 2.0 * x[1], 0.0]]),
-            lambda p: 0.5 * p[0] + 0.25 * p[0] ** 2 + 0.5 * p[1],
-            lambda p: np.array([0.5 + 0.5 * p[0], 0.5]),
-        ),
+    energy = Invariants(
+        lambda x: x[:2] ** 2,
+        lambda x: np.array([[2.0 * x[0], 0.0, 0.0], [0.0, 2.0 * x[1], 0.0]]),
+        lambda p: 0.5 * p[0] + 0.25 * p[0] ** 2 + 0.5 * p[1],
+        lambda p: np.array([0.5 + 0.5 * p[0], 0.5]),
     )
+    return damped_oscillator(invariants=energy)
 
 
 def force(v):

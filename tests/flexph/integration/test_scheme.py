@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from order_problems import crank_slider
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 
@@ -65,18 +66,7 @@ COUNTS = (9, 27, 81, 243)  # odd: the middle of the run is the middle of a step 
 @pytest.fixture(scope="module")
 def crank_slider_runs():
     """A driven crank-slider whose soft rod vibrates slowly enough to be resolved by all step sizes."""
-    soft = fem.Material(young=1e5, density=1000.0)
-    square = fem.Section(width=0.02, height=0.02)
-    rod = fem.beam(0.3, soft, square, elements=1, reference="simply_supported", strain="von_karman")
-    joints = [
-        hinge("crank.root", GROUND.at(0.0, 0.0)),
-        drive("crank.root", angle=lambda t: 0.5 + 10.0 * t + 5.0 * t**2),
-        hinge("crank.tip", "rod.root"),
-        hinge("rod.tip", "slider.point"),
-        slider("slider.point", GROUND.at(0.0, 0.0), turning=True),
-    ]
-    mechanism = connect({"crank": rigid.bar(0.1, 0.1), "rod": rod, "slider": rigid.point(0.05)}, joints, gravity=PLUMB)
-    start = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.5)}, guess={"rod": -0.2}))
+    mechanism, start, _ = crank_slider()
     return [integrate(mechanism, start, np.linspace(0.0, 0.02, n + 1)) for n in COUNTS]
 
 
