@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from case_runs import run_case
 
-from cases import synchronous_machine as machine
+from cases import synchronous_generator as machine
+from cases import synchronous_runs as runs
 
 run = partial(run_case, "synchronous-machine")
 
@@ -66,18 +67,18 @@ def test_flux_jacobian(turn):
 
 def test_steady_operation_is_an_equilibrium_of_the_rotor_frame():
     """ψ̇ = jω-turned flux: V − RI = dψ/dt at t = 0, and no torque is left over; round-off of 2e4 V and 1e6 N m."""
-    full = machine.rated()
+    full = runs.rated()
     x = full.state
     rotor = np.diag(np.r_[np.zeros(3), np.ones(3)])
     turned = machine.inductance(x[7] + 1e-6) @ _turned(x, 1e-6) - machine.inductance(x[7] - 1e-6) @ _turned(x, -1e-6)
-    voltage = np.concatenate([machine.network(0.0), [full.field_voltage, 0.0, 0.0]])
+    voltage = np.concatenate([runs.network(0.0), [full.field_voltage, 0.0, 0.0]])
     rate = machine.OMEGA * turned / 2e-6
     np.testing.assert_allclose(rate, voltage - machine.RESISTANCE * x[:6], atol=1e-3)  # round-off over the step of 1e-6
     np.testing.assert_allclose(rotor @ rate, 0.0, atol=1e-3)
     drive = full.shaft_torque - machine.FRICTION * machine.OMEGA
     assert drive == pytest.approx(-machine.torque(x), rel=1e-12)
     # the power that reaches the network, and the angle by the textbook's arctangent
-    delivered = -machine.network(0.0) @ x[:3]
+    delivered = -runs.network(0.0) @ x[:3]
     assert delivered == pytest.approx(0.9 * machine.RATING, rel=1e-9)
     reactance, resistance = machine.OMEGA * machine.L_Q / machine.Z_STATOR, machine.R_A / machine.Z_STATOR
     sine = math.sqrt(1.0 - 0.9**2)
@@ -101,16 +102,16 @@ def _turned(x, angle):
 def test_short_circuit_at_constant_speed():
     """A rotor a million times heavier keeps its speed: the dq equations have a matrix exponential."""
     for t in (0.004, 0.011):
-        found = machine.reference(t, 1e6 * machine.INERTIA)[:6]
-        exact = machine.constant_speed(t)
+        found = runs.reference(t, 1e6 * machine.INERTIA)[:6]
+        exact = runs.constant_speed(t)
         np.testing.assert_allclose(found, exact, atol=1e-6 * np.abs(exact).max())
 
 
 @pytest.mark.slow
 def test_both_coordinates_meet_at_second_order():
     """Errors after one cycle with 50 and 100 steps, reference of order 8; 0.1 for higher orders."""
-    rows = list(machine.converge(cycles=1.0, counts=(50, 100)))
-    found = machine.orders(rows)
+    rows = list(runs.converge(cycles=1.0, counts=(50, 100)))
+    found = runs.orders(rows)
     for name in ("currents: currents", "fluxes: currents", "apart"):
         assert found[name] == pytest.approx(2.0, abs=0.1)
     # the discrete Jacobian of the fluxes is what makes currents usable as states
@@ -122,8 +123,8 @@ def test_both_coordinates_meet_at_second_order():
 def out(tmp_path_factory):
     folder = tmp_path_factory.mktemp("machine") / "out"
     patch = pytest.MonkeyPatch()
-    patch.setattr(machine, "CYCLES_SHORT", 0.5)
-    patch.setattr(machine.converge, "__defaults__", (0.5, (20, 40)))
+    patch.setattr(runs, "CYCLES_SHORT", 0.5)
+    patch.setattr(runs.converge, "__defaults__", (0.5, (20, 40)))
     run("--out", str(folder), "--steps-per-cycle", "40", "--short-circuit", "0.025", "--loaded", "0.05")
     patch.undo()
     return folder
@@ -156,11 +157,11 @@ def test_ledgers_balance(out):
 
 def test_steady_load_stays():
     """The load angle and the torque of the phasors, up to (hω)²/4 = 4e-3 of the step."""
-    full = machine.rated()
-    inputs = {"stator": machine.network, "field": full.field_voltage, "shaft": full.shaft_torque}
-    found = machine.solve("fluxes", full.state, inputs, steps_per_cycle=50, end=0.1)
-    assert np.ptp(machine.angles(found)) < 2e-4
-    np.testing.assert_allclose(-machine.torques(found), -machine.torque(full.state), rtol=4e-3)
+    full = runs.rated()
+    inputs = {"stator": runs.network, "field": full.field_voltage, "shaft": full.shaft_torque}
+    found = runs.solve("fluxes", full.state, inputs, steps_per_cycle=50, end=0.1)
+    assert np.ptp(runs.angles(found)) < 2e-4
+    np.testing.assert_allclose(-runs.torques(found), -machine.torque(full.state), rtol=4e-3)
 
 
 @pytest.mark.parametrize(
@@ -178,4 +179,4 @@ def test_bad_options(options, message, tmp_path):
 
 def test_too_weak_a_field_is_answered():
     with pytest.raises(ValueError, match="pulls the machine out of step"):
-        machine.at_torque(2.0 * machine.RATING / machine.OMEGA, 1000.0)
+        runs.at_torque(2.0 * machine.RATING / machine.OMEGA, 1000.0)
