@@ -26,7 +26,7 @@ import numpy as np
 
 import rigid
 from cases.crank_slider import crank_slider
-from cases.four_particle import START, four_particles
+from cases.four_particle_system import START, four_particles
 from flexph import GROUND, Checkpoint, cli, connect, hinge, integrate
 from flexph.case import Case
 from flexph.export.tables import write_table

@@ -17,7 +17,7 @@ import numpy as np
 from chain import hanging
 from crank_slider import mechanism
 
-from cases import four_particle
+from cases import four_particle_system
 from flexph import integrate
 from flexph.methods import DiscreteGradient, Exact
 
@@ -29,8 +29,8 @@ STEPS, STEP = 10, 1e-3
 def problem(kind: str) -> tuple[Any, Any, Callable[[bool], Any]]:
     """System, start and method."""
     if kind == "general":
-        system = four_particle.four_particles(1.0)
-        return system, four_particle.START, lambda compiled: DiscreteGradient(compiled=compiled)
+        system = four_particle_system.four_particles(1.0)
+        return system, four_particle_system.START, lambda compiled: DiscreteGradient(compiled=compiled)
     system, start = mechanism() if kind == "plane" else hanging(2, 3, True)
     return system, start, lambda compiled: Exact(compiled=compiled)
 

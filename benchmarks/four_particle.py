@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cases.four_particle import ALPHA, BARS, K13, K24, SPEED, START, M, four_particles
+from cases.four_particle_system import ALPHA, BARS, K13, K24, SPEED, START, M, four_particles
 from flexph import Trajectory, integrate
 from flexph.methods import by_name
 from flexph.numerics import compiling

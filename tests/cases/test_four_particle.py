@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from case_runs import run_case
 
-from cases import four_particle
-from cases.four_particle import constraint_rates, constraints, drifts, four_particles, solve
+from cases import four_particle_runs, four_particle_system
+from cases.four_particle_runs import drifts, solve
+from cases.four_particle_system import constraint_rates, constraints, four_particles
 from cases.times import equal_steps
 from flexph import integrate
 from flexph.methods import DiscreteGradient
@@ -23,7 +24,7 @@ def test_system_against_differences_and_hand():
     rng = np.random.default_rng(1)
     q, v, h = rng.normal(size=12), rng.normal(size=12), 1e-6
     rate = (constraints(q + h * v) - constraints(q - h * v))[0] / (2.0 * h)
-    np.testing.assert_allclose(four_particle.constraint_jacobian(q) @ v, rate, rtol=1e-8)
+    np.testing.assert_allclose(four_particle_system.constraint_jacobian(q) @ v, rate, rtol=1e-8)
     np.testing.assert_allclose(constraint_rates(q, v)[0], rate, rtol=1e-8)
     system, x = four_particles(2.0), np.concatenate([q, v, [0.3, -0.7]])
     system.check(x)  # J = −Jᵀ, R ⪰ 0, Eᵀz = ∇H
@@ -37,7 +38,7 @@ def test_the_compiled_case_is_the_plain_one():
     are the same."""
     system, times = four_particles(1.0), equal_steps(0.01, 1.0)
     fast, plain = (
-        integrate(system, four_particle.START, times, method=method)
+        integrate(system, four_particle_system.START, times, method=method)
         for method in (DiscreteGradient("gonzalez"), DiscreteGradient("gonzalez", compiled=False))
     )
     assert system.compiled
@@ -46,12 +47,12 @@ def test_the_compiled_case_is_the_plain_one():
 
 
 def test_values_of_the_start():
-    system, start = four_particles(1.0), four_particle.START
+    system, start = four_particles(1.0), four_particle_system.START
     assert system.H(start) == pytest.approx(20.0 / 17.0, abs=1e-15)  # ½ 1.7 (20/17)² , springs at their length of 1 m
     np.testing.assert_array_equal(constraints(start[:12]), 0.0)
     np.testing.assert_array_equal(constraint_rates(start[:12], start[12:24]), 0.0)
     # the bar 3-4 holds the fourth particle on its circle: λ = μ v²/l with the reduced mass of both ends
-    held = four_particle.multipliers(system, start[:24])
+    held = four_particle_runs.multipliers(system, start[:24])
     np.testing.assert_allclose(held, [0.0, 1.7 * 2.3 / 4.0 * (20.0 / 17.0) ** 2], atol=1e-14)
 
 
@@ -71,7 +72,7 @@ def test_momenta_without_dissipation(gradient, kept, compiled):
     """
     found = integrate(
         four_particles(0.0),
-        four_particle.START,
+        four_particle_system.START,
         equal_steps(0.01, 1.0),
         method=DiscreteGradient(gradient, compiled=compiled),
     )
@@ -96,8 +97,8 @@ def test_orders_against_the_eliminated_equations():
 
     Slopes over 0.005 to 0.0025 s still carry 0.15 of higher orders.
     """
-    rows = list(four_particle.converge(1.0, ("gonzalez",), counts=(20, 40)))
-    found = four_particle.orders(rows, "gonzalez")
+    rows = list(four_particle_runs.converge(1.0, ("gonzalez",), counts=(20, 40)))
+    found = four_particle_runs.orders(rows, "gonzalez")
     for name, order in {"q4": 2, "v4": 2, "lam1_at_middle": 2, "lam1_at_end": 1}.items():
         assert found[name] == pytest.approx(order, abs=0.2)
     assert rows[-1]["q4"] < 3e-6 and rows[-1]["v4"] < 2e-5 and rows[-1]["lam1_at_middle"] < 3e-4
@@ -113,11 +114,11 @@ def out(tmp_path_factory):
 def test_summary(out):
     summary = json.loads((out / "summary.json").read_text())
     assert summary["H0"] == pytest.approx(20.0 / 17.0, abs=1e-15)
-    exact = four_particle.reference(1.0, 0.5)
+    exact = four_particle_runs.reference(1.0, 0.5)
     end = four_particles(1.0).H(np.append(exact(0.5), [0.0, 0.0]))
     assert summary["H_end"] == pytest.approx(end, abs=5e-5)  # order 2, 2e-5 measured with h = 0.01
     np.testing.assert_allclose(summary["q4_end"], exact(0.5)[9:12], atol=1e-4)  # order 2
-    held = four_particle.multipliers(four_particles(1.0), exact(summary["lambda_time"]))
+    held = four_particle_runs.multipliers(four_particles(1.0), exact(summary["lambda_time"]))
     assert summary["lambda_time"] == pytest.approx(0.495)
     np.testing.assert_allclose(summary["lambda_end"], held, atol=0.04)  # 2 % of 1.3, order 2
     assert summary["balance_residual_max"] <= 1e-13 and summary["position_drift_max"] <= 1e-13

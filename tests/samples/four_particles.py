@@ -1,6 +1,7 @@
 """The four-particle system of [dg] sec. 6.3, as the case has it, for tests of the library."""
 
-from cases.four_particle import (
+from cases.four_particle_runs import momenta
+from cases.four_particle_system import (
     ALPHA,
     MASSES,
     PARTS,
@@ -10,7 +11,6 @@ from cases.four_particle import (
     constraint_jacobian,
     constraints,
     four_particles,
-    momenta,
     springs,
 )
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from four_particles import START, M, constraint_jacobian, constraints, four_particles, momenta
 
-from cases.four_particle import constraint_rates, reference
+from cases.four_particle_runs import reference
+from cases.four_particle_system import constraint_rates
 from flexph import PHDAE, integrate
 from flexph.discrete_gradients import Constraints, holonomic, with_constraints
 from flexph.methods import by_name
