@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from case_runs import run_case as run
+from case_commands import run_case as run
 
 from cases import boost_converter, controlled_lc, lc_circuit, rlc_graph
 

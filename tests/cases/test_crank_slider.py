@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from case_runs import read_table
-from case_runs import run_case as run
+from case_commands import read_table
+from case_commands import run_case as run
 
 from cases import crank_slider
 from flexph import Solution

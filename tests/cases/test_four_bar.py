@@ -6,8 +6,8 @@ import json
 import meshio
 import numpy as np
 import pytest
-from case_runs import read_table
-from case_runs import run_case as run
+from case_commands import read_table
+from case_commands import run_case as run
 
 from cases import four_bar
 

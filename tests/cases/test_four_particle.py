@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from case_runs import run_case
+from case_commands import run_case
 
 from cases import four_particle_runs, four_particle_system
 from cases.four_particle_runs import drifts, solve

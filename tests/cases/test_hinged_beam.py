@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from case_runs import read_table, run_case
+from case_commands import read_table, run_case
 from motion_files import body_in
 
 from cases import hinged_beam, hinged_beam_methods

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from case_runs import run_case
+from case_commands import run_case
 
 from cases import index_one
 from cases.index_one import completions, quadratic, quartic

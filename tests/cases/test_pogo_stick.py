@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from case_runs import run_case
+from case_commands import run_case
 
 import flexph
 from cases import pogo_stick

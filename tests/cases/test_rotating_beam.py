@@ -8,7 +8,7 @@ from functools import partial
 import meshio
 import numpy as np
 import pytest
-from case_runs import run_case
+from case_commands import run_case
 from covering import covering
 from numpy.polynomial import Legendre, Polynomial
 from numpy.polynomial.legendre import leggauss

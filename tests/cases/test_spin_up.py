@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from case_runs import run_case
+from case_commands import run_case
 from motion_files import body_in
 from scipy.integrate import solve_ivp
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from case_runs import run_case
+from case_commands import run_case
 
 from cases import van_der_pol
 from cases.van_der_pol import branch, characteristic, other_current, solve
