@@ -68,8 +68,8 @@ class Joined:
         self.controllers = [ContinuousLoop(name, c, mechanism, slices) for name, c in controllers.items()]
         feedback = {name: c for name, c in given.items() if isinstance(c, StateFeedback)}
         self.feedback = [FeedbackLoop(name, c, mechanism) for name, c in feedback.items()]
-        for own in self.feedback:
-            own.go_on(states.get(own.name))
+        for loop in self.feedback:
+            loop.go_on(states.get(loop.name))
         self._inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
         entries = [np.arange(into.start, into.stop) for c in self.controllers for _, _, into, _ in c.joined]
         self.entries = np.concatenate([*entries, *(c.entries for c in self.feedback)])

@@ -258,8 +258,13 @@ def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
 @_run_of.register
 def _of_mechanism(system: Mechanism, method: Method | None) -> Callable[..., Any]:
     if method is None or isinstance(method, MechanismMethod):
-        parts = {"steps_of": steps_with_contacts, "blocks_of": blocks_with_contacts}
-        return partial(run_mechanism, system, method=method or Exact(), **parts)
+        return partial(
+            run_mechanism,
+            system,
+            method=method or Exact(),
+            steps_of=steps_with_contacts,
+            blocks_of=blocks_with_contacts,
+        )
     if method.compiled:
         raise ValueError(f"compiled=True of a mechanism is for Exact and Exact4, got {method}")
     return partial(integrate_mechanism, system, method=_general(method))

@@ -84,6 +84,6 @@ class CompiledFlight:
         """What time prescribes between two times [s]; all but the inputs is asked for once where it is constant."""
         inputs = self._blocks.exact.forcing.at(float(0.5 * (times[0] + times[1])))[None]
         if self._table is None:
-            between = self._blocks.table(np.linspace(*times, 3))._replace(inputs=inputs)
+            between = self._blocks.table(np.linspace(times[0], times[1], 3))._replace(inputs=inputs)
             self._table = between if all(len(part) == 1 for part in between[1:]) else ()
         return (self._table or self._blocks.table(times))._replace(times=times, inputs=inputs)

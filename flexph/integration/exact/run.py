@@ -96,8 +96,9 @@ def _compiled(
     if reason := numpy_because(mechanism, method):
         return None, f"NumPy, as {reason}"
     if blocks_of is None:
-        from .block_steppers import blocks_of
+        from .block_steppers import blocks_of as blocks_alone
 
+        blocks_of = blocks_alone
     (grid, options), blocks = asked, blocks_of(mechanism, stepper)
     kept = kept_signature(options.checkpoint).get("steps by")
     is_short = may_be_short(mechanism, method, blocks.cost * (grid.size - 1)) and not blocks.compiled.is_compiled()

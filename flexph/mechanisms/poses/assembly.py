@@ -46,8 +46,8 @@ in the energy balance of the first step."""
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
     """See :meth:`flexph.Mechanism.assemble`."""
     check.number("time", time)
-    alone = ({name: [place] for name, place in given.items()} for given in (fixed, guess))
-    centres, rotations, free = (array[0] for array in places_of(mechanism, *alone, 1))
+    one_fixed, one_guess = ({name: [place] for name, place in given.items()} for given in (fixed, guess))
+    centres, rotations, free = (array[0] for array in places_of(mechanism, one_fixed, one_guess, 1))
     centres_only = free & ~np.isin(np.arange(free.size), _columns(mechanism)[1])
     closure, at = _Closure(mechanism, time), (centres, rotations)
     at = closure.closed(at, centres_only)  # positions first: they are linear

@@ -136,8 +136,8 @@ def assemble_all(
     centres, rotations, free = places_of(mechanism, fixed, guess, count)
 
     def alone(i: int) -> Pose:
-        of_one = ({name: given[i] for name, given in own.items()} for own in (fixed, guess))
-        return assemble(mechanism, *of_one, time)
+        own_fixed, own_guess = ({name: given[i] for name, given in own.items()} for own in (fixed, guess))
+        return assemble(mechanism, own_fixed, own_guess, time)
 
     if not _are_plain(mechanism) or np.any(free != free[0]):
         return stacked([alone(i) for i in range(count)])
