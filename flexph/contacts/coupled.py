@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ..numerics.arrays import Array
+from .complementarity import SOLVED
 from .cones import Cones, Linear
 
 WEIGHT = 1e-6
@@ -25,7 +26,8 @@ WEIGHT = 1e-6
 class Pattern(NamedTuple):
     """Entries of [[K, −Aᵀ], [S R, T]] with all contacts, by columns, and where their values come from.
 
-    ``row`` and ``column`` of each; ``source`` is its place among the values of K, −A, R, S and T behind each other.
+    ``row`` and ``column`` of each; ``source`` is its place among the values of K, −A, R, S and T behind each other, the
+    last of them those of friction in the normal conditions, which Newton's method has none of.
     """
 
     row: Array
@@ -37,7 +39,9 @@ class Pattern(NamedTuple):
 class Coupled(NamedTuple):
     """K (n, n) by columns, A and R (m, n) by rows, and q (n,), y₀ and Λ₀ (m,).
 
-    ``size`` is what rates are sums of; ``factors`` are the last ones with the sets they are of, where K, A and R stay.
+    ``size`` is what rates are sums of, ``enough`` the defect over their scale of what is solved, and ``weight`` that
+    on what changes, over the diagonal of D; ``factors`` are the last ones with the sets they are of, where K, A and R
+    stay.
     """
 
     K: Any
@@ -50,6 +54,8 @@ class Coupled(NamedTuple):
     size: float
     pattern: Pattern
     factors: dict[bytes, tuple[Array, Any]] | None = None
+    enough: float = SOLVED
+    weight: float = WEIGHT
 
     @property
     def scale(self) -> float:
@@ -66,17 +72,23 @@ class Coupled(NamedTuple):
         moved: Array = self.rates + self.moved @ z
         return moved
 
-    def factored(self, now: Linear, on_normal: Array, weight: float = WEIGHT) -> tuple[Array, Any]:
+    def factored(
+        self, now: Linear, on_normal: Array, weight: float = WEIGHT, across: Array | None = None
+    ) -> tuple[Array, Any]:
         """Which impulses are unknown, and the factors of their conditions with z.
 
-        ``on_normal`` (c,) are weights of the normal impulses in their own conditions, ``weight`` is that on what
-        changes along the tangents, over the diagonal of D.
+        ``on_normal`` (c,) are weights of the normal impulses in their own conditions, ``across`` (t, c) those of the
+        others in them; ``weight`` is that on what changes along the tangents, over the diagonal of D.
         """
         frictional, pattern = ~now.open & (self.cones.friction > 0.0), self.pattern
         held = np.concatenate([~now.open, *[frictional] * len(now.on_normal)])
         keep = np.concatenate([np.ones(pattern.n, dtype=bool), held])
         own, place = keep[pattern.row] & keep[pattern.column], np.cumsum(keep) - 1
         size, values = int(place[-1]) + 1, self._values(now, on_normal, weight)
+        if across is None:
+            own &= pattern.source < values.size
+        else:
+            values = np.concatenate([values, across.ravel()])
         starts = np.concatenate([[0], np.cumsum(np.bincount(place[pattern.column[own]], minlength=size))])
         matrix = sparse.csc_array((values[pattern.source[own]], place[pattern.row[own]], starts), shape=(size, size))
         return held, splu(matrix, permc_spec="COLAMD")
@@ -103,6 +115,8 @@ def pattern_of(K: Any, acting: Any, moved: Any, count: int) -> Pattern:
         rows, columns = [*rows, n + (1 + i) * count + at], [*columns, n + (1 + j) * count + at]
     for i in range(t):
         rows, columns = [*rows, n + (1 + i) * count + at], [*columns, n + at]
+    for i in range(t):
+        rows, columns = [*rows, n + at], [*columns, n + (1 + i) * count + at]
     row, column = np.concatenate(rows), np.concatenate(columns)
     order = np.lexsort((row, column))
     return Pattern(row[order], column[order], order, n)

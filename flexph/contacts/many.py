@@ -1,12 +1,13 @@
 """Impulses of many contacts between bodies: z and Λ together, with all contacts at once.
 
 The semismooth Newton method of :mod:`.complementarity` on the sparse problem; where it cycles, from points of the
-interior point method, and with a weight on what changes. What acts on each other and is not solved so goes to the
-dense methods.
+interior point method, with a weight on what changes, and from minima for slips that follow. A few contacts that act
+on each other and are not solved so go to the dense methods.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,15 +16,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from ..numerics.arrays import Array
-from .complementarity import EXACT, SOLVED, Impulses, Problem, solve_one
+from .complementarity import EXACT, Impulses, Problem, solve_one
 from .cones import Linear
-from .coupled import WEIGHT, Coupled
+from .coupled import Coupled
 from .interior import interior_points
 
 STEPS, POLISHED = 12, 4
 """Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
-
-
+MINIMA, DENSE = 40, 60
+"""Minima for slips that follow, and contacts of the plane up to which dense methods are tried."""
 DAMPED, DAMPINGS, WEIGHTS = 150, (1e-2, 1e-3, 1e-1, 1e-2), (1e-8, 1e3)
 """Newton steps with a weight on what changes, the weights they begin with, over the diagonal of D, and their range."""
 
@@ -35,19 +36,68 @@ class Solved(NamedTuple):
     z: Array
 
 
-def solve_coupled(problem: Coupled, start: Array) -> Solved:
-    """The impulses and what they change, from a change; look at their ``defect``. RuntimeError where K is singular."""
-    best = _newton(problem, start, problem.given, STEPS)
-    if best.impulses.defect > SOLVED and problem.rates.size <= 2 * problem.cones.contacts:
-        for near in interior_points(problem):
-            best = min(best, _newton(problem, *near, POLISHED), key=lambda tried: tried.impulses.defect)
-            if best.impulses.defect <= SOLVED:
-                break
-    for weight in DAMPINGS if best.impulses.defect > SOLVED else ():
-        best = min(best, _damped(problem, best, weight), key=lambda tried: tried.impulses.defect)
-        if best.impulses.defect <= SOLVED:
+def solve_coupled(problem: Coupled, start: Array, *, resting: bool = False) -> Solved:
+    """The impulses and what they change, from a change; look at their ``defect``. RuntimeError where K is singular.
+
+    Of bodies that were ``resting`` those impulses that hold them there, where there are such: with friction others may
+    obey the laws, too.
+    """
+    best, enough = _newton(problem, start, problem.given, STEPS), problem.enough
+    plane = problem.cones.contacts < problem.rates.size <= 2 * problem.cones.contacts
+    if resting and plane and not _rests(problem, best):
+        held = _polished(problem, interior_points(problem, np.zeros(problem.cones.contacts)))
+        if held is not None and _rests(problem, held):
+            return held
+    if best.impulses.defect > enough and problem.rates.size <= 2 * problem.cones.contacts:
+        best = _polished(problem, interior_points(problem)) or best
+    if best.impulses.defect > enough:
+        best = min(best, _damped(problem, best, DAMPINGS[0]), key=_defect)
+    if best.impulses.defect > enough and plane:
+        best = min(best, _by_minima(problem), key=_defect)
+    for weight in DAMPINGS[1:] if best.impulses.defect > enough else ():
+        best = min(best, _damped(problem, best, weight), key=_defect)
+        if best.impulses.defect <= enough:
             break
-    return best if best.impulses.defect <= SOLVED else _apart(problem, best)
+    return best if best.impulses.defect <= enough else _apart(problem, best)
+
+
+def _defect(solved: Solved) -> float:
+    return solved.impulses.defect
+
+
+def _rests(problem: Coupled, solved: Solved) -> bool:
+    """Whether contacts that have impulses do not move."""
+    normal, rates = solved.impulses.normal, np.abs(problem.at(solved.z)).reshape(-1, problem.cones.contacts)
+    moving = float(rates[:, normal > 0.0].max(initial=0.0))
+    return solved.impulses.defect <= problem.enough and moving <= problem.enough * problem.scale
+
+
+def _polished(problem: Coupled, points: Iterator[tuple[Array, Array]]) -> Solved | None:
+    """The best that Newton's method finds from some points, the first that is solved; None where there are none."""
+    best: Solved | None = None
+    for near in points:
+        found = _newton(problem, *near, POLISHED)
+        best = found if best is None else min(best, found, key=_defect)
+        if best.impulses.defect <= problem.enough:
+            break
+    return best
+
+
+def _by_minima(problem: Coupled) -> Solved:
+    """From the minima for slips that follow those of the minimum before."""
+    slips = np.zeros(problem.cones.contacts)
+    best: Solved | None = None
+    for _ in range(MINIMA):
+        points = list(interior_points(problem, slips))
+        if not points:
+            break
+        z, x = points[-1]
+        found = _newton(problem, z, x, POLISHED)
+        best = found if best is None else min(best, found, key=_defect)
+        if best.impulses.defect <= problem.enough:
+            break
+        slips = np.abs(problem.at(z)[slips.size :])
+    return best or judged_at(problem, np.zeros(problem.push.size), problem.given)
 
 
 def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
@@ -65,7 +115,7 @@ def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
         better = found.impulses.defect < best.impulses.defect
         best = found if better else best
         defect = best.impulses.defect
-        if defect <= EXACT or (defect <= SOLVED and not better) or not np.isfinite(found.impulses.defect):
+        if defect <= EXACT or (defect <= problem.enough and not better) or not np.isfinite(found.impulses.defect):
             break
     return best
 
@@ -95,7 +145,7 @@ class _Factors:
             self._seen.add(key)
             if key not in kept:
                 kept.clear()
-                kept[key] = p.factored(now, WEIGHT / p.cones.normal_step)
+                kept[key] = p.factored(now, p.weight / p.cones.normal_step, p.weight)
             self._sets, (self._held, self._lu) = sets, kept[key]
         return _stepped(p, (z, x), now, (self._held, self._lu))
 
@@ -122,21 +172,23 @@ def _damped(problem: Coupled, start: Solved, weight: float) -> Solved:
         found = judged_at(problem, z, x)
         defect = found.impulses.defect
         best = found if defect < best.impulses.defect else best
-        if best.impulses.defect <= SOLVED or not np.isfinite(defect):
+        if best.impulses.defect <= problem.enough or not np.isfinite(defect):
             break
         weight, before = float(np.clip(weight * (0.5 if defect < before else 2.0), *WEIGHTS)), defect
     return best
 
 
 def _apart(problem: Coupled, best: Solved) -> Solved:
-    """The impulses with those of contacts that act on each other and are not solved by the dense methods."""
+    """The impulses with those of a few contacts that act on each other and are not solved by the dense methods."""
     cones, solve, x = problem.cones, splu(problem.K, permc_spec="COLAMD").solve, best.impulses.flat
     count, m, rates = cones.contacts, x.size, problem.at(best.z)
     missed = np.abs(cones.missed(x, rates)).reshape(-1, count).max(axis=0) / problem.scale
     pattern = sparse.block_array([[abs(problem.K), abs(problem.acting).T], [abs(problem.moved), None]])
     group = connected_components(pattern, directed=False)[1][-m:].reshape(-1, count)[0]
-    for own in np.unique(group[missed > SOLVED]):
+    for own in np.unique(group[missed > problem.enough]):
         index = np.flatnonzero(group == own)
+        if index.size > DENSE and m <= 2 * count:
+            continue
         rows = (np.arange(m // count)[:, None] * count + index).ravel()
         D = problem.moved[rows] @ solve(problem.acting[rows].T.toarray())
         part = Problem(D, rates[rows] - D @ x[rows], cones.friction[index], problem.size)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...contacts.complementarity import SOLVED, Impulses
+from ...contacts.coupled import WEIGHT
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.jacobians.blocks import flatten, unflatten
@@ -20,7 +21,7 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..exact.iterate import evaluated, gap_sizes, is_balanced, is_open, minus
 from ..exact.newton import Converged
-from .linearised import DenseStep, SparseStep, dense_step, rates_of, sparse_step
+from .linearised import Accuracy, DenseStep, SparseStep, dense_step, rates_of, sparse_step
 
 ITERATIONS, STALLED = 60, 8
 """Iterations, and after how many in which no change was half of the least one before they are given up."""
@@ -30,6 +31,12 @@ SETTLED, NEAR, STAGNATED, RESOLVED, UNSOLVED, AFAR = 1e-15, 1e-3, 1e-8, 1e-13, 1
 """Change of velocities that ends the iteration, done or to be expected next, from which on matrices stay, and at which
 it may stagnate; defect of the complementarity that further iterations do not better, and those beyond which no law is
 found: at the end, and on the way there."""
+KEEPS = 0.1
+"""Change over the last one up to which matrices stay."""
+STIFFER, WEIGHTS = 10.0, 1e-2
+"""What the weight on what changes grows by where redundant impulses go on changing, and the largest one."""
+ROUGH = 1e-6
+"""Defect of the complementarity that is enough on the way, as linearised gaps of redundant contacts disagree."""
 
 
 class Closed(NamedTuple):
@@ -56,18 +63,19 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         RESOLUTION * coordinate_size(a, step.start.r) / step.h
     )  # gaps of joints at the start, which the end has not
     linear: DenseStep | SparseStep | None = None
-    least, since = np.inf, 0
+    least, since, weight = np.inf, 0, WEIGHT
     for iteration in range(1, ITERATIONS + 1):
         iterate = evaluated(a, _pushed(a, step, index, impulses), x)
         if sides is None:
             linear = dense_step(a, iterate, index, (iteration, size, impulses))
         else:
             assert not isinstance(linear, DenseStep)
-            if linear is not None and size <= NEAR:
+            if linear is not None and size <= NEAR and size <= KEEPS * previous:
                 linear = linear.again(a, iterate, index)
             else:
                 linear = sparse_step(a, iterate, index, sides, linear)
-        found, change = linear.solved(impulses, unresolved / SOLVED)
+        enough = max(SOLVED, min(ROUGH, size * size))
+        found, change = linear.solved(impulses, Accuracy(unresolved / SOLVED, enough, weight))
         if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
         before, lam = flatten(a, x), x.lam.size
@@ -85,6 +93,7 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
             if refined is not None:
                 x = refined
                 break
+            weight = min(STIFFER * weight, WEIGHTS)
         least, since = (size, iteration) if size < 0.5 * least else (least, since)
         if iteration - since >= STALLED:
             raise StepFailed("the contacts of the step did not settle", iteration, size)

@@ -26,12 +26,23 @@ from ...kernels.values import Means, Solve
 from ...numerics.arrays import Array, dense
 from ..exact.iterate import Iterate, factored
 
+RESTING = 1e-9
+"""Velocity at the start of a step over the largest in it up to which bodies are at rest."""
+
 
 class Change(NamedTuple):
     """Impulses that the laws want, and the change of the mean velocities and multipliers (n_v + g,) with them."""
 
     impulses: Impulses
     change: Array
+
+
+class Accuracy(NamedTuple):
+    """What rates are sums of at least, and for sparse matrices the defect that is enough, and the weight on changes."""
+
+    size: float
+    enough: float
+    weight: float
 
 
 class DenseStep(NamedTuple):
@@ -48,9 +59,9 @@ class DenseStep(NamedTuple):
     terms: float
     pressed: Pressed | None
 
-    def solved(self, given: Array, size: float) -> Change:
-        """The impulses near those given, with rates that are sums of this size at least."""
-        problem = self.problem._replace(size=max(self.terms, size))
+    def solved(self, given: Array, wanted: Accuracy) -> Change:
+        """The impulses near those given."""
+        problem = self.problem._replace(size=max(self.terms, wanted.size))
         found = solve(problem, given) if self.pressed is None else solve_pressed(problem, self.pressed, given)
         return Change(found, self.free + self.spread @ (found.flat - given))
 
@@ -76,11 +87,13 @@ class SparseStep(NamedTuple):
     h: float
     terms: float
     free: float
+    resting: bool
 
-    def solved(self, given: Array, size: float) -> Change:
+    def solved(self, given: Array, wanted: Accuracy) -> Change:
         """See :class:`DenseStep`."""
-        problem = self.problem._replace(given=given, size=max(self.terms, self.free, size))
-        found = solve_coupled(problem, self.start)
+        size = max(self.terms, self.free, wanted.size)
+        problem = self.problem._replace(given=given, size=size, enough=wanted.enough, weight=wanted.weight)
+        found = solve_coupled(problem, self.start, resting=self.resting)
         change = found.z[: self.velocities + self.multipliers].copy()
         change[self.velocities :] /= self.h
         return Change(found.impulses, change)
@@ -163,7 +176,9 @@ def sparse_step(a: Arrays, iterate: Iterate, index: Array, sides: Sides, known: 
     problem = Coupled(
         K, acting, moved, push, now, np.zeros(now.size), laws, 0.0, pattern_of(K, acting, moved, index.size), {}
     )
-    return SparseStep(partial(_corrected, a, K, h), problem, start, n, g, h, terms, free)
+    v = flatten(a, Means(iterate.step.start.v, iterate.step.start.omega, iterate.step.start.du, np.zeros(0)))
+    resting = known is None and float(np.abs(v).max()) <= RESTING * max(terms, free)
+    return SparseStep(partial(_corrected, a, K, h), problem, start, n, g, h, terms, free, resting)
 
 
 def _push(a: Arrays, iterate: Iterate, size: int) -> Array:

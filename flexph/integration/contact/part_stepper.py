@@ -28,8 +28,8 @@ from ..exact.step import ExactStepper, InitialValueProblem, StepStart
 from .closing import Closed, close
 from .parts import Flight, Part
 
-MANY = 30
-"""Velocities from which on matrices are sparse."""
+MANY, DENSE = 30, 60
+"""Velocities from which on matrices are sparse, and contacts of the plane up to which dense ones may follow."""
 STILL, SLIPPING = 1e-12, 1e-9
 """Slip of a bearing over its terms up to which it rests, and share of its bound below which it sticks."""
 NONE = np.zeros(0, dtype=int)
@@ -203,7 +203,7 @@ class PartStepper(ExactStepper):
         """The solved step; by dense matrices where nearly redundant impulses do not settle with sparse ones."""
         sides = self._sides(closed)
         if sides is not None:
-            with suppress(StepFailed):
+            with suppress(*([StepFailed] if closed.size <= DENSE or self.arrays.dim == 3 else [])):
                 return close(self.arrays, step, guess, (closed, impulses), sides)
         return close(self.arrays, step, guess, (closed, impulses))
 

@@ -174,3 +174,43 @@ def test_a_hexagonal_stack_that_spreads_meets_its_laws():
     run = integrate(mechanism, start, 0.005 * np.arange(4), method=Exact(contact="steps"))
     assert run.ledger.complementarity_residual.max() <= 1e-10
     assert run.ledger.residual.max() <= 1e-11 * run.ledger.scale
+
+
+@pytest.mark.parametrize(
+    ("wide", "steps"),
+    [(7, 3), pytest.param(7, 100, marks=pytest.mark.slow), pytest.param(13, 100, marks=pytest.mark.slow)],
+)
+def test_a_triangular_stack_without_walls_stands(wide, steps):
+    """Of 28 and 91 equal discs: with this friction forces in the cones can hold it, others let it slide apart."""
+    mechanism, start, places = triangle(wide, friction=0.8)
+    solution = integrate(mechanism, start, 5e-3 * np.arange(steps + 1), method=Exact(contact="steps"))
+    for name, place in places.items():
+        assert np.abs(solution[f"{name}.centre"] - place[:2]).max() < 1e-15
+    assert np.abs(solution.ledger.residual).max() < 1e-15 * solution.ledger.scale
+    # a round-off of the positions over the step, 4e-14 m/s, over the velocity of half a step of free fall
+    assert solution.ledger.complementarity_residual.max() < 5e-12
+
+
+@pytest.mark.slow
+def test_a_triangular_stack_that_slides_apart_meets_its_laws():
+    """28 discs with less friction than would hold them, dropped by 1 mm: more contacts than needed, nearly singular."""
+    mechanism, start, _ = triangle(7, friction=0.3, height=1e-3)
+    run = integrate(mechanism, start, 5e-3 * np.arange(101), method=Exact(contact="steps"))
+    assert run.ledger.complementarity_residual.max() <= 1e-12
+    assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
+
+
+def triangle(wide, friction, height=0.0):
+    """Equal discs in a hexagonal heap on a floor, the lowest row so many, and where they are."""
+    radius, law = 0.05, Rigid(friction=friction)
+    places = {
+        f"d{j}_{i}": (radius * (2.0 * i + j), height + radius * (1.0 + math.sqrt(3.0) * j), 0.0)
+        for j in range(wide)
+        for i in range(wide - j)
+    }
+    bodies = {name: rigid.body(1.0, inertia=0.5 * radius**2, ports={"centre": (0.0, 0.0)}) for name in places}
+    discs = [Sphere(f"{name}.centre", radius) for name in bodies]
+    floor = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    touching = [contact(discs, floor, law, name="floor"), mutual_contact(discs, law, name="discs")]
+    mechanism = connect(bodies, touching, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess=places)), places
