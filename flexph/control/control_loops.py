@@ -72,6 +72,11 @@ class ControlLoops:
 
         return len(self.feedback) == len(self._loops) > 0 and are_compiled(self.feedback)
 
+    @cached_property
+    def read_steps(self) -> bool:
+        """Whether some of those that are called read what the last step leaves."""
+        return any(loop.of_step for loop in self._loops)
+
     def begin_calls(self) -> None:
         """Let feedback in compiled loops go on from where the last calls were."""
         for c, loop in zip(self.feedback, self._loops, strict=True):
@@ -115,7 +120,7 @@ class ControlLoops:
 
     def follow(self, step: Any, length: float) -> None:
         """Know what a step of a length [s] leaves, where controllers read forces of steps."""
-        if any(loop.of_step for loop in self._loops):
+        if self.read_steps:
             row = step.row()
             self.last = LastStep(row["multipliers"], row["flows"], length)
 

@@ -488,8 +488,8 @@ class _Chunk:
         return True
 
     def _last(self, k: int) -> LastStep:
-        """What the step before the k-th one leaves."""
-        if not k:
+        """What the step before the k-th one leaves, if any controller reads that."""
+        if not (k and self.loops.read_steps):
             return self.loops.last
         return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], float(self.times[k] - self.times[k - 1]))
 
