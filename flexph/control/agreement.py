@@ -58,11 +58,19 @@ class CompiledAgreement:
         )
         self._arrays = Agreement(*given)
         self._arrays.tried[:] = joined.guess()
+        self._acting = linear.acting.copy()
+        self.hold(0)
         np.add.at(self.inputs, joined.entries, self._arrays.tried)
         self._laid = Laid(self._arrays)
         with announced():
             self.address = address_of(agree, (0, 0))
         self.data = self._laid.address
+
+    def hold(self, step: int) -> None:
+        """Let what others hold now act on the controllers from a step on."""
+        held = [c.held for c in self.joined.controllers]
+        if held:
+            self._linear.acting[step:] = self._acting[step:] + np.concatenate(held)
 
     def commit(self, done: int) -> None:
         """Let the controllers go on from the last of so many steps."""

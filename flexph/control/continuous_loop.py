@@ -46,8 +46,22 @@ class ContinuousLoop:
         self.size = max(s.stop for s in ports.values())
         self._references = Forcing(ports, given.references)
         self._inputs = Forcing(ports, given.inputs)
+        self.free = [port for port in ports if port not in given.ports]
+        self.held = np.zeros(self.size)
         self.outside = [*given.references, *given.inputs]
-        self.spans = [ports[port] for port in self.outside]
+
+    @property
+    def spans(self) -> list[slice]:
+        """The inputs of ports at which something acts from outside."""
+        return [self.given.system.ports[port] for port in self.outside]
+
+    def hold(self, held: Array) -> None:
+        """Take what others hold at the ports that are not joined, (m,), which is written over, as acting from outside.
+
+        Whatever it is, its work is booked.
+        """
+        self.held = held
+        self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
 
     def start_from(self, known: Array | None) -> Array:
         """Its state at the start of a run: where the last one ended, or as given."""
@@ -57,13 +71,13 @@ class ContinuousLoop:
     def acting(self, span: tuple[float, float]) -> Array:
         """What acts from outside over a step, (m,)."""
         t0, t1 = span
-        inputs = self._inputs.at(0.5 * (t0 + t1))
+        inputs = self._inputs.at(0.5 * (t0 + t1)) + self.held
         if not self.given.references:
             return inputs
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
 
     def acting_over(self, times: Array) -> Array:
-        """The same of all steps between times, (k, m)."""
+        """The same of all steps between times, (k, m), without what is held."""
         inputs, h = self._inputs.over(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:
             return np.broadcast_to(inputs, (h.size, inputs.shape[1]))

@@ -34,7 +34,7 @@ Controller = Sampled | Continuous | StateFeedback
 
 
 class ControlLoops:
-    """The controllers of a run: the inputs that they hold, and the times at which they are called.
+    """The controllers of a run: the inputs of the mechanism that they hold, and the times at which they are called.
 
     Two that set the same port are refused. ``joined`` are those within the step, None where there are none, and
     ``last`` is what the last step left: before the first one the multipliers of the start, and no length.
@@ -52,18 +52,33 @@ class ControlLoops:
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         self.feedback = [FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)]
         held = {c.name: _held(c) for c in self.feedback}
-        self._loops = [CalledLoop(name, held.get(name, c), model, start) for name, c in called.items()]
-        self.held = np.zeros(sum(part.stop - part.start for part in model.network.input_slices.values()))
+        ports = self._ports(model, called)
+        self._loops = [CalledLoop(name, held.get(name, c), model, start, ports) for name, c in called.items()]
         for loop in self._loops:
             if loop.name in start.controllers:
-                loop.go_on(start.controllers[loop.name], start.time, self.held)
+                loop.go_on(start.controllers[loop.name], start.time, self._held)
                 self.last = loop.last or self.last
         self._check()
+
+    def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
+        """All ports that are set, with room for what is held: of the mechanism, free ones of continuous controllers."""
+        ports = dict(model.network.input_slices)
+        end = count = sum(part.stop - part.start for part in ports.values())
+        within = [] if self.joined is None or not called else self.joined.controllers
+        self._held = np.zeros(count + sum(c.size for c in within))
+        for c in within:
+            c.hold(self._held[end : end + c.size])
+            for port in c.free:
+                part = c.given.system.ports[port]
+                ports[f"{c.name}: {port}"] = slice(end + part.start, end + part.stop)
+            end += c.size
+        self.held = self._held[:count]
+        return ports
 
     def memories(self) -> dict[str, Any]:
         """What all but the continuous controllers go on from in another run, by name."""
         within = {} if self.joined is None else {c.name: {"near": c.near} for c in self.joined.feedback}
-        return {loop.name: loop.left(self.held, self.last) for loop in self._loops} | within
+        return {loop.name: loop.left(self._held, self.last) for loop in self._loops} | within
 
     @cached_property
     def are_called_compiled(self) -> bool:
@@ -114,7 +129,7 @@ class ControlLoops:
         others = False
         for loop in self._loops:
             if loop.due() <= time + FITS * loop.given.period:
-                others |= loop.call(time, x, last, self.held)
+                others |= loop.call(time, x, last, self._held)
         if others:
             self._check()
 
@@ -157,11 +172,11 @@ class ControlLoops:
             for loop in self._loops
         }
         joined = {} if self.joined is None else {"joined": self.joined.kept()}
-        return {"held": self.held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
+        return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
 
     def restore(self, kept: Any) -> None:
         """Set what was kept."""
-        self.held[:] = kept["held"]
+        self._held[:] = kept["held"]
         last = kept["last"]
         self.last = LastStep(np.asarray(last["multipliers"]), np.asarray(last["flows"]), float(last["length"]))
         if self.joined is not None:

@@ -31,7 +31,8 @@ class Sampled:
     ----------
     function : callable
         ``function(time, sensors)`` with readings by name returns inputs by external port: numbers, or arrays of their
-        size. With a ``memory`` it is ``function(time, sensors, memory)`` and returns the inputs and its new memory.
+        size. Ports of a :class:`Continuous` that are not joined are such, too, by the names ``controller: port``. With
+        a ``memory`` it is ``function(time, sensors, memory)`` and returns the inputs and its new memory.
     period : float
         Time between two calls [s].
     sensors : dict
@@ -81,7 +82,7 @@ class Sampled:
 class CalledLoop:
     """A controller in a run: its sensors, when it is called next, what it remembers and what it holds."""
 
-    def __init__(self, name: str, controller: Sampled, model: Model, start: State) -> None:
+    def __init__(self, name: str, controller: Sampled, model: Model, start: State, ports: Mapping[str, slice]) -> None:
         self.name, self.given, self._told = name, controller, f"controller {name!r}"
         of_step = {sensor: getattr(own, "of_step", None) for sensor, own in controller.sensors.items()}
         try:
@@ -89,7 +90,7 @@ class CalledLoop:
             self.of_step = {sensor: own(model, start.anchors) for sensor, own in of_step.items() if own is not None}
         except ValueError as error:
             raise ValueError(f"controller {name!r}: {error}") from None
-        self.ports, self.start = model.network.input_slices, start.time
+        self.ports, self.start = ports, start.time
         self.calls, self.memory = 0, controller.memory
         self.near: list[float] | None = None
         self.outputs: tuple[str, ...] = ()
@@ -103,9 +104,7 @@ class CalledLoop:
 
     def go_on(self, known: Mapping[str, Any], time: float, held: Array) -> None:
         """Begin at a time with what the controller of this name had at the end of another run."""
-        if not (
-            isinstance(known, Mapping) and known.keys() >= {"memory", "near", "inputs", "since", "period", "calls"}
-        ):
+        if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
             raise ValueError(f"state of {self._told} must be what the final state of a run has of one that is called")
         period, own = float(known["period"]), self.given.period
         due = known["since"] + known["calls"] * period

@@ -39,6 +39,7 @@ from .step import ExactStepper, StepResult, StepStart
 from .step import Stepper as OneStep
 
 if TYPE_CHECKING:
+    from ...control.agreement import CompiledAgreement
     from ...mechanisms.mechanism import Mechanism
 
 FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
@@ -396,12 +397,14 @@ class _Chunk:
         else:
             self._take_joined(joined)
 
-    def _take_in_one(self, within: Within) -> None:
+    def _take_in_one(self, within: Within, agreement: CompiledAgreement | None = None) -> None:
         """Steps in one loop, which calls those whose outputs are held."""
         times, states, start = self.times.tolist(), self.rows.state, self.run.start.x
 
         def call(k: int) -> None:
             self.loops.call(times[k], states[k - 1] if k else start, self._last(k))
+            if agreement is not None:
+                agreement.hold(k)
 
         answering, solved, due = Answering(call), np.zeros(1, dtype=np.int64), self.loops.due(self.times[:-1])
         asked: Any = None
@@ -436,7 +439,7 @@ class _Chunk:
             self._take_joined(joined)
             return
         try:
-            self._take_in_one(self.blocks.compiled.within(agreement))
+            self._take_in_one(self.blocks.compiled.within(agreement), agreement)
         finally:
             k = self.done
             agreement.commit(k)

@@ -141,4 +141,4 @@ def _controls(mechanism: Mechanism, loops: ControlLoops, held: Array) -> dict[st
     slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
     if loops.joined is not None:
         ports += [port for c in loops.joined.controllers for port in c.given.ports.values()]
-    return {port: held[:, slices[port]].copy() for port in ports}
+    return {port: held[:, slices[port]].copy() for port in ports if port in slices}

@@ -205,7 +205,7 @@ class MotorController(_DriveTrain):
     """A motor with its gearbox under a voltage, solved within the steps, see :func:`flexph.control.motor`."""
 
     kind: Literal["motor"]
-    supply: by_shape(FORMULA, scalar=formula_of("V"), mapping=FunctionMapping)
+    supply: by_shape(FORMULA, scalar=formula_of("V"), mapping=FunctionMapping) = 0.0
     constant: quantity("N*m/A", "V*s/rad")
     resistance: quantity("ohm")
     inductance: quantity("H") = 0.0

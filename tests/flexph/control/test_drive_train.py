@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, coulomb, gear, hinge, integrate, revolute, torque
-from flexph.control import Continuous, gearbox, motor
+from flexph import GROUND, InputError, Solution, connect, coulomb, gear, hinge, integrate, revolute, torque
+from flexph.control import Continuous, Sampled, gearbox, motor
 from flexph.methods import Exact
-from flexph.sensors import joint_rate
+from flexph.sensors import joint_angle, joint_rate
 
 NUMPY = Exact(compiled=False)
 WOUND = {"constant": 0.05, "resistance": 0.8, "inductance": 4e-3}
@@ -160,3 +160,55 @@ def test_a_motor_with_dry_friction_has_its_balance():
 def test_bad_gearboxes_are_refused(options, told):
     with pytest.raises(ValueError, match=told):
         gearbox(**options)
+
+
+@pytest.mark.parametrize(
+    ("method", "limit"),
+    [
+        (NUMPY, 0.3),
+        *(pytest.param(*own, marks=pytest.mark.slow) for own in ((NUMPY, None), (Exact(), None), (Exact(), 0.3))),
+    ],
+)
+def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, method, tmp_path):
+    """The same run as with what it held as a function of time; it is stopped and goes on, and its work is booked."""
+    arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="drive")])
+    rest = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
+    times, period, given = np.linspace(0.0, 0.04, 21), 0.01, []
+    limits = {} if limit is None else {"torque_limit": limit}
+    system = motor(constant=0.05, resistance=0.5, inductance=1e-3, inertia=2e-5, ratio=50.0, **limits)
+
+    def law(time, see):
+        volts = 60.0 * (0.5 - see["angle"]) - 4.0 * see["rate"]
+        given.append(volts)
+        return {"servo: supply": volts}
+
+    def over(start, times, supply=None):
+        inputs = {} if supply is None else {"supply": supply}
+        loops = {"servo": Continuous(system=system, ports={"shaft": "drive"}, inputs=inputs)}
+        sensors = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
+        loops |= {} if supply else {"law": Sampled(function=law, period=period, sensors=sensors)}
+        return integrate(arm, start, times, method=method, controllers=loops)
+
+    run, volts = over(rest, times), list(given)
+    assert len(volts) == 4
+    again = over(rest, times, lambda t: volts[int(t / period + 1e-9)])
+    np.testing.assert_allclose(run.states, again.states, rtol=1e-9, atol=1e-11)
+    assert run.ledger.largest_residual < 1e-12
+    work = run.ledger.work["servo: supply"]
+    np.testing.assert_allclose(work, again.ledger.work["servo: supply"], rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(run.ledger.controllers["law"], work)
+    assert work.sum() > 0.1
+    first = over(rest, times[:13])
+    first.save(tmp_path / "run.h5")
+    later = over(Solution.load(tmp_path / "run.h5", arm).final, times[12:])
+    np.testing.assert_allclose(later.states[-1], run.states[-1], rtol=1e-9, atol=1e-11)
+
+
+def test_what_is_no_port_of_a_controller_is_named():
+    arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="drive")])
+    rest = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
+    servo = Continuous(system=motor(constant=0.05, resistance=0.5, inertia=2e-5), ports={"shaft": "drive"})
+    law = Sampled(function=lambda t, see: {"servo: suply": 1.0}, period=0.1, sensors={})
+    told = r"no external port 'servo: suply': .* has 'drive', 'servo: supply'"
+    with pytest.raises(InputError, match=told):
+        integrate(arm, rest, (0.0, 0.1), method=Exact(compiled=False), controllers={"servo": servo, "law": law})
