@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from flexph.control.control_loops import ControlLoops
+from flexph.integration.exact.run import loops_of
+from flexph.integration.methods import Exact, MechanismMethod
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked
@@ -105,13 +107,17 @@ class ModelFile:
             here.of(entry.method, "method")
 
     def _check_controllers(self, entry: Integrate, state: State, here: Builder) -> None:
-        """Sensors and ports are there, and no two set the same port, as far as that is known before a run."""
+        """Sensors and ports are there, no two set the same port, and the method and the mechanism are ones for them."""
         for name, given in entry.controllers.items():
             controller = here.of(given, "controllers", name)
             with here.at("controllers", name).refusals():
                 ControlLoops(self.mechanism, {name: controller}, state)
+        method, controllers = here.of(entry.method, "method") or Exact(), here.of(entry.controllers, "controllers")
         with here.at("controllers").refusals():
-            ControlLoops(self.mechanism, here.of(entry.controllers, "controllers"), state)
+            if isinstance(method, MechanismMethod):
+                loops_of(self.mechanism, state, method, controllers)
+            else:
+                ControlLoops(self.mechanism, controllers, state)
 
     def _poses(self, entry: Frequencies, here: Builder) -> list[Pose]:
         check_motions(self.document, self.builder, 0.0)

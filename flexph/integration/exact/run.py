@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...control.control_loops import ControlLoops
+from ...control.control_loops import Controller, ControlLoops
 from ...control.joined import Joined
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked
@@ -65,7 +65,7 @@ def run_mechanism(
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = ascending_from(start.time, times)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
-    loops = _loops(mechanism, start, method, options)
+    loops = loops_of(mechanism, start, method, options.controllers)
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
     stepper, table, checked = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
@@ -105,13 +105,15 @@ def _compiled(
     return (None, SHORT) if (is_short if kept is None else kept == SHORT) else (blocks, LOOPS)
 
 
-def _loops(mechanism: Mechanism, start: State, method: MechanismMethod, options: RunOptions) -> ControlLoops | None:
-    """The controllers of a run, or None; raises ValueError for methods that choose their steps."""
-    if not options.controllers:
+def loops_of(
+    mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
+) -> ControlLoops | None:
+    """The controllers of a run, or None; raises ValueError for methods and mechanisms that they are not for."""
+    if not controllers:
         return None
     if method.tolerance is not None:
         raise ValueError(f"controllers need steps that are given, got {method}: leave its tolerance out")
-    loops = ControlLoops(mechanism, options.controllers, start)
+    loops = ControlLoops(mechanism, controllers, start)
     if loops.joined is not None:
         _check_joined(mechanism, loops.joined, method)
         fastest = float(np.abs(start.x[mechanism.layout.parts_of_motion]).max(initial=0.0))
