@@ -72,7 +72,7 @@ def passing(c: Contacts, ends: tuple[Array, Array], closed: Array) -> tuple[floa
     Of those that get deepest. None where none gets deeper than ``DEEP``, of the ``closed`` ones than ``ACROSS``, of the
     sum of the radii: then nothing passed through anything.
     """
-    own = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
+    own = np.flatnonzero(c.rigid & can_be_passed(c))
     if not own.size:
         return None
     first, last = (v[0, own] - np.where((c.kind[own] == AXIAL)[:, None], _along(v[:, own]), 0.0) for v in ends)
@@ -88,6 +88,12 @@ def passing(c: Contacts, ends: tuple[Array, Array], closed: Array) -> tuple[floa
     way = float(np.sqrt(radius[worst] ** 2 - nearest[worst] ** 2) / length[worst])
     entry, inside = float(share[worst]) - way, float(share[worst]) - 0.9 * way  # their centres may meet
     return (inside if entry <= NEXT else entry - BEFORE), inside
+
+
+def can_be_passed(c: Contacts) -> Array:
+    """Contacts of a point or ball with a ball or cylinder, which have two sides."""
+    two_sides: Array = np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0)
+    return two_sides
 
 
 def _along(v: Array) -> Array:

@@ -85,9 +85,13 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     start = np.zeros(problem.b.size) if guess is None else guess
     if not problem.contacts:
         return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0, 0.0)
+    if problem.b.size == 1 and problem.D[0, 0] > 0.0:
+        return judged(problem, np.maximum(-problem.b / problem.D[0], 0.0))
     best = judged(problem, start)
     if best.defect <= EXACT:
         return best
+    if problem.contacts == 1:
+        return _solved(problem, best)
     if problem.contacts > FEW:
         best = together(problem, best)
         if best.defect <= EXACT:

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 
 from ..kernels.arrays import Arrays
 from ..kernels.contacts.gaps import Gaps, Touch, gaps_between, rates_of, tangents, vectors_of
-from ..kernels.continuous import mass_matrix
+from ..kernels.continuous import mass_of
 from ..kernels.gradient import constraint_matrix, node_rows, velocity_count, world_spin_levers
 from ..kernels.jacobians.bearings import bearing_rates
 from ..kernels.jacobians.body_blocks import (
@@ -198,7 +198,7 @@ def level_at(
     a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, index: Array, sides: Sides | None = None
 ) -> AnyLevel:
     """Some of the contacts, and the joints, at a state; sparse with the sides of these contacts."""
-    part = a._replace(contacts=a.contacts.take(index))
+    part = a if index.size == a.contacts.kind.size else a._replace(contacts=a.contacts.take(index))
     friction = part.contacts.friction
     if sides is None:
         return _level_with_bearings(part, place, coefficient)
@@ -228,9 +228,9 @@ def level_of_rows(
 ) -> Level:
     """Rows H over v with their coefficients of friction, and the joints, at a state."""
     (c, d), (rows, friction) = place, struck
-    lower = cholesky(mass_matrix(a, c.u).toarray(), lower=True)
+    lower = cholesky(dense(mass_of(a, c.u)), lower=True)
     G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
-    joints = solve_triangular(lower, G.T, lower=True).T
+    joints = solve_triangular(lower, G.T, lower=True).T if len(G) else G
     spread = solve_triangular(lower, rows.T, lower=True)
     basis = _range(joints)
     spread = spread - basis @ (basis.T @ spread)

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 import numpy as np
 
-from ...contacts.broad_phase import broad_phase
+from ...contacts.broad_phase import broad_phase, can_be_passed
 from ...contacts.levels import AnyLevel, Level, gaps_at, level_at
 from ...contacts.velocities import ImpactLevel, Strike, impact, settle
 from ...kernels.contacts.gaps import TOUCHING, Contacts, no_contacts
@@ -57,6 +57,7 @@ class PartStepper(ExactStepper):
     def _see(self, contacts: Contacts) -> None:
         self._contacts, self._rigid = contacts, np.flatnonzero(contacts.rigid)
         self._bouncing = contacts.restitution > 0.0
+        self._may_pass = bool((contacts.rigid & can_be_passed(contacts)).any())
 
     def flying(self, flight: Flight) -> Self:
         """The same, whose parts without closed contacts are taken so."""
@@ -80,13 +81,19 @@ class PartStepper(ExactStepper):
         gaps: Array = gaps_at(self.arrays, at.state.c, at.state.d).before
         return gaps
 
+    def _with_energy(self, at: StepStart) -> StepStart:
+        """The same with energies to the bits of those that NumPy has: steps of loops end with others."""
+        if self._flight is None:
+            return at
+        return at._replace(energy=self.accounts.energies(at.state.c, at.state.d))
+
     def _rigid_gaps(self, at: StepStart, known: Array | None = None) -> Array:
         """Gaps of the rigid contacts, with those of all rigid contacts of the mechanism where they are known."""
         return self._gaps(at)[self._rigid] if known is None else known[self._all]
 
-    def _touching(self, at: StepStart, known: Array | None = None) -> Array:
+    def _touching(self, at: StepStart) -> Array:
         """Rigid contacts that touch."""
-        return self._rigid[self._rigid_gaps(at, known) <= TOUCHING * self._size(at)]
+        return self._rigid[self._rigid_gaps(at) <= TOUCHING * self._size(at)]
 
     def _level(self, at: StepStart, index: Array) -> AnyLevel:
         coefficient, _ = self.table.at(at.time)
@@ -213,6 +220,7 @@ class PartStepper(ExactStepper):
             flown = self._flight.part(start, time)
             if flown is not None:
                 return flown
+            start = self._with_energy(start)
         h, (step, guess) = time - start.time, self._to_solve(start, time)
         rates = self.table.rates(time, h)
         f, missed, scale, means = self.arrays.bearings.number, 0.0, 0.0, None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ...contacts.broad_phase import passing
 from ...contacts.levels import gap_rates
@@ -21,6 +20,7 @@ from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..exact.step import StepResult, StepStart, check_end
+from ..times.events import zero_between
 from .impact_stepper import STRIKES, ImpactStepper
 from .parts import Part, joined
 from .strikes import RESTING
@@ -63,8 +63,6 @@ class RigidStepper(ImpactStepper):
         """The step from a start to a time [s]; raises StepFailed."""
         if time <= start.time:
             raise StepFailed("steps with rigid contacts or dry friction go forward in time", 0, 0.0)
-        if self._flight is not None:  # of a step in loops it has their energies, which may differ by round-off
-            start = start._replace(energy=self.accounts.energies(start.state.c, start.state.d))
         try:
             parts, before = self._parts(start, time), start
             for part in parts:  # not those that were tried: contacts may end them before a curve does
@@ -117,7 +115,7 @@ class RigidStepper(ImpactStepper):
 
         For events they are in each other there; in steps they are about to meet, and the impact is at the beginning.
         """
-        if not part.length:
+        if not (part.length and self._may_pass):
             return None
         first, last = (vectors_of(self._contacts, self._points(at)) for at in (start, part.end))
         shares = passing(self._contacts, (first, last), part.closed)
@@ -127,10 +125,13 @@ class RigidStepper(ImpactStepper):
 
     def _by_events(self, start: StepStart, time: float) -> list[Part]:
         parts: list[Part] = []
-        now, length = start, time - start.time
-        gaps: Array | None = None
+        now, length, size = start, time - start.time, self._size(start)
+        known: Array | None = None
         for split in range(SPLITS + 1):
-            touching = self._touching(now, gaps)
+            gaps = self._rigid_gaps(now, known)
+            touching = self._rigid[gaps <= TOUCHING * size]
+            if touching.size and not parts:
+                now = self._with_energy(now)
             struck = self._struck_where_closed(now, touching)
             if struck is not None:
                 parts.append(struck)
@@ -140,16 +141,16 @@ class RigidStepper(ImpactStepper):
                 return parts
             closed = self._held(now, length, touching)
             free = self._part(now, time, closed)
-            opened = self._first_inside(free, closed)
+            opened = self._first_inside(free, closed, size)
             if not opened.size:
                 return [*parts, *self._settled(free, closed)]
-            until = self._closing_time(now, time, closed, opened)
+            until = self._closing_time((now, gaps), free, closed, opened)
             if time - until <= SHORTEST * length or until - now.time <= SHORTEST * length:
                 closed = np.union1d(closed, opened)
                 parts += self._whole(now, time, closed)
                 return parts
             parts += self._settled(self._part(now, until, closed), closed)
-            now, gaps = parts[-1].end, parts[-1].gaps
+            now, known = parts[-1].end, parts[-1].gaps
         raise AssertionError("unreachable")
 
     def _in_one(self, start: StepStart, time: float) -> list[Part]:
@@ -175,7 +176,7 @@ class RigidStepper(ImpactStepper):
         part: Part | None = None
         for _ in range(CLOSINGS):
             part = self._part(start, time, closed, part)
-            more = self._first_inside(part, closed)
+            more = self._first_inside(part, closed, self._size(part.end))
             if not more.size:
                 return self._settled(part, closed)
             closed = np.union1d(closed, more)
@@ -194,29 +195,34 @@ class RigidStepper(ImpactStepper):
         still = max(RESTING * np.abs(rates[self._rigid]).max(initial=0.0), RESOLUTION * self._size(at) / h)
         return touching[~self._bouncing[touching] | (rates[touching] <= still)]
 
-    def _first_inside(self, part: Part, closed: Array) -> Array:
-        """Rigid contacts, not of those that may close, whose bodies are in each other at the end of a part."""
-        inside = self._rigid[self._rigid_gaps(part.end, part.gaps) < -1e-2 * TOUCHING * self._size(part.end)]
-        return np.setdiff1d(inside, closed)
+    def _first_inside(self, part: Part, closed: Array, size: float) -> Array:
+        """Rigid contacts, not of those that may close, whose bodies are in each other at the end of a part.
 
-    def _closing_time(self, start: StepStart, time: float, closed: Array, opened: Array) -> float:
-        """When the first of some gaps closes, seen from the side where it is open; after a bounce that is later."""
+        The mechanism has a size [m].
+        """
+        inside = self._rigid[self._rigid_gaps(part.end, part.gaps) < -1e-2 * TOUCHING * size]
+        return np.setdiff1d(inside, closed) if inside.size else inside
+
+    def _closing_time(self, begun: tuple[StepStart, Array], free: Part, closed: Array, opened: Array) -> float:
+        """When the first of some gaps closes on the way from a start, with its gaps, to an end where they are closed.
+
+        Seen from the side where it is open; after a bounce that is later.
+        """
+        (start, gaps), own = begun, np.searchsorted(self._rigid, opened)
 
         def gap(end: float) -> float:
-            if self._flight is not None and not closed.size and end > start.time:
-                flown = self._flight.gaps(start, end)
-                if flown is not None:
-                    return float(flown[self._all][own].min())
-            at = start if end == start.time else self._part(start, end, closed).end
-            return float(self._gaps(at)[opened].min())
+            flown = None if closed.size or self._flight is None else self._flight.gaps(start, end)
+            at = self._rigid_gaps(self._part(start, end, closed).end) if flown is None else flown[self._all]
+            return float(at[own].min())
 
-        h, begin, own = time - start.time, start.time, np.searchsorted(self._rigid, opened)
-        width = max(1e-13 * h, 2.0 * np.spacing(abs(time)))
-        if gap(begin) <= 0.0:
+        begin, time, before = start.time, free.end.time, float(gaps[own].min())
+        h = time - begin
+        if before <= 0.0:
             h *= 0.5
-            while gap(begin + h) <= 0.0:
+            while (before := gap(begin + h)) <= 0.0:
                 h *= 0.5
                 if h <= SHORTEST * (time - begin):
                     return begin
             begin += h
-        return float(brentq(gap, begin, time, xtol=width, rtol=4.0 * np.finfo(float).eps))
+        after = float(self._rigid_gaps(free.end, free.gaps)[own].min())
+        return zero_between((begin, before), (time, after), gap)

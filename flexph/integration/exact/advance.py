@@ -102,6 +102,8 @@ def solve_and_account(
 
 def velocity_defect(a: Arrays, at: tuple[Configuration, Derived], coefficient: Array, rates: Rates) -> Array:
     """G v − ∂g/∂t at a state, with the rates of what time prescribes."""
+    if not rates[1].size:
+        return np.zeros(0)
     c, d = at
     speed = a.incidence @ node_velocities(a, c, c.R, d.arm)
     rate = product_changes(a, speed, d.vector)

@@ -241,8 +241,11 @@ class ExactStepper:
 
 def check_end(mechanism: Model, before: EvaluatedState, after: EvaluatedState, iterations: int) -> None:
     """What no equation of a step sees: discs stand at its end, and points are on their curves; raises MotionEnded."""
-    check_contacts(mechanism, after.d.product, iterations)
-    _check_curves(mechanism, before.d, after.d, iterations)
+    a = mechanism.network.arrays
+    if a.rolling.positive.size:
+        check_contacts(mechanism, after.d.product, iterations)
+    if a.curves:
+        _check_curves(mechanism, before.d, after.d, iterations)
 
 
 def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:

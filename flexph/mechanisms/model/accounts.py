@@ -329,8 +329,8 @@ class Accounts:
         parts = [own.reshape(-1, count + self.rubbing) for own in (impulses[0], impulses[0] + impulses[1])]
         pushed = np.zeros(0)
         if self.touching:
-            before, after = (self._pushed(own[0, :count], own[1:, :count], gaps, closing=closing) for own in parts)
-            pushed = after - before
+            of = lambda own: self._pushed(own[0, :count], own[1:, :count], gaps, closing=closing)  # noqa: E731
+            pushed = of(parts[1]) - of(parts[0]) if impulses[0].any() else of(parts[1])
         if self.rubbing:  # what presses in a step is that of its length
             before, after = (np.linalg.norm(own[1:, count:], axis=0) for own in parts)
             pushed = np.concatenate([pushed, np.zeros(self.rubbing), after - before])
