@@ -113,8 +113,8 @@ def flat_side(solution: Solution, instant: int) -> Side:
     for cell, corners in _facets(view):
         own = stress[cell, np.searchsorted(nodes[cell], corners)]
         middles = _middles(view, cell, corners)
-        places += [moved[corners]] if middles is None else [_woven(moved[corners], moved[middles])]
-        values += [own] if middles is None else [_woven(own, 0.5 * (own + np.roll(own, -1, axis=0)))]
+        places += [moved[corners]] if middles is None else [_alternating(moved[corners], moved[middles])]
+        values += [own] if middles is None else [_alternating(own, 0.5 * (own + np.roll(own, -1, axis=0)))]
         triangles.append(count + np.array(FANS[len(places[-1])]))
         count += len(places[-1])
     x, y = np.vstack(places).T
@@ -154,6 +154,6 @@ def _middles(view: View, cell: int, corners: Array) -> Array | None:
     return view.cells[cell][[4 + EDGES.index({local[int(a)], local[int(b)]}) for a, b in pairs]]
 
 
-def _woven(corners: Array, middles: Array) -> Array:
+def _alternating(corners: Array, middles: Array) -> Array:
     """Corners and middles in turn."""
     return np.stack([corners, middles], axis=1).reshape(2 * len(corners), -1)

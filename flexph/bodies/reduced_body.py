@@ -165,7 +165,7 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
     L, d = ldl("TᵀKT of the basis, which must not deform without stress,", elastic.energies(T))
     S = elastic.stress_basis(divided(T, L, d))
     slopes, weights = few_slopes(elastic.slopes @ T, (elastic.weights.T @ S).T)
-    _judge(held, T, S)
+    _warn_of_loss(held, T, S)
     viscous = elastic.viscous
     reduced = replace(
         condensed_elasticity(L, d),
@@ -209,7 +209,7 @@ def _rows(rows: Any, T: Any) -> Any:
     return None if rows is None else sparse.csr_array(rows) @ T
 
 
-def _judge(held: Held, T: Array, S: Array) -> None:
+def _warn_of_loss(held: Held, T: Array, S: Array) -> None:
     """Warn where the quadratic strains, or the stress of a spin that stiffens the body, are lost."""
     if not held.elastic.slopes.shape[0]:
         return None

@@ -1,4 +1,4 @@
-"""What is made of a stress tensor: principal stresses, von Mises stress, a smooth field and the error it shows."""
+"""Fields of a stress tensor: principal stresses, von Mises stress, a smooth field and the error it shows."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) 
     size = np.einsum("ka,jac,ic->ijk", *(np.abs(m) for m in (E, dF, E)))
     size += np.einsum("jc,ica,ka->ijk", *(np.abs(m) for m in (F, dE, E)))
     one = first + second
-    return _judged(one + one.transpose(2, 0, 1) + one.transpose(1, 2, 0), size, accuracy, n)
+    return _integrability(one + one.transpose(2, 0, 1) + one.transpose(1, 2, 0), size, accuracy, n)
 
 
 @checked
@@ -175,7 +175,7 @@ def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None
     one = np.einsum("lj,ikl->ijk", here, dJ)
     size = np.einsum("lj,ikl->ijk", np.abs(here), np.abs(dJ))
     # the other two terms are the first with (i, j, k) → (k, i, j) and (j, k, i)
-    return _judged(one + one.transpose(1, 2, 0) + one.transpose(2, 0, 1), size, accuracy, len(here))
+    return _integrability(one + one.transpose(1, 2, 0) + one.transpose(2, 0, 1), size, accuracy, len(here))
 
 
 @checked
@@ -197,7 +197,7 @@ def closedness(omega: Callable[[Array], Any], x: Array, *, slopes: Slope = None)
         The largest defect, and over which terms.
     """
     here, dw, accuracy = _of_graph("omega", omega, x, slopes)
-    return _judged(dw + dw.transpose(1, 2, 0) + dw.transpose(2, 0, 1), np.abs(dw), accuracy, len(here))
+    return _integrability(dw + dw.transpose(1, 2, 0) + dw.transpose(2, 0, 1), np.abs(dw), accuracy, len(here))
 
 
 def _of_graph(name: str, function: Callable[[Array], Any], x: Array, slopes: Slope) -> tuple[Array, Array, float]:
@@ -218,7 +218,7 @@ def _slopes(function: Callable[[Array], Any], x: Array, slopes: Slope) -> tuple[
     return derivative(function, x), ACCURACY
 
 
-def _judged(total: Array, size: Array, accuracy: float, n: int) -> Integrability:
+def _integrability(total: Array, size: Array, accuracy: float, n: int) -> Integrability:
     if not n:
         return Integrability(0.0, (), accuracy)
     scale = float(size.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""The matrices of a system at a state, or over a step, through one door: what is made of systems asks for both."""
+"""The matrices of a system at a state or over a step, by one interface: systems that consist of others need both."""
 
 from __future__ import annotations
 

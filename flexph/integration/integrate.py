@@ -1,4 +1,4 @@
-"""Time integration of mechanisms, general systems and switching systems: the one way in."""
+"""Time integration of mechanisms, general systems and switching systems: the one entry function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mesh files as meshio should get them: with an end that its loops notice, and without ways out of the folder."""
+"""Mesh files made safe for meshio: with an end that its loops notice, and without paths out of the folder."""
 
 from __future__ import annotations
 

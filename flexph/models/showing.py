@@ -1,4 +1,4 @@
-"""A model file in words."""
+"""A model file described in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks at the door: each names the argument, what was given and what would be right."""
+"""Checks of arguments: each error names the argument, what was given and what would be right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled kernels: whether numba (extra ``fast``) is there, and what they would bring."""
+"""Whether kernels are compiled: whether numba (extra ``fast``) is installed, and the time that it would save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of mechanisms."""
+"""Runs of mechanisms: times, states, joint forces, and the energy ledger."""
 
 from __future__ import annotations
 

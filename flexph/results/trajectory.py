@@ -1,4 +1,4 @@
-"""Results of general port-Hamiltonian systems."""
+"""Runs of general port-Hamiltonian systems: times, states, and the balance of their energy."""
 
 from __future__ import annotations
 

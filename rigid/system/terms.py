@@ -1,4 +1,4 @@
-"""What a multibody system in redundant coordinates is made of ([rigid] sec. 4)."""
+"""Terms of a multibody system: potentials, constraints, ports and dampers in redundant coordinates ([rigid] sec. 4)."""
 
 from __future__ import annotations
 

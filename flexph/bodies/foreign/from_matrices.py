@@ -1,4 +1,4 @@
-"""Bodies from the mass and stiffness matrices, or the modes, of other finite-element programs."""
+"""Bodies from the mass and stiffness matrices of other finite-element programs."""
 
 from __future__ import annotations
 

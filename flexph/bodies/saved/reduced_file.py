@@ -20,7 +20,7 @@ from ..body import Body
 from ..elasticity import Elasticity
 from ..fields import StressField, TensorField, View
 from ..inertia import Inertia
-from .judged import judged, refuse_sizes
+from .conditions import refuse_sizes, sound_body
 
 FORMAT = "flexph reduced body 1"
 LARGEST = 5000
@@ -97,7 +97,7 @@ def load_reduced(path: str | Path) -> Body:
     if not Path(path).is_file():
         raise ValueError(f"a reduced body cannot be read from {str(path)!r}: there is no such file")
     with reading("a reduced body", path), open_checksummed(path) as file:
-        return judged(_read(file))
+        return sound_body(_read(file))
 
 
 def _read(file: h5py.File) -> Body:

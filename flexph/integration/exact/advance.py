@@ -1,4 +1,4 @@
-"""One step of the exact scheme with all that is booked of it: the one function that does the work of a run."""
+"""One step of the exact scheme with all that goes into its rows: the one function that does the work of a run."""
 
 from __future__ import annotations
 

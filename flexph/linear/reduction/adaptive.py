@@ -62,14 +62,14 @@ def adaptive(
             point = search.worst()
     search.cut(_fitting(shifted, search.basis, order, (rigid, kept)))
     if met < AGREED:
-        _judge(search, order, tolerance)
+        _check_error(search, order, tolerance)
     reduced = projected(shifted.system, shifted.split, search.basis, rigid, kept=kept)
     whole = [e for e in expansions if _spans(search.basis, e, shifted.weight)]  # a point that was cut is not matched
     audit(Shifted(reduced, shifted.ports), whole)
     return reduced
 
 
-def _judge(search: _Search, order: int, tolerance: float | None) -> None:
+def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
     """Raise or warn where the error at the worst point is too large."""
     worst = search.worst()
     error = search.error(worst)

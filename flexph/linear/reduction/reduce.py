@@ -1,4 +1,4 @@
-"""The verb: a linear system in, a smaller one of the same kind out."""
+"""Reduction of a linear system to a smaller one of the same kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of arrays as the few instructions that they are; needs numba.
+"""Entries of arrays compiled to a few instructions each, without the general look-up of numba; needs numba.
 
 numba looks every entry up by way of what arrays can be in general: for each it writes thirty lines of intermediate
 code, which are read, checked and thrown away again. That is a tenth of the time of compiling loops over entries.

@@ -1,4 +1,4 @@
-"""Positive definite matrices whose rows are of different scale."""
+"""LDLᵀ factors of positive definite matrices whose rows are of different scale."""
 
 from __future__ import annotations
 

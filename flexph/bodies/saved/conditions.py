@@ -1,4 +1,4 @@
-"""Bodies of files judged: shapes that fit each other, numbers that are numbers, indices within their range."""
+"""Conditions on bodies that are read from files: shapes that fit each other, finite numbers, indices in their range."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refuse_sizes(name: str, matrix: Any, most: int) -> None:
         raise OSError(f"{name} has shape {matrix.shape}, expected a matrix of at most {most} rows and columns")
 
 
-def judged(body: Body) -> Body:
+def sound_body(body: Body) -> Body:
     """The body with its numbers of nodes and cells as integers. Raises OSError for what does not fit."""
     if body.dim not in (2, 3):
         raise OSError(f"first has shape {body.inertia.first.shape}, expected two or three coordinates")
