@@ -14,7 +14,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import rigid
-from cases import gyroscope, point_masses, rigid_slider_crank, rolling_coin
+from cases import gyroscope_motions, point_masses, rigid_slider_crank
+from cases import rolling_coin_motions as motions
 from flexph import GROUND, PHDAE, Trajectory, integrate
 from flexph.numerics.arrays import Array
 
@@ -23,8 +24,8 @@ Start = tuple[PHDAE, Array, float]
 
 
 def coin() -> Start:
-    system = rolling_coin.constrained()
-    start = system.state(rolling_coin.START, rolling_coin.basis(rolling_coin.START) @ rolling_coin.RATES)
+    system = motions.constrained()
+    start = system.state(motions.START, motions.basis(motions.START) @ motions.RATES)
     return system.phdae(start), start, 0.025
 
 
@@ -37,7 +38,7 @@ def tumbling() -> Start:
 
 
 def gyro() -> Start:
-    system = gyroscope.gyroscope(rigid.quaternion())
+    system = gyroscope_motions.gyroscope(rigid.quaternion())
     start = system.state(rigid.quaternion().coordinates(Rotation.from_euler("xyz", (0.0, 0.4, 0.0))), (30.0, 1.0, 0.5))
     return system.phdae(start), start, 0.005
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cases import gyroscope as case
+from cases import gyroscope
+from cases import gyroscope_motions as case
 
 TORQUE, SPIN = 1.0, 60.0
 MOMENTUM = 0.005 * SPIN  # m r²/2 ω with 1 kg and 0.1 m
@@ -80,7 +81,7 @@ def test_law_of_precession():
     small = np.array([row["epsilon"] for row in rows])
     assert small[-1] == pytest.approx(TORQUE * ACROSS / MOMENTUM**2, rel=1e-12)
     for name, constant in (("precession_short", 1.25), ("nutation_beyond", 2.5)):
-        assert case.slope(small, rows, name) == pytest.approx(2.0, abs=0.01)
+        assert gyroscope.slope(small, rows, name) == pytest.approx(2.0, abs=0.01)
         np.testing.assert_allclose([row[name] for row in rows] / small**2, constant, rtol=1e-2)
 
 
@@ -140,8 +141,8 @@ def test_the_gimbal_itself_locks(kept):
 def test_files(tmp_path, monkeypatch):
     monkeypatch.setattr(case, "DISTANCES", (0.5, 0.02))
     monkeypatch.setattr(case, "SWEEP", (0.25, 0.5))
-    result = case.run(step=2e-3, duration=0.112)
-    summary = case.write(result, tmp_path)
+    result = gyroscope.run(step=2e-3, duration=0.112)
+    summary = gyroscope.write(result, tmp_path)
     assert summary["law_rad_s"] == pytest.approx(2.0 / MOMENTUM, rel=1e-12)
     assert summary["energy_residual_max_rel"] <= 1e-12
     assert max(summary["defect_max"].values()) <= 1e-12
@@ -168,4 +169,4 @@ def test_files(tmp_path, monkeypatch):
 )
 def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
-        case.run(**given)
+        gyroscope.run(**given)

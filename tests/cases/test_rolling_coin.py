@@ -8,7 +8,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import rigid
-from cases import rolling_coin as case
+from cases import rolling_coin
+from cases import rolling_coin_motions as case
 from flexph import Solution
 
 TORQUES = {"none": (0.0, 0.0), "u1": (0.4, 0.0), "u2": (0.0, -0.25), "both": (0.4, -0.25), "braked": (-0.3, 0.2)}
@@ -92,7 +93,7 @@ def test_holonomic_constraints_leave_a_poisson_structure():
 
 @pytest.fixture(scope="module")
 def result():
-    return case.run(steps=120)
+    return rolling_coin.run(steps=120)
 
 
 def test_mechanism_is_the_same_coin(result):
@@ -145,18 +146,21 @@ def test_a_wobbling_euro_keeps_energy_and_height(result):
 
 @pytest.mark.slow
 def test_files(result, tmp_path):
-    summary = case.write(result, tmp_path)
+    summary = rolling_coin.write(result, tmp_path)
     assert summary["slip_max_m_s"] < 1e-12
     assert summary["jacobi_sum"] == pytest.approx(1.0, abs=1e-9)
     assert summary["wobble_height_drift_m"] < 1e-15
-    with open(tmp_path / "motions.csv", newline="", encoding="utf-8") as file:
+    with open(tmp_path / "case.csv", newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     table = dict(zip(header, np.array(rows, dtype=float).T, strict=True))
     np.testing.assert_array_equal(table["x_both_exact"], result.motions["both"].exact[:, 0])
-    for name, mechanism, kept in (("held", case.held(), result.mechanism), ("wobble", case.euro(), result.wobble)):
+    for name, mechanism, kept in (
+        ("held", case.held(), result.mechanism),
+        ("wobble", case.euro(), result.wobble),
+    ):
         np.testing.assert_array_equal(Solution.load(tmp_path / f"{name}.h5", mechanism).states, kept.states)
 
 
 def test_bad_steps():
     with pytest.raises(ValueError, match="steps"):
-        case.run(steps=0)
+        rolling_coin.run(steps=0)

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from cases import rigid_slider_crank, rolling_coin
+from cases import rigid_slider_crank, rolling_coin_motions
 from flexph import integrate
 from flexph.numerics.differences import derivative
 from flexph.systems.resistive_relations import quadratic, viscous
@@ -85,7 +85,7 @@ SYSTEMS = {
     "disc": disc,
     "drawn": drawn,
     "overlapping": overlapping,
-    "coin": rolling_coin.constrained,
+    "coin": rolling_coin_motions.constrained,
     "slider-crank": rigid_slider_crank.slider_crank,
     "everything": lambda: everything(3),
 }
