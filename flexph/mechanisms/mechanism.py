@@ -68,7 +68,7 @@ class Mechanism(Model):
         guess: Mapping[str, Placement] | None = None,
         time: float = 0.0,
     ) -> Pose:
-        """The undeformed pose that closes all joints, nearest to a guess.
+        """The undeformed pose that closes all joints, nearest to a guess; to stated angles it turns the shorter way.
 
         In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a rotation
         (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both, (position,
@@ -92,7 +92,7 @@ class Mechanism(Model):
         Raises
         ------
         ValueError
-            Saying how far each joint is open, if the loops cannot close.
+            Saying how far each joint is open, if the loops cannot close; where a port is beyond an end of its curve.
 
         Examples
         --------

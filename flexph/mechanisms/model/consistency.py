@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from ...joints.rows.laws import Angle
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.contacts.gaps import AXIAL, DISTANCE
 from ...kernels.rates.curves import Curve
+from ...kernels.rates.on_curves import OnCurve
 from ...kernels.state import Configuration, Derived, derive
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
@@ -72,7 +74,7 @@ class _Place:
         self.d = derive(a, self.c)
         _check_lengths(mechanism, self.d.product)
         _check_contacts(mechanism, self.d.product)
-        _check_curves(mechanism, self.d)
+        check_curves(mechanism, self.d.on_curves)
         _check_gaps(mechanism, self.c, self.d)
         self._last: tuple[bool, Checked] | None = None
 
@@ -91,7 +93,7 @@ class _Place:
             return Checked(mechanism, sparse.csr_array((0, mechanism.layout.velocities)), c, d, prescribed)
         a, (coefficient, offset, *rates) = mechanism.network.arrays, prescribed
         gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
-        angles = mechanism.once(_angle_rows)
+        angles = mechanism.once(angle_rows)
         gap[angles.rows] = angles.apart(d.product, coefficient)
         _report(mechanism, gap, sizes, what="position", time=time, unit="m")
         G, b = rates_under(mechanism, (c, d), coefficient, (rates[0], rates[1]))
@@ -133,8 +135,11 @@ def check_consistent(
     return place.against(prescribed, velocities=velocities and not state.memory.size)
 
 
-class _AngleRows(NamedTuple):
-    """Rows of driven angles: which of all, their products s and c, and the first of their terms."""
+class AngleRows(NamedTuple):
+    """Rows of angles with a stated value: which of all, their products s and c, and the first of their terms.
+
+    A row s cos θ − c sin θ is the sine of what an angle lacks, and zero half a turn off, too.
+    """
 
     rows: Array
     sine: Array
@@ -142,18 +147,19 @@ class _AngleRows(NamedTuple):
     term: Array
 
     def apart(self, product: Array, coefficient: Array) -> Array:
-        """How far the angles are from what they must be, whose sine the rows measure, (k,) [rad]."""
-        s, c = product[self.sine], product[self.cosine]
+        """How far angles of products (..., p) are from what they must be, (..., k) [rad], within half a turn."""
+        s, c = product[..., self.sine], product[..., self.cosine]
         cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of what they must be
         return np.arctan2(s * cosine - c * sine, c * cosine + s * sine)
 
 
-def _angle_rows(mechanism: Model) -> _AngleRows:
-    rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and callable(law.value)]
+def angle_rows(mechanism: Model) -> AngleRows:
+    """Those of a mechanism."""
+    rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and law.value is not None]
     own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
     terms = law_terms(mechanism)
     first = np.array([terms[i].start for i in rows], dtype=int)
-    return _AngleRows(np.array(rows, dtype=int), own[:, 0], own[:, 1], first)
+    return AngleRows(np.array(rows, dtype=int), own[:, 0], own[:, 1], first)
 
 
 def start_table(mechanism: Model, state: State) -> TimeTable:
@@ -184,8 +190,9 @@ def _check_contacts(mechanism: Model, product: Array) -> None:
             )
 
 
-def _check_curves(mechanism: Model, d: Derived) -> None:
-    for curve, at in zip(mechanism.network.arrays.curves, d.on_curves, strict=True):
+def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:
+    """Raise ValueError where a port is beyond an end of its curve."""
+    for curve, at in zip(mechanism.network.arrays.curves, on_curves, strict=True):
         if curve.is_beyond(at.places[1]):
             raise ValueError(
                 f"{port_on(mechanism, curve)} must be on its curve, s = {curve.knots[0]:g} to {curve.knots[-1]:g}, got "

@@ -19,11 +19,12 @@ from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrections
+from ..model.consistency import angle_rows, check_curves
 from ..model.constraints import extent, move
 from ..model.placement import Placement, read_placements
 from ..model.state import Pose
 from ..model.time_table import TimeTable, anchor, laws
-from .guides import differences, guides, unguided
+from .guides import by_angle, differences, guides, unguided
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -57,7 +58,9 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
         moved = closure.closed(at, np.ones_like(free))
         if max(np.abs(moved[0] - at[0]).max() / size, np.abs(moved[1] - at[1]).max()) <= 10.0 * PRINTED:
             at = moved
-    return _pose(closure, at, size)
+    pose = _pose(closure, at, size)
+    check_curves(mechanism, closure.here(at).on_curves)
+    return pose
 
 
 def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
@@ -211,7 +214,10 @@ class _Here:
         self._rows, heights, self._by = _contact_heights(a, product, self._offset)
         if self._rows.size:
             self.gap[self._rows] = product[a.rolling.positive] - heights
-        self.gap += curve_gaps(a.curves, all_at_state(a.curves, product), self.gap.size)
+        self.on_curves = all_at_state(a.curves, product)
+        self.gap += curve_gaps(a.curves, self.on_curves, self.gap.size)
+        if a.dim == 2:
+            self._coefficient = by_angle(mechanism.once(angle_rows), self.gap, product, self._coefficient)
 
     @cached_property
     def matrix(self) -> Array:

@@ -1,4 +1,4 @@
-"""Directions and frames of joints that are to be parallel: where to turn from far away."""
+"""Directions and frames of joints that are to be parallel, angles that are stated: where to turn from far away."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...numerics.arrays import Array
+from ..model.consistency import AngleRows
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -71,3 +72,16 @@ def differences(rotations: Array, spins: Array, guides: list[Guide], size: int) 
                 R = rotations[body]
                 turning[rows, spins[body]] += sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
     return apart, wanted, turning
+
+
+def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
+    """Coefficients under which rows of angles change as their angles do in the plane, which become their gaps.
+
+    So Newton's method turns the shorter way to an angle that is stated, and does not end half a turn off.
+    """
+    if not angles.rows.size:
+        return coefficient
+    gap[angles.rows] = angles.apart(product, coefficient)
+    own = coefficient.copy()
+    own[angles.term], own[angles.term + 1] = product[angles.cosine], -product[angles.sine]
+    return own

@@ -12,6 +12,7 @@ from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import row_weights
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, unit_sweeps
+from ..model.consistency import angle_rows
 from ..model.placement import Placement
 from ..model.state import Pose
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws
@@ -162,17 +163,24 @@ def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float)
     coefficient, offset = table.at(time)
     units = np.where(a.holds_points > 0.0, lever(a), 1.0)[stated]
     rows = dense(row_weights(a, coefficient))[stated] / units[:, None]
-    motions = _rigid_motions(mechanism)
+    angles, motions = mechanism.once(angle_rows), _rigid_motions(mechanism)
+    is_angle = np.isin(np.flatnonzero(stated), angles.rows)
     _, spins, _ = a.columns
     gaps = np.full(len(centres), np.inf)
     for active, most in ((free & ~np.isin(np.arange(free.size), spins), 2), (free, MOST)):
         for _ in range(most):
             joints = Joints(mechanism, centres, rotations)
             gap = joints.products @ rows.T - offset[stated] / units
+            own = rows
+            if is_angle.any():  # which change as their angles do, see assembly
+                gap[:, is_angle] = angles.apart(joints.products, coefficient)
+                own = np.repeat(rows[None], len(gap), axis=0)
+                own[:, is_angle, angles.sine] = joints.products[:, angles.cosine]
+                own[:, is_angle, angles.cosine] = -joints.products[:, angles.sine]
             before, gaps = gaps, np.linalg.norm(gap, axis=1)
             if np.all((gaps <= CLOSED) | (gaps > 0.5 * before)):
                 break
-            matrix = np.tensordot(joints.forces(rows), motions, axes=([2, 3], [0, 1]))[:, :, active]
+            matrix = np.tensordot(joints.forces(own), motions, axes=([2, 3], [0, 1]))[:, :, active]
             step = np.zeros((len(gaps), active.size))
             step[:, active] = _least_norm(matrix, -gap)
             centres, rotations = _moved(mechanism, centres, rotations, step)

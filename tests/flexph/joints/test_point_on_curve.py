@@ -1,6 +1,7 @@
 """A point that slides along a body which bends: what the step keeps, slopes, other routes to the motion, refusals."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -273,9 +274,14 @@ def test_a_run_ends_where_the_point_leaves_the_curve(tolerance):
 
 
 def test_a_point_beyond_the_end_cannot_start():
+    """Neither where it is assembled, nor from a pose that was made otherwise."""
     mechanism = connect({"bead": rigid.point(1.0)}, [point_on_curve("bead.point", RAIL)])
-    with pytest.raises(ValueError, match=r"'bead.point' of .* must be on its curve, s = 0 to 1, got s = 1.2"):
-        mechanism.consistent_state(mechanism.assemble(guess={"bead": (1.2, 0.0, 0.0)}))
+    beyond = r"'bead.point' of .* must be on its curve, s = 0 to 1, got s = 1.2"
+    with pytest.raises(ValueError, match=beyond):
+        mechanism.assemble(guess={"bead": (1.2, 0.0, 0.0)})
+    pose = mechanism.assemble(guess={"bead": (1.0, 0.0, 0.0)})
+    with pytest.raises(ValueError, match=beyond):
+        mechanism.consistent_state(replace(pose, centres=1.2 * pose.centres))
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,34 @@ def test_places_in_every_form(given):
         np.testing.assert_allclose(a.rotations, b.rotations, rtol=0.0, atol=1e-14)
 
 
+@pytest.mark.parametrize("off", [1.7, 2.6, -2.8, np.pi])
+@pytest.mark.parametrize("what", ["weld", "drive"])
+def test_stated_angles_are_met_from_far_guesses(what, off):
+    """Not half a turn off, where their sine is zero, too; of one pose and of many, in a loop as well."""
+    at, bar = GROUND.at(0.1, 0.2), rigid.bar(0.5, 1.0)
+    turned = {
+        "weld": [weld("arm.root", at, angle=0.3)],
+        "drive": [hinge("arm.root", at), drive("arm.root", at, angle=lambda t: 0.3 + t)],
+    }[what]
+    elbow = [hinge("arm.tip", "hand.root"), weld("hand.tip", "load.root", angle=-1.2)]
+    mechanism = connect(dict.fromkeys(("arm", "hand", "load"), bar), [*turned, *elbow])
+    guess = {"arm": [0.3 + off, 0.4], "hand": [0.1, 0.2], "load": [0.1 + 1.2 + off, 1.0]}
+    poses = mechanism.assemble_all(guess=guess)
+    for i, pose in enumerate(poses):
+        for own in (pose, mechanism.assemble(guess={name: given[i] for name, given in guess.items()})):
+            arm, hand, load = np.arctan2(own.rotations[:, 1, 0], own.rotations[:, 0, 0])
+            stated = np.exp(1j * np.array([arm, hand - load]))
+            np.testing.assert_allclose(stated, np.exp(1j * np.array([0.3, -1.2])), rtol=0.0, atol=1e-14)  # round-off
+            mechanism.consistent_state(own)
+
+
+@pytest.mark.parametrize("off", [0.2, np.pi])
+def test_fixed_bodies_at_other_angles_are_told(off):
+    mechanism = connect({"arm": rigid.bar(0.5, 1.0)}, [weld("arm.root", GROUND.at(0.1, 0.2), angle=0.3)])
+    with pytest.raises(ValueError, match=f"weld arm.root.* in angle is open by {off:.3g} rad"):
+        mechanism.assemble({"arm": 0.3 + off})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
