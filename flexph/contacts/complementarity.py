@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
-from .cones import Cones, cones
+from .cones import Cones, NewtonSteps, cones
 
 SWEEPS, STEPS, PROXIMAL, MANY_SWEEPS = 15, 30, 30, 1000
 """Sweeps where Newton's method fails, its steps, how often a weight is taken, and sweeps where none helps."""
@@ -70,6 +70,11 @@ class Problem(NamedTuple):
         """The laws of the contacts."""
         return cones(self.friction, self.D.diagonal())
 
+    @property
+    def scale(self) -> float:
+        """What defects are relative to [m/s]."""
+        return max(float(np.abs(self.b).max(initial=0.0)), self.size, 1e-300)
+
     def split(self, values: Array) -> tuple[Array, Array]:
         """Normal (c,) and tangential (t, c) parts."""
         return values[: self.contacts], values[self.contacts :].reshape(-1, self.contacts)
@@ -113,9 +118,10 @@ def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses
     """
     weight = share * float(problem.D.diagonal().max())
     held = problem._replace(D=problem.D + weight * np.eye(problem.b.size))
+    steps = NewtonSteps(held.D, problem.friction > 0.0)
     for _ in range(TOGETHER):
         x = best.flat
-        nearest = _newton(held._replace(b=problem.b - weight * x), x)
+        nearest = _newton(held._replace(b=problem.b - weight * x), x, steps)
         found = judged(problem, nearest.flat)
         before, best = best, min(best, found, key=lambda tried: tried.defect)
         if best.defect <= EXACT or nearest.defect > SOLVED or best.defect > 0.1 * before.defect:
@@ -161,7 +167,7 @@ def _solved(problem: Problem, best: Impulses) -> Impulses:
 def judged(problem: Problem, impulses: Array) -> Impulses:
     """Impulses with their defect: that of the natural map."""
     missed = problem.cones.missed(impulses, problem.at(impulses))
-    scale = max(float(np.abs(problem.b).max(initial=0.0)), problem.size, 1e-300)
+    scale = problem.scale
     return Impulses(*problem.split(impulses), float(np.abs(missed).max()) / scale, scale)
 
 
@@ -183,33 +189,26 @@ def _swept(problem: Problem, impulses: Array, sweeps: int) -> Array:
     return x
 
 
-def _newton(problem: Problem, impulses: Array) -> Impulses:
+def _newton(problem: Problem, impulses: Array, steps: NewtonSteps | None = None) -> Impulses:
     """Semismooth Newton steps on who is open, sticks and slips, the best of them."""
-    x, best = impulses, judged(problem, impulses)
-    most = HUGE * best.scale / max(float(problem.D.diagonal().max()), 1e-300)
+    laws, scale, steps = problem.cones, problem.scale, steps or NewtonSteps(problem.D, problem.friction > 0.0)
+    x, y = impulses, problem.at(impulses)
+    best, least = x, float(np.abs(laws.missed(x, y)).max()) / scale
+    most = HUGE * scale / max(float(problem.D.diagonal().max()), 1e-300)
     for _ in range(STEPS):
-        matrix, defect = linear_system(problem, x)
         try:
-            x = x - _solution(matrix, defect)
+            x = x + steps.change(laws.linear(x, y), x)
         except np.linalg.LinAlgError:
             break
         if not np.abs(x).max() < most:
             break
-        found = judged(problem, x)
-        better = found.defect < best.defect
-        best = found if better else best
-        if best.defect <= (EXACT if better else SOLVED):
+        y = problem.at(x)
+        defect = float(np.abs(laws.missed(x, y)).max()) / scale
+        better = defect < least
+        best, least = (x, defect) if better else (best, least)
+        if least <= (EXACT if better else SOLVED):
             break
-    return best
-
-
-def _solution(matrix: Array, right: Array) -> Array:
-    """The solution of equations: those with nothing beside their diagonal, such as of open contacts, are apart."""
-    diagonal = matrix.diagonal()
-    alone = (np.count_nonzero(matrix, axis=1) == 1) & (diagonal != 0.0)
-    x, rest = np.where(alone, right / np.where(alone, diagonal, 1.0), 0.0), ~alone
-    x[rest] = np.linalg.solve(matrix[np.ix_(rest, rest)], right[rest] - matrix[rest] @ x)
-    return x
+    return Impulses(*problem.split(best), least, scale)
 
 
 def linear_system(problem: Problem, x: Array) -> tuple[Array, Array]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import get_lapack_funcs
 
 from ..numerics.arrays import Array
 
 TINY = 1e-300
+getrf, getrs = get_lapack_funcs(("getrf", "getrs"), dtype=np.float64)
 
 
 class Linear(NamedTuple):
@@ -94,3 +96,61 @@ def cones(friction: Array, diagonal: Array) -> Cones:
     along = tangent.max(axis=0, initial=0.0)
     normal_step, tangent_step = (1.0 / np.where(one > 0.0, one, 1.0) for one in (normal, along))
     return Cones(friction, normal_step, tangent_step)
+
+
+class NewtonSteps:
+    """Newton steps on D Λ + b and the laws, with the last matrix as long as who is open, sticks and slips stays.
+
+    Impulses that nothing holds end; the others meet their conditions. ``frictional`` contacts (c,) have friction.
+    """
+
+    def __init__(self, D: Array, frictional: Array) -> None:
+        self._D, self._frictional, self._sets = D, frictional, b""
+        self._own, self._lu = np.zeros(0, dtype=int), (np.zeros(0), np.zeros(0))
+
+    def change(self, now: Linear, x: Array) -> Array:
+        """The step from impulses x with their conditions; raises LinAlgError where these are dependent."""
+        sets = b"".join(part.tobytes() for part in (now.open, now.on_rates, now.on_impulses, now.on_normal))
+        if sets != self._sets:
+            self._factor(now)
+            self._sets = sets
+        own, change, missed = self._own, -x, now.defect
+        change[own] = 0.0
+        if change.any():
+            missed = missed + _conditions(now, self._D @ change)
+        if own.size:
+            change[own] = -getrs(*self._lu, missed[own])[0]
+        return change
+
+    def _factor(self, now: Linear) -> None:
+        closed, rubs = np.flatnonzero(~now.open), np.flatnonzero(~now.open & self._frictional)
+        t, count = len(now.on_normal), now.open.size
+        own = np.concatenate([closed, *((1 + i) * count + rubs for i in range(t))])
+        if own.size:
+            rows = self._D[own][:, own]
+            lu, pivots, info = getrf(_reduced(rows, now, closed, rubs) if t else rows)
+            if info:
+                raise np.linalg.LinAlgError("conditions of contacts are dependent")
+            self._lu = lu, pivots
+        self._own = own
+
+
+def _conditions(now: Linear, rates: Array) -> Array:
+    """What rates add to the conditions of contacts that are not open."""
+    rate = rates.reshape(-1, now.open.size)
+    along = [np.sum(now.on_rates[i] * rate[1:], axis=0) for i in range(len(now.on_normal))]
+    return np.concatenate([rate[0], *along])
+
+
+def _reduced(rows: Array, now: Linear, closed: Array, rubs: Array) -> Array:
+    """The Jacobian of the conditions of contacts that are not open, those of friction behind each other."""
+    t, n, f = len(now.on_normal), closed.size, rubs.size
+    matrix, at = np.empty_like(rows), np.arange(f)
+    matrix[:n] = rows[:n]
+    moved = np.einsum("ijf,jfm->ifm", now.on_rates[:, :, rubs], rows[n:].reshape(t, f, len(rows)))
+    matrix[n:] = moved.reshape(t * f, len(rows))
+    for i, j in np.ndindex(t, t):
+        matrix[n + i * f + at, n + j * f + at] += now.on_impulses[i, j, rubs]
+    for i in range(t):
+        matrix[n + i * f + at, np.searchsorted(closed, rubs)] -= now.on_normal[i, rubs]
+    return matrix

@@ -38,13 +38,12 @@ class ImpactStepper(PartStepper):
         parts: list[Part] = []
         now = start
         while self._bouncing[closing].any() and len(parts) < STRIKES:
-            struck = np.union1d(closing, touching)
             if strikes is None:
                 level = None if index.size > MOST or self._sides(index) is None else self._level(start, index)
                 if not isinstance(level, SparseLevel):
-                    return [self._strike(start, struck)]
+                    return [self._strike(start, np.union1d(closing, touching))]
                 strikes = Strikes(self.arrays, start, (points, h), (level, index))
-            parts.append(self._strike(now, struck, strikes.level(struck)))
+            parts.append(self._strike(now, *strikes.acting(closing, touching)))
             now = parts[-1].end
             closing = strikes.closing(now, velocities_of(self.mechanism, now.state.c))
         return parts

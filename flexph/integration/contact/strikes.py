@@ -1,7 +1,7 @@
 """Impacts one after the other at the beginning of a step: where bodies are does not change, so D is made once.
 
 Which gaps close after an impact is foreseen from what it changes of the way of the nodes, h Δv; the last word has the
-step without contacts.
+step without contacts. Contacts that do not act on each other by others that touch are struck each group by itself.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ..exact.step import StepStart
 
 RESTING = 1e-11
 """Speed of a gap over the largest in the mechanism up to which it does not close."""
-MOST, WEIGHT = 600, 1e-9
-"""Contacts up to which D is a matrix, and the weight on what changes, over its largest entry."""
+MOST, WEIGHT, FEW = 600, 1e-9, 4
+"""Contacts up to which D is a matrix, the weight on what changes, over its largest entry, contacts of a small group."""
 
 
 class Struck:
     """Some of the contacts of a level, as :class:`flexph.contacts.levels.Level` has all of its own, by its dense D."""
 
-    def __init__(self, whole: SparseLevel, known: tuple[Array, Array], index: Array) -> None:
+    def __init__(self, whole: SparseLevel, known: tuple[Array, Array], index: Array, group: Array) -> None:
         D, spread = known
         own = np.arange(D.shape[0]).reshape(-1, whole.friction.size)[:, index].ravel()
-        self._whole, self._index = whole, index
+        self._whole, self._index, self._group = whole, index, group
         self.friction, self.rows = whole.friction[index], whole.rows[own]
         self._D, self._spread = D[np.ix_(own, own)], spread[:, own]
 
@@ -50,10 +50,19 @@ class Struck:
         return moved
 
     def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
-        """See :class:`Level`."""
-        problem = Problem(self._D, b, self.friction, size)
-        found = together(problem, judged(problem, np.zeros(b.size) if guess is None else guess), WEIGHT)
-        return found if found.defect <= SOLVED else self._whole.of(self._index).solved(b, size, guess)
+        """See :class:`Level`; groups that do not act on each other are problems of their own, small ones one."""
+        whole = Problem(self._D, b, self.friction, size)
+        x, rows = np.zeros(b.size) if guess is None else guess.copy(), np.arange(b.size).reshape(-1, self.friction.size)
+        few = np.bincount(self._group)[self._group] <= FEW
+        apart = [np.flatnonzero(self._group == group) for group in np.unique(self._group[~few])]
+        for own in (*([np.flatnonzero(few)] if few.any() else []), *apart):
+            at = rows[:, own].ravel()
+            problem = Problem(self._D[np.ix_(at, at)], b[at], self.friction[own], whole.scale)
+            found = together(problem, judged(problem, x[at]), WEIGHT)
+            if found.defect > SOLVED:
+                found = self._whole.of(self._index[own]).solved(b[at], whole.scale, None if guess is None else x[at])
+            x[at] = found.flat
+        return judged(whole, x)
 
     def struck(self, v: Array, impulses: Array) -> Array:
         """See :class:`Level`."""
@@ -97,9 +106,32 @@ class Strikes:
         after = gaps_between(self._a.contacts, vectors, vectors).before
         return self.index[are_closing((self._before, after), self._level.rates(v)[: self.index.size], self._h)]
 
-    def level(self, index: Array) -> Struck:
-        """Some of the contacts, at the start of the step."""
-        return Struck(self._level, self._known, np.searchsorted(self.index, index))
+    def acting(self, closing: Array, touching: Array) -> tuple[Array, Struck]:
+        """Contacts that close, and those that touch and act on them, at the start of the step."""
+        index = np.union1d(closing, touching)
+        place = np.searchsorted(self.index, index)
+        acting, group = self._acting[np.ix_(place, place)], np.full(index.size, -1)
+        for first in np.flatnonzero(np.isin(index, closing)):
+            if group[first] < 0:
+                group[_reached(acting, first)] = group.max() + 1
+        taken = group >= 0
+        return index[taken], Struck(self._level, self._known, place[taken], group[taken])
+
+    @cached_property
+    def _acting(self) -> Array:
+        """Which contacts act on each other (c, c)."""
+        D, count = self._known[0], self.index.size
+        acting: Array = (D.reshape(len(D) // count, count, -1, count) != 0.0).any((0, 2))
+        return acting
+
+
+def _reached(acting: Array, first: int) -> Array:
+    """Which contacts are reached from one by those that act on each other (c,)."""
+    own = acting[first].copy()
+    own[first], size = True, 0
+    while (now := int(own.sum())) > size:
+        own, size = own | acting[own].any(axis=0), now
+    return own
 
 
 def are_closing(gaps: tuple[Array, Array], rate: Array, h: float) -> Array:

@@ -11,8 +11,8 @@ import rigid
 from cases.disc_pile import RADIUS, pile
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Cylinder, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.contacts.complementarity import Problem, judged, solve
-from flexph.contacts.cones import cones
+from flexph.contacts.complementarity import Problem, judged, linear_system, solve
+from flexph.contacts.cones import NewtonSteps, cones
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
 from flexph.contacts.many import solve_coupled
@@ -84,8 +84,8 @@ def test_impacts_by_one_matrix_are_those_by_matrices_of_their_own(monkeypatch, m
     """Of discs those that follow are foreseen exactly; the others are compared one by one."""
     monkeypatch.setattr(part_stepper, "MANY", 0)
     mechanism, start = made()
-    runs, level, struck = [], impact_stepper.Strikes.level, []
-    monkeypatch.setattr(impact_stepper.Strikes, "level", lambda *given: struck.append(None) or level(*given))
+    runs, acting, struck = [], impact_stepper.Strikes.acting, []
+    monkeypatch.setattr(impact_stepper.Strikes, "acting", lambda *given: struck.append(None) or acting(*given))
     for most in (0, impact_stepper.MOST):
         assert not struck
         monkeypatch.setattr(impact_stepper, "MOST", most)
@@ -137,6 +137,21 @@ def test_a_heap_with_more_contacts_than_needed_is_solved_by_all_ways(friction):
             assert judged(Problem(D, b, mu), near).defect < 1e-4
         if not friction:  # then the rates are unique
             assert D @ by_bodies.flat == pytest.approx(D @ by_matrix.flat, abs=1e-9)
+
+
+@pytest.mark.parametrize("t", [0, 1, 2])
+def test_newton_steps_on_closed_contacts_are_those_on_all(t):
+    """With and without friction, in the plane and in space, from iterates with open, sticking and slipping contacts."""
+    rng, count = np.random.default_rng(5), 12
+    H = rng.standard_normal(((1 + t) * count, 40))
+    problem = Problem(H @ H.T, rng.standard_normal(len(H)), np.where(np.arange(count) % 3 > 0, 0.4, 0.0) * (t > 0))
+    steps = NewtonSteps(problem.D, problem.friction > 0.0)
+    for _ in range(3):
+        x = 0.1 * rng.standard_normal(len(H))
+        matrix, defect = linear_system(problem, x)
+        for _ in range(2):  # with factors of its own, and with those that are kept
+            step = steps.change(problem.cones.linear(x, problem.at(x)), x)
+            assert step == pytest.approx(-np.linalg.solve(matrix, defect), abs=1e-11)
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
