@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,10 @@ STEPS = 12
 """Newton steps to a foot, of the second order: from the middle of a piece six do."""
 BEYOND = 0.5
 """Part of a piece by which an iterate may lie beyond the ends of the curve."""
+APART = 0.1
+"""Distance from the curve over the length of a piece, up to which the foot is looked for near the last one alone."""
+SETTLED = 1e-9
+"""Part of a piece by which a step to the foot is the last one: what is left is of the second order in it."""
 END = 1e-9
 """Part of the curve by which a point may be beyond an end."""
 NEAR = 1e-5
@@ -73,10 +78,32 @@ class Curve(NamedTuple):
             v, slope, bend = (_polynomial(V, t, order) for order in range(3))
             straight = np.sum(slope * slope, axis=0)
             curved = straight + np.sum(v * bend, axis=0)
-            t = np.clip(t - np.sum(v * slope, axis=0) / np.where(curved > 0.0, curved, straight), low, high)
+            before, t = t, np.clip(t - np.sum(v * slope, axis=0) / np.where(curved > 0.0, curved, straight), low, high)
+            if np.all(np.abs(t - before) <= SETTLED * length):
+                break
         apart = np.linalg.norm(_polynomial(V, t, 0), axis=0)
         e = int(np.argmin(apart))
         return float(self.knots[e] + t[e])
+
+    def foot_from(self, products: Array, s: float) -> float:
+        """The same from a place near it, where a point that is near the curve has a foot; else of all pieces."""
+        for _ in range(STEPS):
+            e, t = self._local(s)
+            length = float(self.knots[e + 1] - self.knots[e])
+            if not -BEYOND * length <= t <= (1.0 + BEYOND) * length:
+                break
+            first = self.first[e]
+            own = products[:, first : first + self.powers.shape[1]] @ self.powers[e]
+            v, slope, bend = (_polynomial(own, t, order) for order in range(3))
+            straight = float(slope @ slope)
+            curved = straight + float(v @ bend)
+            if not (curved > 0.0 and float(v @ v) <= (APART * length) ** 2 * straight):
+                break
+            moved = float(v @ slope) / curved
+            s -= moved
+            if abs(moved) <= SETTLED * length:
+                return s
+        return self.foot(products)
 
     def is_beyond(self, s: float) -> bool:
         """Whether a place is beyond an end of the curve by more than round-off."""
@@ -114,13 +141,14 @@ class Curve(NamedTuple):
         return placed
 
 
-def _polynomial(powers: Array, t: Array, order: int) -> Array:
-    """Derivatives of an order of polynomials with powers (..., E, degree + 1) at t (E,): (..., E)."""
-    count = powers.shape[-1]
-    total = np.zeros(np.broadcast_shapes(powers.shape[:-1], t.shape))
-    for q in range(count - 1, order - 1, -1):
-        factor = float(np.prod(np.arange(q - order + 1, q + 1)))
-        total = total * t + factor * powers[..., q]
+def _polynomial(powers: Array, t: Array | float, order: int) -> Array:
+    """Derivatives of an order of polynomials with powers (..., E, degree + 1) at t (E,), or of all at one t."""
+    last = powers.shape[-1] - 1
+    if order > last:
+        return np.zeros(powers.shape[:-1])
+    total: Array = math.perm(last, order) * powers[..., last]
+    for q in range(last - 1, order - 1, -1):
+        total = total * t + math.perm(q, order) * powers[..., q]
     return total
 
 

@@ -60,7 +60,7 @@ def on_curve(curve: Curve, before: Array, after: Array, *, known: float | None =
     """
     start, end = before[curve.products], after[curve.products]
     s0 = curve.foot(start) if known is None else known
-    s1 = s0 if after is before else curve.foot(end)
+    s1 = s0 if after is before else curve.foot_from(end, s0)
     c0, c1, slope = curve.shapes(s0), curve.shapes(s1), curve.shapes(s1, 1)
     chord = curve.mean_slope(s0, s1)
     resting, way = _normals(start @ curve.shapes(s0, 1)), 0.5 * (start + end) @ chord

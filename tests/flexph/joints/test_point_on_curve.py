@@ -188,6 +188,21 @@ def test_mean_slopes_are_exact_and_go_to_slopes():
     assert curve.mean_slope(1.0 - 1e-9, 1.0 + 1e-9).sum() == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_feet_are_the_same_from_near_and_from_anywhere(degree):
+    """Over knots too; where a point is far from the curve or its place beyond the end, all pieces are asked."""
+    rng, at = np.random.default_rng(degree), np.arange(0.0, 6.5)
+    curve = Curve(np.array([0]), np.zeros((2, 7), dtype=int), *pieces(at, degree))
+    bent = np.array([at, 0.2 * np.sin(at)])
+    for shift, s, away in rng.uniform((-0.3, 0.3, 0.0), (0.3, 5.7, 0.4), (40, 3)):
+        place = bent @ curve.shapes(s)
+        tangent = bent @ curve.shapes(s, 1)
+        point = place + 0.1 * away * np.array([-tangent[1], tangent[0]])
+        products = point[:, None] - bent
+        assert curve.foot_from(products, s + shift) == pytest.approx(curve.foot(products), abs=1e-12)
+        assert curve.foot_from(products + 2.0, 20.0) == curve.foot(products + 2.0)
+
+
 def test_the_matrix_of_the_constraints_gives_their_rates():
     mechanism, start = bead()
     a, c = mechanism.network.arrays, configuration(mechanism, start.x)
