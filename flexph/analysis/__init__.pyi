@@ -1,6 +1,8 @@
 """The public names of :mod:`flexph.analysis`: each is loaded when it is asked for."""
 
 from .casimirs import CasimirReport as CasimirReport
+from .constrained_state_space import ReducedKinematics as ReducedKinematics
+from .constrained_state_space import eliminate_kinematics as eliminate_kinematics
 from .impasse import ImpassePoint as ImpassePoint
 from .impasse import impasse_points as impasse_points
 from .impasse import turning_points as turning_points
@@ -8,8 +10,6 @@ from .index import IndexReport as IndexReport
 from .index_one import ReducedLinear as ReducedLinear
 from .index_one import eliminate_index_one as eliminate_index_one
 from .kinematic import KinematicSystem as KinematicSystem
-from .kinematic import ReducedKinematics as ReducedKinematics
-from .kinematic import eliminate_kinematics as eliminate_kinematics
 from .kinematic import hidden_constraints as hidden_constraints
 from .passivity import PassivityReport as PassivityReport
 from .pattern import sparsity_text as sparsity_text
