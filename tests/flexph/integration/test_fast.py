@@ -560,7 +560,8 @@ def test_a_singular_matrix_is_not_factored():
 
 def test_orders_of_unknowns_are_kept_for_mechanisms_that_are_built_the_same_way(monkeypatch):
     """And for no others: the memory of each is that which is made without any other before it."""
-    from flexph.integration.compiled import border, build, kept_indices, workspace
+    from flexph.integration.compiled import border, build, workspace
+    from flexph.integration.compiled.flexible import kept_indices
     from flexph.integration.compiled.memory import packing
 
     samples = crank_slider, pendulum, partial(crank_slider, elements=2), partial(crank_slider, damping=1e-3)

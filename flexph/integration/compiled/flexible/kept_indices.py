@@ -1,4 +1,4 @@
-"""What follows from whole numbers alone, kept: mechanisms of a design loop differ in lengths and masses alone."""
+"""Functions of whole numbers that keep their results: mechanisms of a design loop have them in common."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...kernels.arrays import Arrays
-from ...numerics.arrays import Array, BoolArray
+from ....kernels.arrays import Arrays
+from ....numerics.arrays import Array, BoolArray
+from ..memory.data import Index
 from .kept_indices import kept
-from .memory.data import Index
 
 Entries = tuple[Index, Index, Array]
 """Rows, columns and values of a matrix."""

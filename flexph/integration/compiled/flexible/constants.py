@@ -1,0 +1,172 @@
+"""Constant arrays of the flexible coordinates of bodies: inertia, strain rows and stiffness, on one pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ....bodies.inertia import square_of
+from ....kernels.arrays import Arrays
+from ....numerics.arrays import Array
+from ....numerics.rotations import cross
+from ..memory.data import Elastic, Index, Inertia, Stiffness
+from ..memory.simd import kinds
+from .kept_indices import kept
+from .strain_operator import Entries, StrainOperator, entries_of, pairs_of, ranges_of
+
+if TYPE_CHECKING:
+    from ....mechanisms.model.model import Model
+
+
+class Pattern:
+    """Entries (row, column) of a sparse matrix (n, n) of the flexible coordinates, sorted by rows."""
+
+    def __init__(self, row: Index, column: Index, size: int) -> None:
+        self.size = size
+        self.keys, self.row, self.col, self.ptr = _sorted_entries(row, column, size)
+
+    def values(self, entries: Entries) -> Array:
+        """The entries of a matrix that has no others."""
+        row, column, value = entries
+        return np.bincount(self.find(row, column), value, self.col.size)
+
+    def find(self, row: Index, col: Index) -> Index:
+        """Numbers of the entries."""
+        return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
+
+
+@kept
+def _sorted_entries(row: Index, column: Index, size: int) -> tuple[Index, ...]:
+    """Keys of entries, each once, their rows and columns, and the ends of rows."""
+    keys = np.unique(row.astype(np.int64) * size + column)
+    rows, columns = np.divmod(keys, max(size, 1))
+    return keys, rows, columns, np.searchsorted(rows, np.arange(size + 1))
+
+
+def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
+    """Entries of M, of DᵀC⁻¹D and of the viscous damping; of bodies with ``full`` matrices all of them."""
+    n = a.body_u.size
+    stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
+    first, second, _ = _pairs(strain.ptr, *entries_of(a.stiffness)[:2])
+    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal]
+    column = [strain.col[second], viscous[1], stack[1], diagonal]
+    if full.size:
+        coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), full, full)
+        row.append(coupled[0])
+        column.append(coupled[1])
+    return Pattern(np.concatenate(row), np.concatenate(column), n)
+
+
+def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:
+    """Bodies and what their inertia has of the flexible coordinates."""
+    n, bodies = a.body_u.size, len(a.mass)
+    row, column, value = entries_of(a.mean)
+    mean = np.zeros((n, a.dim))
+    mean[column, row % a.dim] = value
+    row, column, value = entries_of(a.stack)
+    width = kinds(a.dim)
+    places = pattern.find(row % max(n, 1), column) * width + row // max(n, 1)
+    val = np.bincount(places, value, pattern.col.size * width).reshape(-1, width)
+    turns = np.zeros(bodies, dtype=np.int64)
+    turns[a.turning] = 1
+    return Inertia(
+        mass=a.mass,
+        weight=a.weight,
+        J=a.J,
+        turns=turns,
+        first=np.searchsorted(a.body_u, np.arange(bodies + 1)),
+        s=a.s.transpose(2, 0, 1),
+        n=a.n.T,
+        ptr=pattern.ptr,
+        col=pattern.col,
+        val=val,
+        mean=mean,
+        form=forms,
+        resolution=resolution,
+    )
+
+
+def shift_forms(mechanism: Model) -> Array:
+    """How the shift φ̄ enters M, N_a and K_ab of each body (see gather.inertia_arrays): (b, K d, d)."""
+    basis = cross(mechanism.layout.dim)
+    square, dim = square_of(basis), mechanism.layout.dim
+    moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
+    forms = [
+        body.mass * np.concatenate([np.eye(dim)[None], moving * (body.momenta == "full")])
+        for body in mechanism.frames.values()
+    ]
+    return np.array(forms).reshape(len(forms), -1, dim)
+
+
+@kept
+def _in_turn(entry: Index) -> tuple[Index, ...]:
+    """One of each entry in turn: a sum that is continued at once waits for the last one to be written."""
+    return (np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable"),)
+
+
+def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
+    """Strain rows of the stresses, C⁻¹ and C, damping."""
+    entry, own = strain.find(strain.G.stress, strain.G.row)
+    (turn,) = _in_turn(entry)
+    inverse, compliance = rows_of(a.stiffness), rows_of(a.compliance)
+    return Elastic(
+        ptr=strain.ptr,
+        row=strain.row,
+        col=strain.col,
+        strain=strain.value,
+        G_entry=entry[turn],
+        G_col=strain.G.col[own][turn],
+        G_val=strain.G.value[own][turn],
+        inverse_ptr=inverse[0],
+        inverse_col=inverse[1],
+        inverse_val=inverse[2],
+        compliance_ptr=compliance[0],
+        compliance_col=compliance[1],
+        compliance_val=compliance[2],
+        damping=a.stress_damping,
+        body=a.body_stress,
+        viscous=pattern.values(entries_of(a.viscous)),
+        is_viscous=int(a.viscous.nnz > 0),
+    )
+
+
+@kept
+def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
+    """Every entry of a row with every one of another, for pairs of rows, and the pair that each belongs to."""
+    sizes = np.diff(ptr)
+    return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
+
+
+def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Index) -> Stiffness:
+    """Pairs of stresses that are both straight make a constant matrix; the others are summed at every factorisation."""
+    i, j, value = entries_of(a.stiffness)
+    bent = strain.curved[i] | strain.curved[j]
+    first, second, of = _pairs(strain.ptr, i[~bent], j[~bent])
+    products = value[~bent][of] * strain.value[first] * strain.value[second]
+    constant = pattern.values((strain.col[first], strain.col[second], products))
+    i, j, value, sizes = i[bent], j[bent], value[bent], np.diff(strain.ptr)
+    left, end, of = _pairs(strain.ptr, i, j)
+    of_pair = (np.cumsum(sizes[i]) - sizes[i] - strain.ptr[i])[of]  # entries before the pair
+    by_body = np.zeros(len(a.mass))
+    by_body[a.body_stress] = a.stress_damping
+    return Stiffness(
+        constant=constant,
+        damping=by_body[a.body_u[pattern.row]] * constant + pattern.values(entries_of(a.viscous)),
+        left_mean=ranges_of(strain.ptr, i),
+        left_val=np.repeat(value, sizes[i]),
+        left_damping=np.repeat(a.stress_damping[i], sizes[i]),
+        pair_place=place[pattern.find(strain.col[left], strain.col[end])],
+        pair_left=of_pair + left,
+        pair_end=end,
+        stress_place=place[pattern.find(strain.G.row, strain.G.col)],
+        stress=strain.G.stress,
+        stress_val=strain.G.value,
+    )
+
+
+def rows_of(matrix: Any) -> tuple[Index, Index, Array]:
+    """A matrix by rows: their ends, columns, values."""
+    rows = sparse.csr_array(matrix)
+    return rows.indptr, rows.indices, rows.data
