@@ -39,7 +39,7 @@ def factorisations(m, axes, h, before, after, offset, inputs, count):
 @entry
 def solutions(m, axes, h, before, after, offset, inputs, count):
     for _ in range(count):
-        arrow.solve(m, axes, h)
+        arrow.solve(m, axes, (), h)
 
 
 @entry

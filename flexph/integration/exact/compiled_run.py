@@ -66,6 +66,15 @@ EACH = Save(1, 0)
 """That every step has a row of its own."""
 
 
+_ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
+"""Columns of a recorder that the rows of loops stand for; what is left is for an audit."""
+
+
+def _rows_of(times: Array, save: Save) -> int:
+    """Rows of the steps between times, the one under way at their end among them."""
+    return (save.before % save.every + len(times) - 1) // save.every + 1
+
+
 class Window:
     """What a table holds of one of its steps, under more inputs that are the same at all its times.
 
@@ -196,13 +205,23 @@ class BlockStepper:
         )
 
     def _taken(
-        self, start: StepStart, times: Array, table: Table | GaussTable, save: Save, flows: Any = 0.0
+        self,
+        start: StepStart,
+        times: Array,
+        table: Table | GaussTable,
+        save: Save,
+        flows: Any = 0.0,
+        room: Mapping[str, Array] | None = None,
     ) -> tuple[Rows, int]:
-        """Rows of the steps of a table, the first one going on from ``flows``, and how many steps are solved."""
+        """Rows of the steps of a table, the first one going on from ``flows``, and how many steps are solved.
+
+        What stands in rows that a recorder keeps is written to its ``room`` for them at once.
+        """
         if start is not self.compiled.stands:
             self.put(start)
-        solved, count = np.zeros(1, dtype=np.int64), (save.before % save.every + len(times) - 1) // save.every + 1
-        rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
+        solved, count, room = np.zeros(1, dtype=np.int64), _rows_of(times, save), room or {}
+        sizes = zip(_ROWS, self.compiled.widths, strict=True)
+        rows = Rows(*(room[name] if name in room else np.zeros((count, width)) for name, width in sizes))
         rows.flow[0] = flows
         self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
         while not solved[0] and self.compiled.leaves_list:
@@ -216,7 +235,8 @@ class BlockStepper:
         Flows go on from those of the row under way: their sums are the same wherever blocks end.
         """
         start, flows = run.start, run.recorder.under_way("flows")
-        rows, steps = self._taken(start, times, table, save, flows if save.every > 1 else 0.0)
+        room = {} if run.watch.active else run.recorder.room(_rows_of(times, save))  # steps may be taken again
+        rows, steps = self._taken(start, times, table, save, flows if save.every > 1 else 0.0, room)
         last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row
         saved = np.ones(last.size, dtype=bool)
         if steps and (not last.size or last[-1] < steps):

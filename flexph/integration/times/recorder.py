@@ -89,6 +89,8 @@ class Recorder:
         lasts = np.append(ends, count - 1)[: len(firsts)]
         for name, (_, merge) in self.columns.items():
             column, given = self._piece[name][rows], values[name]
+            if np.may_share_memory(column, given):  # written in its room
+                continue
             if merge == "last":
                 column[:] = given if len(lasts) == count else given[lasts]
             elif name in carried:
@@ -100,6 +102,13 @@ class Recorder:
                 np.maximum(column, largest, out=column)
         self.steps += int(values["counts"][:, 1].sum())
         self._close(len(ends), open_row=len(firsts) > len(ends))
+
+    def room(self, count: int) -> dict[str, Array]:
+        """The next rows by column, for a block of steps that writes its own; none where they are not at hand."""
+        end = self._filled + count
+        if self.is_open or end > _length(self._piece):
+            return {}
+        return {name: values[self._filled : end] for name, values in self._piece.items()}
 
     def under_way(self, name: str) -> Array:
         """What a column of the row under way holds, zeros where there is none."""
