@@ -51,6 +51,7 @@ class PartStepper(ExactStepper):
         self.by_events, self._names = contact == "events", self.accounts.gap_names
         self._see(self.arrays.contacts)
         self._flight: Flight | None = None
+        self._told: list[str] = []  # what the run was told, of all that are made from this one
         self._all = np.arange(self._rigid.size)
         self._broad = broad_phase(self._contacts, self.arrays.node_body.size)
 

@@ -7,6 +7,7 @@ velocities that it left against the contacts settle (:mod:`flexph.contacts.veloc
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -17,8 +18,10 @@ from ...kernels.contacts.gaps import ANGLE, TOUCHING, vectors_of
 from ...kernels.resolution import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
+from ...numerics.arguments import stack_level
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
+from ...systems.validity import ValidityWarning
 from ..exact.step import StepResult, StepStart, check_end
 from ..times.events import zero_between
 from .impact_stepper import STRIKES, ImpactStepper
@@ -29,6 +32,8 @@ INSIDE = 1e-9
 """Depth over that size at the start of a run up to which bodies are not in each other."""
 SPLITS = 50
 """Impacts in a step by events; what is left of the step then closes without restitution."""
+CROWD, GROUP = 20, 10
+"""Impacts in a step by events, and contacts that closed before them, from which on a run is told what is for many."""
 SHORTEST = 1e-7
 """Length of a part of a step, over that of the step, which is not taken."""
 DIVISIONS = 12
@@ -127,7 +132,10 @@ class RigidStepper(ImpactStepper):
         parts: list[Part] = []
         now, length, size = start, time - start.time, self._size(start)
         known: Array | None = None
+        met: set[int] = set()
         for split in range(SPLITS + 1):
+            if split == CROWD and len(met) >= GROUP:
+                self._tell_of_many()
             gaps = self._rigid_gaps(now, known)
             touching = self._rigid[gaps <= TOUCHING * size]
             if touching.size and not parts:
@@ -144,6 +152,7 @@ class RigidStepper(ImpactStepper):
             opened = self._first_inside(free, closed, size)
             if not opened.size:
                 return [*parts, *self._settled(free, closed)]
+            met.update(opened.tolist())
             until = self._closing_time((now, gaps), free, closed, opened)
             if time - until <= SHORTEST * length or until - now.time <= SHORTEST * length:
                 closed = np.union1d(closed, opened)
@@ -152,6 +161,16 @@ class RigidStepper(ImpactStepper):
             parts += self._settled(self._part(now, until, closed), closed)
             now, known = parts[-1].end, parts[-1].gaps
         raise AssertionError("unreachable")
+
+    def _tell_of_many(self) -> None:
+        """Warn once in a run that impacts of a group, each solved by itself, take long."""
+        if self._told:
+            return
+        self._told.append(
+            f"more than {CROWD} impacts of {GROUP} or more contacts within a step: each is found in time and solved by "
+            "itself, which takes long; Exact(contact='steps') is for groups, it strikes at the beginning of steps"
+        )
+        warnings.warn(self._told[0], ValidityWarning, stacklevel=stack_level(2))
 
     def _in_one(self, start: StepStart, time: float) -> list[Part]:
         parts: list[Part] = []

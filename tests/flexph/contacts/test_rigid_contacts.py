@@ -1,6 +1,7 @@
 """Rigid contacts: impacts and their energy, resting, friction, and the closed forms of textbook systems."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -295,3 +296,21 @@ def test_problems_of_complementarity_are_solved_to_round_off():
             assert found.defect < 1e-11
             assert rates[:contacts].min() > -1e-10
             assert abs(found.normal @ rates[:contacts]) < 1e-9
+
+
+@pytest.mark.parametrize(("balls", "told"), [(12, 1), (5, 0)])
+def test_a_run_by_events_is_told_once_where_impacts_of_a_group_take_long(balls, told):
+    """Balls that bounce on a floor, each twice or more within a step."""
+    names = [f"ball{i}" for i in range(balls)]
+    law, body = Rigid(restitution=1.0), rigid.body(1.0, inertia=1e-3, ports={"centre": (0.0, 0.0)})
+    touching = contact([Sphere(f"{name}.centre", 0.05) for name in names], floor(), law, name="floor")
+    mechanism = connect(dict.fromkeys(names, body), [touching], gravity=(0.0, -GRAVITY))
+    heights = 0.01 + 0.005 * np.arange(balls) / balls
+    guess = {name: (0.2 * i, 0.05 + heights[i], 0.0) for i, name in enumerate(names)}
+    start = mechanism.consistent_state(mechanism.assemble(guess=guess))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        solution = integrate(mechanism, start, np.array([0.0, 0.18, 0.36]))
+    assert sum("Exact(contact='steps') is for groups" in str(one.message) for one in said) == told
+    energy = GRAVITY * (0.05 * balls + heights.sum())
+    assert solution.ledger.total_energy[-1] == pytest.approx(energy, rel=1e-12)
