@@ -22,6 +22,7 @@ from ...kernels.state import Configuration, Derived, constraint_sums, derive, no
 from ...kernels.values import Means
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
+from ...numerics.factors.nearest import nearest_change
 from ...numerics.rotations import finite_rotation, nearest_rotation, skew, spin_map
 from .placement import Motion, read_motion
 from .time_table import TimeTable, spring_values
@@ -159,10 +160,10 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     G, b = rates_at(mechanism, (c, d), table, time)
     if not b.size:
         return wanted
-    sizes, conditions = constraint_sizes(a, d.vector), [(G, b)]
+    sizes, conditions = constraint_sizes(a, d.vector), [(G, b, given[:0])]
     if given.size:
         sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
-        conditions.insert(0, _with_kept((G, b), given, wanted))
+        conditions.insert(0, (*_with_kept((G, b), given, wanted), given))
     velocities = wanted
     masses: list[tuple[Callable[[Arrays, Array], Any], Array | None]] = [(rigid_mass, None), (mass_of, None)]
     rigid = mechanism.rigid_motion
@@ -170,10 +171,12 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
         masses.insert(0, (rigid_mass, rigid.ways(c.r, c.R)))
     lines = None if rigid is None else np.diag(rigid.lines)
     tries = itertools.product(masses, conditions)  # of large bodies the last mass is full
-    for (mass, ways), (rows, rates) in tries:
-        M = dense(mass(a, c.u))
+    for (mass, ways), (rows, rates, kept) in tries:
+        M = mass(a, c.u)
         own = M if ways is None or lines is None else ways.T @ M @ ways + lines
-        velocities = _nearest(own, rows, rates, wanted=wanted, ways=ways)
+        is_sparse = sparse.issparse(own) and sparse.issparse(rows)
+        change = _sparse_change(own, rows, rates - rows @ wanted, kept) if is_sparse else None
+        velocities = _nearest(dense(own), rows, rates, wanted=wanted, ways=ways) if change is None else wanted + change
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
         scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
         if defect.max() <= CONSISTENT * scale:
@@ -192,6 +195,22 @@ def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tu
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
     return rows, np.concatenate([b, wanted[given]])
+
+
+def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | None:
+    """What :func:`_nearest` adds to the wanted velocities of which rows are ``missing`` rates, by sparse matrices.
+
+    The last rows are those that keep velocities as they are. None where rows may depend on others.
+    """
+    free = np.setdiff1d(np.arange(M.shape[0]), kept)
+    moved = sparse.csr_array(rows[: missing.size - kept.size])[:, free]
+    change = np.zeros(rows.shape[1])
+    if np.any(missing) and free.size:
+        step = nearest_change(sparse.csr_array(M)[free][:, free], moved, missing[: moved.shape[0]])
+        if step is None:
+            return None
+        change[free] = step
+    return change
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:
@@ -221,6 +240,7 @@ def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array)
     return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
 
 
-def _energy(M: Array, v: Array) -> float:
+def _energy(M: Any, v: Array) -> float:
     """Kinetic energy of the leading velocities, those of M [J]."""
-    return 0.5 * float(v[: len(M)] @ M @ v[: len(M)])
+    leading = v[: M.shape[0]]
+    return 0.5 * float(leading @ (M @ leading))

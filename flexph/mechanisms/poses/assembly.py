@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,12 +13,13 @@ from scipy import sparse
 from ...bodies.body import Body
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import lever
-from ...kernels.gradient import constraint_matrix
+from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics import checks as check
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
+from ...numerics.factors.nearest import nearest_change
 from ..model.consistency import angle_rows, check_curves
 from ..model.constraints import extent, move
 from ..model.placement import Placement, read_placements
@@ -124,7 +125,7 @@ class _Equations(NamedTuple):
     at: Placed
     gap: Array
     wanted: Array
-    matrix: Array
+    matrix: Any
 
     @property
     def defect(self) -> float:
@@ -173,7 +174,7 @@ class _Closure:
 
         def corrected(here: _Equations) -> tuple[_Equations, float]:
             step = np.zeros(active.size)
-            step[active] = np.linalg.lstsq(here.matrix[:, active], here.wanted, rcond=1e-10)[0]
+            step[active] = _least_step(here.matrix[:, active], here.wanted)
             if np.abs(step).max(initial=0.0) <= settled:
                 return here, 0.0
             moved = move(self.mechanism, *here.at, step) if self.rigid is None else self.rigid.moved(*here.at, step)
@@ -188,14 +189,18 @@ class _Closure:
         gap, matrix = here.gap, here.matrix
         rows, ways = self.units(self.length), None if self.rigid is None else self.rigid.ways(*at)
         size = size if ways is None else len(ways)
-        gap, matrix = gap[self.stated] / rows, matrix[self.stated][:, :size] / rows[:, None]
+        gap, matrix = gap[self.stated] / rows, scale_rows(matrix[self.stated][:, :size], 1.0 / rows)
         matrix = matrix if ways is None else matrix @ ways
         if not guided:
             return _Equations(at, gap, -gap, matrix)
         own = unguided(self.mechanism)[self.stated]
-        apart, way, turning = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides, size)
-        turning = turning if ways is None else turning @ ways
-        wanted, matrix = np.concatenate([-gap[own], way]), np.vstack([matrix[own], turning])
+        apart, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
+        wanted, shape = np.concatenate([-gap[own], way]), (way.size, size)
+        if sparse.issparse(matrix):
+            matrix = sparse.vstack([matrix[own], sparse_blocks(shape, blocks)]).tocsr()
+        else:
+            turning = dense_blocks(shape, blocks)
+            matrix = np.vstack([matrix[own], turning if ways is None else turning @ ways])
         return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 
 
@@ -220,19 +225,29 @@ class _Here:
             self._coefficient = by_angle(mechanism.once(angle_rows), self.gap, product, self._coefficient)
 
     @cached_property
-    def matrix(self) -> Array:
-        """G."""
+    def matrix(self) -> Any:
+        """G, as the arrays are."""
         a, rows, by = self.mechanism.network.arrays, self._rows, self._by
         G = constraint_matrix(a, self.at[1], self._coefficient, arm=self._arms, vector=self._vectors, by=by)
-        G = G.toarray() if sparse.issparse(G) else G
-        if rows.size:
-            G[rows] *= (2.0 * self._offset[rows] / by[a.rolling.positive])[:, None]
-        return np.asarray(G)
+        if not rows.size:
+            return G
+        gains = np.ones(G.shape[0])
+        gains[rows] = 2.0 * self._offset[rows] / by[a.rolling.positive]
+        return scale_rows(G, gains)
 
     @cached_property
     def size(self) -> float:
         """The extent of the mechanism [m]."""
         return extent(self.mechanism, *self.at)
+
+
+def _least_step(matrix: Any, wanted: Array) -> Array:
+    """The step of least norm that changes the gaps as wanted, as nearly as can be."""
+    if sparse.issparse(matrix):
+        step = nearest_change(sparse.eye_array(matrix.shape[1]), matrix, wanted)
+        if step is not None:
+            return step
+    return np.linalg.lstsq(dense(matrix), wanted, rcond=1e-10)[0]
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:

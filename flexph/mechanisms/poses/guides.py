@@ -23,6 +23,9 @@ OPPOSITE = 1e-6
 Guide = tuple[int, Array, int | None, Array]
 """Body of the one and of the other (None: the ground), each with a direction in its axes, or with a frame (3, 3)."""
 
+Block = tuple[int, int, Array]
+"""First row and column of a block of a matrix, and its entries."""
+
 
 def guides(mechanism: Model, time: float) -> list[Guide]:
     """Directions that are to be parallel, frames that are to coincide."""
@@ -46,32 +49,36 @@ def unguided(mechanism: Model) -> Array:
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
 
-def differences(rotations: Array, spins: Array, guides: list[Guide], size: int) -> tuple[Array, Array, Array]:
-    """Differences of the guides in world axes, the turns that close them, and the matrix of these.
+def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Array, Array, list[Block]]:
+    """Differences of the guides in world axes, the turns that close them, and the blocks of their matrix.
 
-    Frames close by their rotation vector; directions a, b by θ × ½(a + b) = b − a: with the mean direction, the rows of
-    a joint have the same rank at every pose; the derivatives themselves would add a freedom that is noise. Opposite
-    directions start to turn about an axis of the first body.
+    Frames close by their rotation vector; directions a, b by θ × ½(a + b) = b − a, by both components perpendicular to
+    the mean: there is no other. With the mean direction the rows of a joint have the same rank at every pose; the
+    derivatives themselves would add a freedom that is noise. Opposite directions start to turn about an axis of the
+    first body.
     """
-    apart, turning = np.zeros(3 * len(guides)), np.zeros((3 * len(guides), size))
-    wanted = np.zeros_like(apart)
-    for k, (first, a, second, b) in enumerate(guides):
-        rows = slice(3 * k, 3 * k + 3)
+    apart, wanted, turning, row = [np.zeros(0)], [np.zeros(0)], [], 0
+    for first, a, second, b in guides:
         there = b if second is None else rotations[second] @ b
         here = rotations[first] @ a
         mean = 0.5 * (here + there)
         if here.ndim == 2:
-            wanted[rows] = Rotation.from_matrix(there @ here.T).as_rotvec()
-            apart[rows] = -wanted[rows]
+            seen, turn = np.eye(3), Rotation.from_matrix(there @ here.T).as_rotvec()
+            apart.append(-turn)
         else:
-            apart[rows], wanted[rows] = here - there, there - here
+            turn = there - here
             if mean @ mean < OPPOSITE:
-                mean, wanted[rows] = here, np.cross(rotations[first] @ np.array(ASIDE), here)
+                mean, turn = here, np.cross(rotations[first] @ np.array(ASIDE), here)
+            seen = _perpendicular(mean)
+            apart.append(here - there)
+        wanted.append(seen @ turn)
         for body, sign in ((first, 1.0), (second, -1.0)):
             if body is not None and spins[body, 0] >= 0:
                 R = rotations[body]
-                turning[rows, spins[body]] += sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
-    return apart, wanted, turning
+                block = sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
+                turning.append((row, int(spins[body, 0]), seen @ block))
+        row += len(seen)
+    return np.concatenate(apart), np.concatenate(wanted), turning
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
@@ -85,3 +92,11 @@ def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) 
     own = coefficient.copy()
     own[angles.term], own[angles.term + 1] = product[angles.cosine], -product[angles.sine]
     return own
+
+
+def _perpendicular(direction: Array) -> Array:
+    """Two unit vectors perpendicular to a direction and to each other, (2, 3)."""
+    first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
+    pair = np.array([first, np.cross(direction, first)])
+    unit: Array = pair / np.linalg.norm(pair, axis=1)[:, None]
+    return unit
