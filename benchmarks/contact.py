@@ -6,6 +6,9 @@ settings of a code the quickest that meets a target counts; those are then repea
 Exudyn has ObjectContactCoordinate by steps under control (DOPRI5), without loss by given ones, too; for restitution
 its model of Gonthier up to 1e9 N/m^{3/2}: its solver fails from 1e10 on.
 
+Groups: what connecting many spheres costs, of which each may touch each other, beside the same without contacts, and
+as pairs one by one.
+
 Many discs: a row on a plane, each a contact of its own, and the pile of the case ``disc-pile`` in a box, both with
 friction; rigid in steps, compliant with an anchor, and Exudyn's GeneralContact of spheres and triangles by explicit
 steps. Its stiffness lets discs 0.3 % of their radius into each other, its steps are a twentieth of an impact. Ours
@@ -27,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from contact_discs import discs
 from contact_exudyn import GRAVITY, HEIGHT, SAMPLES, Run, ball_run
+from contact_groups import groups
 from rich.console import Console
 from rich.table import Table
 from scipy.integrate import solve_ivp
@@ -173,11 +177,15 @@ def main() -> None:
     """Print all tables and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--long", action="store_true", help="piles of 400 discs, too")
-    parser.add_argument("--only", choices=("ball", "discs"), help="one of both")
+    parser.add_argument("--only", choices=("ball", "discs", "groups"), help="one of these")
     given = parser.parse_args()
+    console = Console(width=110)
+    if given.only in (None, "groups"):
+        groups(console)
+    if given.only == "groups":
+        return
     if find_spec("exudyn") is None:
         parser.error("the peer is missing: pip install 'flexph[bench]'")
-    console = Console(width=110)
     if given.only != "discs":
         balls(console)
     if given.only != "ball":

@@ -12,13 +12,26 @@ from scipy import sparse
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection, measures
-from ..joints.rows.gaps import Gap
+from ..joints.rows.gaps import Gap, GapGroup
 from ..joints.rows.laws import PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName
-from ..kernels.contacts.gaps import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, no_contacts
+from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, Group, no_contacts
 from .laws import Hertz, KelvinVoigt, Rigid
 
 KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL}
+
+
+class _Moves(NamedTuple):
+    """How a port moves: the number of its body, whether it turns, also against its body, and whether it deforms."""
+
+    body: int
+    turns: bool
+    bends: bool
+    deforms: bool
+
+
+Owned = tuple[int, Connection, Gap]
+Moves = Callable[[str], _Moves]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
@@ -29,20 +42,34 @@ def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]
                 for place in (vector.plus, vector.minus):
                     if place is not None:
                         places.setdefault(place, len(places))
+        if connection.form.group is not None:
+            for port in connection.form.group.ports:
+                places.setdefault(BodyVector(port), len(places))
 
 
 def contact_arrays(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], places: Mapping[BodyVector, int], dim: int
 ) -> Contacts:
-    """The gaps of all connections."""
-    own = [(i, c, gap) for i, c in enumerate(c for c in connections if c.form.gaps) for gap in c.form.gaps]
-    if not own:
-        return no_contacts(dim)
+    """The gaps of all connections; the anchors of groups follow those of single gaps."""
+    touching = [c for c in connections if c.touches]
+    own = [(i, c, gap) for i, c in enumerate(touching) for gap in c.form.gaps]
     moves = cache(partial(_moves, bodies))
+    first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
+    contacts = _arrays(own, places, moves, dim, first) if own else no_contacts(dim)
+    first += dim * int((contacts.holding > 0.0).sum())
+    groups = []
+    for i, connection in enumerate(touching):
+        if connection.form.group is not None:
+            groups.append(_group((i, connection, connection.form.group), places, moves, dim, first))
+            first += dim * groups[-1].number if groups[-1].law.anchor[0] >= 0 else 0
+    return contacts._replace(groups=tuple(groups))
+
+
+def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int) -> Contacts:
+    """Gaps with the numbers of their connections; the anchors follow so many springs."""
     for _, connection, gap in own:
         _check_restitution(connection, gap, moves)
     laws = [gap.law for _, _, gap in own]
-    first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
     ends = [[[place(gap.vectors[k], end) for _, _, gap in own] for k in range(3)] for end in ("plus", "minus")]
     zero = (0.0,) * dim
@@ -70,24 +97,33 @@ def contact_arrays(
     )
 
 
-def anchor_names(connections: Sequence[Connection], dim: int) -> tuple[str, ...]:
-    """Names of the forces of all anchors, which follow those of springs in a state, such as ``floor: anchor 1 x``."""
-    return tuple(
-        f"{c.name}: anchor {k + 1} {axis}"
-        for c in connections
-        for k, gap in enumerate(c.form.gaps)
-        if getattr(gap.law, "holding", 0.0)
-        for axis in "xyz"[:dim]
+def _group(
+    owned: tuple[int, Connection, GapGroup], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int
+) -> Group:
+    """A group of balls, whose members are those of the gaps of neighbours in its list."""
+    i, connection, group = owned
+    own = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
+    neighbours = _arrays(own, places, moves, dim, first)
+    return Group(
+        node=np.append(neighbours.plus[0], neighbours.minus[0, -1]),
+        radius=np.array(group.radii),
+        body=np.append(neighbours.body[0], neighbours.body[1, -1]),
+        law=neighbours.take(np.zeros(1, dtype=int)),
     )
 
 
-class _Moves(NamedTuple):
-    """How a port moves: the number of its body, whether it turns, also against its body, and whether it deforms."""
-
-    body: int
-    turns: bool
-    bends: bool
-    deforms: bool
+def anchor_names(connections: Sequence[Connection], dim: int) -> tuple[str, ...]:
+    """Names of the forces of all anchors, which follow those of springs in a state, such as ``floor: anchor 1 x``."""
+    single = [(c.name, [bool(getattr(gap.law, "holding", 0.0)) for gap in c.form.gaps]) for c in connections]
+    groups = [(c.name, c.form.group) for c in connections if c.form.group is not None]
+    held = [(name, [bool(getattr(group.law, "holding", 0.0))] * group.number) for name, group in groups]
+    return tuple(
+        f"{name}: anchor {k + 1} {axis}"
+        for name, holds in [*single, *held]
+        for k, anchored in enumerate(holds)
+        if anchored
+        for axis in "xyz"[:dim]
+    )
 
 
 def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
@@ -96,7 +132,7 @@ def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
     return _Moves(index, found.rotation is not None, bends, bool(sparse.csr_array(found.shape).count_nonzero()))
 
 
-def _turned(connection: Connection, gap: Gap, side: int, moves: Callable[[str], _Moves]) -> int:
+def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
     """The body that friction turns on a side of a contact, or −1; raises ValueError where it has no frame that does."""
     if gap.sides is None or not getattr(gap.law, "friction", 0.0):
         return -1
@@ -114,7 +150,7 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Callable[[str], 
     return own.body
 
 
-def _check_restitution(connection: Connection, gap: Gap, moves: Callable[[str], _Moves]) -> None:
+def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
     """Raise ValueError for restitution where a body deforms: its effective mass there falls with the mesh."""
     if not getattr(gap.law, "restitution", 0.0):
         return
@@ -133,7 +169,7 @@ def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves:
     What ``has_curves`` knows of points on curves.
     """
     for connection in connections:
-        if connection.form.gaps:
+        if connection.touches:
             raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")
         if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):
             raise ValueError(f"{what} knows nothing of points on curves, and {connection.name!r} is one: leave it out")

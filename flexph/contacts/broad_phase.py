@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..kernels.contacts.gaps import AXIAL, DISTANCE, Contacts
+from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, Contacts
 from ..numerics.arrays import Array
 
 MANY = 30
@@ -21,10 +21,12 @@ BEFORE, NEXT = 1e-9, 1e-6
 class BroadPhase(NamedTuple):
     """Pairs of spheres that move, by their nodes, and all other gaps, of which none is left out.
 
-    ``keys`` are the pairs of nodes as numbers, sorted, and ``pair`` the gap of each; ``nodes`` are those of the
-    pairs, of a ``total``, and ``widest`` is the largest sum of two radii [m].
+    Of single gaps ``keys`` are the pairs of nodes as numbers, sorted, and ``pair`` the gap of each; of all pairs, those
+    of groups too, ``nodes`` are the nodes, ``total`` is how many the mechanism has, and ``widest`` the largest sum of
+    two radii [m].
     """
 
+    contacts: Contacts
     others: Array
     pair: Array
     keys: Array
@@ -33,22 +35,33 @@ class BroadPhase(NamedTuple):
     widest: float
 
     @property
+    def pairs(self) -> int:
+        """Number of all pairs, of single gaps and of groups."""
+        return self.pair.size + sum(group.number for group in self.contacts.groups)
+
+    @property
     def leaves_out(self) -> bool:
         """Whether there are so many pairs that it looks for those that are near."""
-        return self.pair.size > MANY
+        return self.pairs > MANY
 
     def near(self, points: Array, reach: float) -> Array:
         """Gaps that may be up to a reach [m] with its ``nodes`` at points (n, d): no pair that is nearer is missing."""
+        whole = np.zeros((self.total, points.shape[1]))
+        whole[self.nodes] = points
+        of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
+        if not self.pair.size:
+            return np.concatenate([self.others, of_groups])
         found = self.nodes[cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
         keys = _keys(found[:, 0], found[:, 1], self.total)
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        return np.sort(np.concatenate([self.others, self.pair[place[self.keys[place] == keys]]]))
+        own = np.concatenate([self.others, self.pair[place[self.keys[place] == keys]]])
+        return np.concatenate([np.sort(own), of_groups])
 
 
 def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPhase:
     """The pairs of spheres among some contacts, the rigid ones unless others are named, and all other contacts.
 
-    Of the pairs each two nodes have one at most.
+    Of the single pairs each two nodes have one at most; groups are looked at whatever their law.
     """
     known = c.rigid if of is None else of
     free = known & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
@@ -56,9 +69,10 @@ def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPha
     keys = _keys(c.plus[0, pair], c.minus[0, pair], nodes)
     keys, first = np.unique(keys, return_index=True)
     pair = pair[first]
-    own = np.unique([c.plus[0, pair], c.minus[0, pair]])
+    own = np.unique(np.concatenate([c.plus[0, pair], c.minus[0, pair], *(group.node for group in c.groups)]))
     others = np.setdiff1d(np.arange(c.kind.size), pair)
-    return BroadPhase(others, pair, keys, own, nodes, float(c.offset[pair].max(initial=0.0)))
+    widest = max([float(c.offset[pair].max(initial=0.0)), *(2.0 * float(group.radius.max()) for group in c.groups)])
+    return BroadPhase(c, others, pair, keys, own, nodes, widest)
 
 
 def _keys(first: Array, second: Array, nodes: int) -> Array:

@@ -182,6 +182,13 @@ class SparseLevel:
 AnyLevel = Level | SparseLevel
 
 
+def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
+    """The arrays with those pairs of groups that are closed at one of some states."""
+    if not a.contacts.groups:
+        return a
+    return a._replace(contacts=a.contacts.closed(*(node_points(a, c.r, d.arm) for c, d in places)))
+
+
 def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
     """All gaps at a state."""
     vectors = vectors_of(a.contacts, node_points(a, c.r, d.arm))
@@ -262,7 +269,7 @@ def sparse_contact_rows(a: Arrays, c: Configuration, d: Derived, sides: Sides) -
 def _tangents_at(a: Arrays, gaps: Gaps) -> Touch:
     tangent, arm = tangents(a.contacts, gaps)
     none: Any = np.zeros(0)
-    return Touch(gaps, none, none, none, tangent, arm, none, none)
+    return Touch(a.contacts, gaps, none, none, none, tangent, arm, none, none)
 
 
 def _range(rows: Array) -> Array:

@@ -8,13 +8,15 @@ from typing import Any
 
 from ..joints.rows.connection import Connection, Form
 from ..joints.rows.directions import fitting
-from ..joints.rows.gaps import Gap, GapKind
+from ..joints.rows.gaps import Gap, GapGroup, GapKind
 from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
 from ..numerics.arguments import checked
 from .laws import ContactLaw
 from .shapes import Cylinder, Hole, Plane, Shape, Sphere
 from .signs import Touching
+
+POINTS = "two points have no side from which they touch: give one of them a radius"
 
 
 @checked
@@ -58,6 +60,9 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) -> Connection:
     """Contact of each shape of a group with each other: of n spheres, n(n − 1)/2 pairs under one name.
 
+    Spheres on bodies are kept as a group: what is stored of them grows with n, what a step costs with the pairs near
+    each other. Its gaps are numbered by pairs of its shapes, (0, 1), (0, 2), …, (1, 2), ….
+
     Parameters
     ----------
     shapes : sequence
@@ -75,6 +80,9 @@ def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) 
     group = _shapes("shapes", shapes)
     if len(group) < 2:
         raise ValueError(f"shapes must be two or more that may touch each other, got {len(group)}")
+    balls = [shape for shape in group if isinstance(shape, Sphere) and isinstance(shape.port, str)]
+    if 2 < len(group) == len(balls):
+        return _grouped(balls, _law(law), name)
     return _touching(list(combinations(group, 2)), law, name)
 
 
@@ -89,9 +97,27 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
     return shapes
 
 
-def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> Connection:
+def _law(law: Any) -> ContactLaw:
     if not isinstance(law, ContactLaw):
         raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {law!r}")
+    return law
+
+
+def _grouped(balls: list[Sphere], law: ContactLaw, name: str | None) -> Connection:
+    """Balls of which each may touch each other."""
+    ports, radii = tuple(str(ball.port) for ball in balls), tuple(ball.radius for ball in balls)
+    if radii.count(0.0) > 1:
+        raise ValueError(POINTS)
+
+    def make(dim: int) -> Form:
+        return Form(group=GapGroup(ports, radii, law), signs=tuple(ball.sign(dim, ()) for ball in balls))
+
+    own = tuple(dict.fromkeys(ports))
+    return Connection("contact", own, make, label=f"contact of {len(own)}" if name is None else name)
+
+
+def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> Connection:
+    law = _law(law)
     ordered = [_ordered(*pair) for pair in pairs]
 
     def make(dim: int) -> Form:
@@ -147,7 +173,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     else:
         sign, offset = 1.0, radius + second.reach
         if offset == 0.0:
-            raise ValueError("two points have no side from which they touch: give one of them a radius")
+            raise ValueError(POINTS)
         radii = (radius / offset, second.reach / offset)
     axis = none
     if dim == 3 and isinstance(second, Hole | Cylinder):

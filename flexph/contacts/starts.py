@@ -10,13 +10,13 @@ import numpy as np
 from ..joints.rows.connection import Connection
 from ..kernels.arrays import Arrays
 from ..kernels.constraint_sizes import lever
-from ..kernels.contacts.gaps import ANGLE, DISTANCE, OFFSET, Contacts
+from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.state import Configuration, Derived
 from ..numerics.arguments import stack_level
 from ..numerics.arrays import Array
 from ..systems.validity import ValidityWarning
-from .levels import gaps_at
+from .levels import gaps_at, near_at
 
 DEEP = 0.01
 """Depth over the size of the bodies, of stops for angles in [rad], from which on a start is looked at."""
@@ -29,10 +29,11 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
 
     Points to the fifth caller, this function included and doors not counted: that of a run.
     """
-    c = a.contacts
-    if c.rigid.all():
+    if a.contacts.laws.rigid.all():
         return
-    names = [connection.name for connection in connections if connection.form.gaps]
+    a = near_at(a, at)
+    c = a.contacts
+    names = [connection.name for connection in connections if connection.touches]
     depth = -gaps_at(a, *at).before
     size, carries = _sizes(a, c), _carrying(a, c)
     deep = ~c.rigid & (depth > DEEP * size) & (depth > FAR * carries)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
-from .contacts.gaps import Contacts
+from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
 from .rates.bearings import Bearings
 from .rates.curves import Curve

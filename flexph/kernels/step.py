@@ -131,7 +131,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
         node_force = node_force + face_forces(a.faces, mean_places(a, start, r1, lever), s.inputs)
     touch, by_friction = _touched(a, step, x, (r1, arm)), None
     if touch is not None:
-        on_node, by_friction = node_and_body_forces(a.contacts, touch, len(lever), x.omega.shape)
+        on_node, by_friction = node_and_body_forces(touch, len(lever), x.omega.shape)
         node_force = node_force + on_node
     torque = a.sum_nodes @ moment(lever, node_force)
     if by_friction is not None:
@@ -148,7 +148,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     if held.size:
         spring = np.concatenate([spring, held])
         if touch is not None and touch.rubbing is not None:
-            spring = with_anchors(a.contacts, spring, touch.rubbing.anchor)
+            spring = with_anchors(touch.contacts, spring, touch.rubbing.anchor)
     return Trial(
         Configuration(r1, R1, u1, v1, omega1, du1, start.sigma + jump, spring),
         inverse=inverse,
@@ -183,7 +183,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
 
 def _touched(a: Arrays, step: Step, x: Means, end: tuple[Array, Array]) -> Touch | None:
     """Contacts at the centres and node arms of a trial end; None where there are none."""
-    if not a.contacts.kind.size:
+    if not a.contacts.number:
         return None
     places = (node_points(a, step.start.r, step.known.arm), node_points(a, *end))
     turned = step.h * turned_spins(step.start.R, x.omega)

@@ -111,7 +111,7 @@ def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None
         "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, FramedBody)],
         "reaction": [connection.name for connection in mechanism.connections if connection.rows],
         "state": list(mechanism.layout.parts),
-    }.get(reading.what, [connection.name for connection in mechanism.connections if connection.form.gaps])
+    }.get(reading.what, [connection.name for connection in mechanism.connections if connection.touches])
     if reading.of not in known:
         raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
 
@@ -123,7 +123,7 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
         part = mechanism.layout.parts[reading.of]
         return int(part.stop - part.start)
     if reading.what == "gap":
-        return next(len(c.form.gaps) for c in mechanism.connections if c.form.gaps and c.name == reading.of)
+        return next(c.form.gap_count for c in mechanism.connections if c.touches and c.name == reading.of)
     sizes = {"spin": spins(dim), "reaction": dim + spins(dim), "normal_force": 1, "friction_force": 1}
     return sizes.get(reading.what, dim)
 

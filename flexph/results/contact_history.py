@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contacts.gaps import Contacts, gaps_between, tangents, vectors_of
+from ..kernels.contacts.gap_arrays import Contacts
+from ..kernels.contacts.gaps import gaps_between, tangents, vectors_of
 from ..kernels.state import node_arms, node_points
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import configuration
 from ..numerics.arrays import Array
-from ..sensors.contacts import gaps_of, is_closed
+from ..sensors.contacts import gaps_in, gaps_of, is_closed
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +25,8 @@ class ContactHistory:
     Attributes
     ----------
     gap : array
-        Gaps at the saved times, (k + 1, c) [m, of stops for angles rad]; negative where bodies are in each other.
+        Gaps at the saved times, (k + 1, c) [m, of stops for angles rad]; negative where bodies are in each other. They
+        are computed when they are asked for: of a group of n bodies there are n(n − 1)/2.
     touches : array
         Whether they are closed, (k + 1, c).
     normal : array
@@ -31,10 +35,31 @@ class ContactHistory:
         The same of the sizes of their friction forces.
     """
 
-    gap: Array
-    touches: Array
     normal: Array
     friction: Array
+    read: Callable[[], tuple[Array, Array]] = field(repr=False)
+
+    @property
+    def gap(self) -> Array:
+        """See :class:`ContactHistory`."""
+        return self._gaps[0]
+
+    @property
+    def touches(self) -> Array:
+        """See :class:`ContactHistory`."""
+        return self._gaps[1]
+
+    @cached_property
+    def _gaps(self) -> tuple[Array, Array]:
+        return self.read()
+
+
+def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, Array]:
+    """Gaps of a contact at states (k, n), and whether they are closed, (k, c)."""
+    own = gaps_of(mechanism, contact).all()
+    read = (gaps_in(mechanism, own, x) for x in states)
+    rows = [(gaps.after, is_closed(mechanism, c, gaps.after)) for _, (c, _), gaps in read]
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
 
 class ContactPoints(NamedTuple):
@@ -51,7 +76,7 @@ class ContactPoints(NamedTuple):
 
 def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
     """Gaps of a contact at states (k, n)."""
-    own = gaps_of(mechanism, contact)
+    own = gaps_of(mechanism, contact).all()
     rows = [_at(mechanism, own, x) for x in states]
     gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
     return ContactPoints(gap, touches, place, normal)

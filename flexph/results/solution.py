@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,9 +18,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
+from ..sensors.contacts import gaps_of
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
-from .contact_history import ContactHistory, contact_points
+from .contact_history import ContactHistory, contact_gaps
 from .ledger import join_ledgers
 from .motion import MotionByName
 from .result import Occurrences, Result
@@ -148,9 +150,10 @@ class Solution(MotionByName, Result):
         ContactHistory
             Gaps at the saved times, forces in the mean between them.
         """
-        at = contact_points(self.mechanism, name, self.states)
+        gaps_of(self.mechanism, name)  # or the names that there are
+        gaps = partial(contact_gaps, self.mechanism, name, self.states)
         spans, own = np.diff(self.times), self.ledger.impulses
-        return ContactHistory(at.gap, at.touches, own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans)
+        return ContactHistory(own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans, gaps)
 
     @checked
     def show(

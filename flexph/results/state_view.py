@@ -14,7 +14,7 @@ from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
-from .contact_history import contact_points
+from .contact_history import contact_gaps
 from .motion import MotionByName
 
 
@@ -68,7 +68,7 @@ class MechanismView(MotionByName, StateView):
 
     def gaps(self, contact: str) -> Array:
         """Gaps of a contact or stop by its name, (c,) [m, rad], see :func:`flexph.sensors.gap`."""
-        return contact_points(self.mechanism, contact, self.x[None]).gap[0]
+        return contact_gaps(self.mechanism, contact, self.x[None])[0][0]
 
 
 class _Panels:

@@ -118,7 +118,7 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 def _touching(solution: Solution) -> list[str]:
     """Contacts of shapes, of few gaps; stops have no place."""
-    connections = [c for c in solution.mechanism.connections if 0 < len(c.form.gaps) <= GAPS]
+    connections = [c for c in solution.mechanism.connections if 0 < c.form.gap_count <= GAPS]
     return [c.name for c in connections if all(gap.sides is not None for gap in c.form.gaps)][:MOST]
 
 

@@ -157,7 +157,7 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
     count = max(len(surface.points) for surface in own)
     points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in own], axis=1)
-    kind: PartKind = "contact" if connection.form.gaps else "joint" if connection.rows else "force"
+    kind: PartKind = "contact" if connection.touches else "joint" if connection.rows else "force"
     return Part(connection.name, kind, points, np.vstack(triangles))
 
 
@@ -169,7 +169,7 @@ def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:
     edges = np.full(3, 2.6)
     edges[dim - 1] = 0.5
     block, places = box_shape(tuple(size * edges)).moved(1.5 * size * down), set()
-    for connection in (c for c in motion.mechanism.connections if not c.form.gaps):  # those draw it themselves
+    for connection in (c for c in motion.mechanism.connections if not c.touches):  # those draw it themselves
         for port in connection.ports:
             if isinstance(port, Ground):
                 at = PortPlaces(motion, count, connection.ports[0]).position(port)[0]

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..kernels.contacts.gaps import TOUCHING, Contacts, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
+from ..kernels.contacts.gap_arrays import Contacts
+from ..kernels.contacts.gaps import TOUCHING, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
 from ..kernels.contacts.laws import forces_at
 from ..kernels.contacts.rubbing import friction_at
 from ..kernels.resolution import coordinate_size
@@ -42,7 +43,7 @@ def gap(contact: str) -> Quantity:
     Returns
     -------
     Quantity
-        (c,), one for each pair of its shapes or limit, read of states and runs.
+        (c,), one for each pair of its shapes or limit, of groups too, read of states and runs.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def gap(contact: str) -> Quantity:
     >>> round(float(run.times[-1]), 9), float(run.measured(gap("wall"))[0, 0])
     (0.9, 1.0)
     """
-    return _read("gap", contact, "m", lambda mechanism: lambda own, x: _gaps(mechanism, own, x)[1].after)
+    return _read("gap", contact, "m", lambda mechanism: lambda own, x: gaps_in(mechanism, own, x)[2].after)
 
 
 @checked
@@ -79,7 +80,7 @@ def touches(contact: str) -> Quantity:
 
     def of(mechanism: Model) -> Any:
         def read(own: Contacts, x: Array) -> Array:
-            (c, _), gaps = _gaps(mechanism, own, x)
+            _, (c, _), gaps = gaps_in(mechanism, own, x)
             return is_closed(mechanism, c, gaps.after)
 
         return read
@@ -127,11 +128,11 @@ def friction_force(contact: str) -> Quantity:
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """The gaps of a contact; raises ValueError with the names that there are."""
-    owners = {c.name: c for c in mechanism.connections if c.form.gaps}
+    """The gaps of a contact, of a group as such; raises ValueError with the names that there are."""
+    owners = {c.name: c for c in mechanism.connections if c.touches}
     check.lookup("contact", contact, owners)
     own = mechanism.network.arrays.contacts
-    return own.take(np.flatnonzero(own.owner == list(owners).index(contact)))
+    return own.of(list(owners).index(contact))
 
 
 def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
@@ -141,9 +142,9 @@ def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
 
 
 def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
-    """Normal forces of compliant contacts at a state, or the sizes of their friction, (c,) [N]."""
+    """Normal forces of compliant contacts at a state, or sizes of their friction, (c,) [N]; of groups the closed."""
     a = mechanism.network.arrays
-    (c, arm), gaps = _gaps(mechanism, own, x)
+    own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
     moved = rates_of(own, node_velocities(a, c, c.R, arm))
     normal = forces_at(own, gaps.after, np.vecdot(gaps.end, moved).sum(axis=0))
     if way == "normal":
@@ -152,12 +153,16 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
     return friction_at(own, normal, slip, c.spring)
 
 
-def _gaps(mechanism: Model, own: Contacts, x: Array) -> tuple[tuple[Configuration, Array], Gaps]:
-    """Configuration and arms of the nodes at a state, and gaps."""
+def gaps_in(
+    mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
+) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
+    """All contacts at a state, or of groups the closed ones, its configuration, the arms of the nodes, and gaps."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     arm = node_arms(a, c.R, c.u)
-    vectors = vectors_of(own, node_points(a, c.r, arm))
-    return (c, arm), gaps_between(own, vectors, vectors)
+    points = node_points(a, c.r, arm)
+    own = own.closed(points) if closed else own.all()
+    vectors = vectors_of(own, points)
+    return own, (c, arm), gaps_between(own, vectors, vectors)
 
 
 def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
@@ -172,13 +177,13 @@ def _force(kind: str, contact: str, way: Way) -> Quantity:
 
     def of_state(mechanism: Model) -> Reading:
         own = gaps_of(mechanism, contact)
-        if own.rigid.any():
+        if own.laws.rigid.any():
             known = f"the {told}, a rigid contact, is known over steps, not of a state"
             raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
         return lambda x: float(pressed(mechanism, own, x, way).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
-        if not gaps_of(mechanism, contact).rigid.any():
+        if not gaps_of(mechanism, contact).laws.rigid.any():
             read = of_state(mechanism)
             return lambda time, x, last: read(x)
         accounts = mechanism.once(Accounts)
@@ -189,7 +194,7 @@ def _force(kind: str, contact: str, way: Way) -> Quantity:
         return mean
 
     def over(run: Any) -> Array:
-        if not gaps_of(run.mechanism, contact).rigid.any():
+        if not gaps_of(run.mechanism, contact).laws.rigid.any():
             return histories(run.mechanism, {"it": by_state}, run.states)["it"]
         impulses, whole = run.ledger.impulses, f"{contact}: {way}"
         forces = (impulses[whole] - impulses[f"{whole} at impacts"]) / np.diff(run.times)

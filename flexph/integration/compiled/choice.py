@@ -9,6 +9,7 @@ from ...bodies.nodal_body import NodalBody
 from ...numerics.compiling import AVAILABLE, is_one_of_many
 from ..methods.exact import Exact
 from ..methods.method import MechanismMethod
+from .near import LISTED
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -67,13 +68,16 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     rolls_in_space = mechanism.layout.dim == 3 and mechanism.network.arrays.rolling.spin_row.size > 0
     if method.name == "exact_gauss" and rolls_in_space:
         return "rolling in space by Gauss collocation is not"
+    rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
+    if sum(rigid) > LISTED:
+        return "a group of so many rigid contacts is not"
     strikes_in_steps = isinstance(method, Exact) and method.contact == "steps"
     return "a rigid contact in steps is not" if strikes_in_steps and _is_rigid(mechanism) else None
 
 
 def _is_rigid(mechanism: Model) -> bool:
     """Whether there are rigid contacts."""
-    return bool(mechanism.network.arrays.contacts.rigid.any())
+    return bool(mechanism.network.arrays.contacts.laws.rigid.any())
 
 
 def _is_solid(body: Any) -> bool:

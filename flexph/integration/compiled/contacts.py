@@ -8,6 +8,7 @@ import numpy as np
 
 from ...mechanisms.model.accounts import Accounts
 from .memory.data import Contacts, Index, Nodes, TouchSpace
+from .near import NearPairs
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
     """Some of the contacts."""
-    c, accounts = mechanism.network.arrays.contacts.take(near), mechanism.once(Accounts)
+    c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
     impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
     losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
     names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "anchor")

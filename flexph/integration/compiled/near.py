@@ -33,28 +33,38 @@ class NearPairs:
     """
 
     def __init__(self, mechanism: Model) -> None:
-        self.contacts, nodes = mechanism.network.arrays.contacts, mechanism.network.arrays.node_body.size
+        a = mechanism.network.arrays
+        self.contacts, nodes = a.contacts.with_single_rigid(), a.node_body.size
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
-        self.lists = self.phase.pair.size > LISTED
+        self.lists = self.phase.pairs > LISTED
         self.is_pile = self.lists and _is_pile(mechanism)
 
     @property
     def never_left_out(self) -> Index:
         """Contacts that are in every list."""
-        return self.phase.others if self.lists else np.arange(self.contacts.kind.size)
+        return self.phase.others if self.lists else np.arange(self.contacts.number)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:
         """Contacts with a gap up to a margin [m] with the nodes at points (k, d), and those whose anchors hold."""
-        anchor = self.contacts.anchor[self.phase.pair]
-        held = np.zeros(anchor.size, dtype=bool)
-        for i in range(points.shape[1] if springs.size else 0):
-            held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
         near = self.phase.near(points[self.phase.nodes], margin)
-        return np.union1d(near, self.phase.pair[held]) if held.any() else near
+        held = [self._held(self.phase.pair, self.contacts.anchor[self.phase.pair], springs)]
+        firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
+        for first, group in zip(firsts, self.contacts.groups, strict=False):
+            if group.law.anchor[0] >= 0:
+                number, dim = np.arange(group.number), points.shape[1]
+                held.append(self._held(first + number, group.law.anchor[0] + dim * number, springs))
+        return np.union1d(near, np.concatenate(held))
+
+    def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
+        """Pairs whose anchors hold."""
+        held = np.zeros(anchor.size, dtype=bool)
+        for i in range(self.contacts.fixed.shape[2] if springs.size else 0):
+            held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
+        return pair[held]
 
 
 def _is_pile(mechanism: Model) -> bool:
     """Whether all bodies are free rigid ones that nothing but contacts couples."""
     a, layout = mechanism.network.arrays, mechanism.layout
-    coupled = sum(c.form.gaps == () for c in mechanism.connections) + a.follow_input.size
+    coupled = sum(not c.touches for c in mechanism.connections) + a.follow_input.size
     return not (layout.multipliers or coupled or a.body_u.size) and a.turning.size == len(a.mass)

@@ -129,4 +129,7 @@ def touches_within(mechanism: Model) -> bool:
     contacts, moved = mechanism.network.arrays.contacts, moved_means(mechanism)
     places = np.array([m.place for m in mechanism.network.means], dtype=int)
     within = np.array([own.size > 0 for own in moved.others], dtype=bool)
-    return bool(np.any(within & np.isin(places, [contacts.plus, contacts.minus])))
+    touching = np.concatenate(
+        [contacts.plus.ravel(), contacts.minus.ravel(), *(group.node for group in contacts.groups)]
+    )
+    return bool(np.any(within & np.isin(places, touching)))

@@ -59,9 +59,7 @@ def constants_of_redundant_decaying(mechanism: Model) -> Constants:
 
 
 def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory:
-    accounts, anchor = mechanism.once(Accounts), mechanism.network.arrays.contacts.anchor
-    dim = mechanism.layout.dim
-    springs = max(int(k.joints.state.max(initial=-1)) + 1, int(anchor[anchor >= 0].max(initial=-dim)) + dim)
+    accounts, springs = mechanism.once(Accounts), mechanism.layout.springs
     pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
     flows = accounts.flow_count + decaying
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile

@@ -11,7 +11,8 @@ import numpy as np
 from ...contacts.broad_phase import broad_phase, can_be_passed
 from ...contacts.levels import AnyLevel, Level, gaps_at, level_at
 from ...contacts.velocities import ImpactLevel, Strike, impact, settle
-from ...kernels.contacts.gaps import TOUCHING, Contacts, no_contacts
+from ...kernels.contacts.gap_arrays import Contacts, no_contacts
+from ...kernels.contacts.gaps import TOUCHING
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.bearings import bearing_rates
 from ...kernels.jacobians.body_blocks import Sides, sides_of
@@ -48,12 +49,16 @@ class PartStepper(ExactStepper):
         depth: int = 2,
     ) -> None:
         super().__init__(problem, least_norm=least_norm, depth=depth)
-        self.by_events, self._names = contact == "events", self.accounts.gap_names
-        self._see(self.arrays.contacts)
+        self.by_events, contacts = contact == "events", self.arrays.contacts
+        self._broad = broad_phase(contacts, self.arrays.node_body.size)
+        if not self._broad.leaves_out:
+            contacts = contacts.all()
+            self.arrays = self.arrays._replace(contacts=contacts)
+            self.accounts = self.accounts.of(self.arrays)
+        self._see(contacts)
         self._flight: Flight | None = None
         self._told: list[str] = []  # what the run was told, of all that are made from this one
-        self._all = np.arange(self._rigid.size)
-        self._broad = broad_phase(self._contacts, self.arrays.node_body.size)
+        self._all = self._ranks = np.arange(self._rigid.size)
 
     def _see(self, contacts: Contacts) -> None:
         self._contacts, self._rigid = contacts, np.flatnonzero(contacts.rigid)
@@ -63,16 +68,19 @@ class PartStepper(ExactStepper):
     def flying(self, flight: Flight) -> Self:
         """The same, whose parts without closed contacts are taken so."""
         one = copy(self)
-        one._flight = flight
+        one._flight, contacts = flight, self._contacts
+        of_groups = [np.full(group.number, group.law.rigid[0]) for group in contacts.groups]
+        one._ranks = np.cumsum(np.concatenate([contacts.rigid, *of_groups])) - 1
         return one
 
     def _of(self, index: Array) -> Self:
         """The step with some of the gaps."""
         one = copy(self)
-        one._all = self._all[np.searchsorted(self._rigid, index[self._contacts.rigid[index]])]
         one.arrays = self.arrays._replace(contacts=self._contacts.take(index))
         one.accounts = self.accounts.of(one.arrays)
         one._see(one.arrays.contacts)
+        if self._flight is not None:
+            one._all = self._ranks[index[one._rigid]]
         return one
 
     def _size(self, at: StepStart) -> float:

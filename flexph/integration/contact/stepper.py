@@ -14,7 +14,8 @@ import numpy as np
 
 from ...contacts.broad_phase import passing
 from ...contacts.levels import gap_rates
-from ...kernels.contacts.gaps import ANGLE, TOUCHING, vectors_of
+from ...kernels.contacts.gap_arrays import ANGLE
+from ...kernels.contacts.gaps import TOUCHING, vectors_of
 from ...kernels.resolution import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
@@ -52,15 +53,16 @@ class RigidStepper(ImpactStepper):
     def start(self, start: State) -> StepStart:
         """Where a run starts; raises ValueError where bodies are in each other."""
         begun = super().start(start)
-        if not self._rigid.size:
-            return begun
-        gaps = self._gaps(begun)[self._rigid]
-        worst = int(np.argmin(gaps))
-        if gaps[worst] < -INSIDE * self._size(begun):
-            unit = "rad" if self.arrays.contacts.kind[self._rigid[worst]] == ANGLE else "m"
+        number = self._contacts.near(self._points(begun), 0.0)
+        near = self._of(number)
+        gaps = near._gaps(begun)[near._rigid]
+        worst = int(np.argmin(gaps)) if gaps.size else -1
+        if gaps.size and gaps[worst] < -INSIDE * self._size(begun):
+            k = near._rigid[worst]
+            unit = "rad" if near._contacts.kind[k] == ANGLE else "m"
             raise ValueError(
-                f"{self._names[self._rigid[worst]]}: the bodies are in each other at the start, by {-gaps[worst]:.3g} "
-                f"{unit}: begin with a gap of zero or more, or take a compliant law"
+                f"{self.accounts.gap_name(int(number[k]))}: the bodies are in each other at the start, by "
+                f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or take a compliant law"
             )
         return begun
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -> Stepper:
     """What takes the steps; raises ValueError for methods that know nothing of rigid contacts."""
     arrays, connections = problem.mechanism.network.arrays, problem.mechanism.connections
-    if not (arrays.contacts.rigid.any() or arrays.bearings.number):
+    if not (arrays.contacts.laws.rigid.any() or arrays.bearings.number):
         return stepper_of(method, problem)
     if not isinstance(method, Exact) or method.tolerance is not None:
-        what, names = "rigid contacts", [c.name for c in connections for gap in c.form.gaps]
+        what, names = "rigid contacts", [c.name for c in connections if c.touches]
         if arrays.bearings.number:
             what, names = "CoulombFriction of joints", [c.name for c in connections if c.form.bearing is not None]
         raise ValueError(f"{what} such as {names[0]!r} are for Exact() with given steps, got {method}")

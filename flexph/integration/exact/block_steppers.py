@@ -80,7 +80,7 @@ class PairBlocks(BlockStepper):
 
     def _pair(self) -> Pair:
         a = self.exact.arrays
-        sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.kind.size, 0, 0, 0
+        sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.number, 0, 0, 0
         return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:

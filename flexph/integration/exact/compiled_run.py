@@ -114,7 +114,7 @@ class BlockStepper:
         radius = self.exact.radius if isinstance(self.exact, DecayingStepper) else 1.0
         shares, weights = np.array(stepper.shares), np.array(stepper.weights)
         decay = (1,) if isinstance(self.exact, DecayingStepper) else ()
-        contact: tuple[int, ...] = () if self.exact.arrays.contacts.rigid.all() else (1,)
+        contact: tuple[int, ...] = () if self.exact.arrays.contacts.laws.rigid.all() else (1,)
         if contact and not redundant and mechanism.once(NearPairs).is_pile:
             contact = (1, 1)
         self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact)

@@ -63,7 +63,7 @@ def solve_step(a: Arrays, step: Step, guess: Means) -> Converged:
                 with suppress(StepFailed):
                     settled = _iterate(a, step, guess, mixed=True)
                     return settled._replace(iterations=failed.iterations + settled.iterations)
-            if not (a.springs.relations or a.slips.relations or a.strains.laws or a.contacts.stiffness.any()):
+            if not (a.springs.relations or a.slips.relations or a.strains.laws or a.contacts.laws.stiffness.any()):
                 raise
         return _search(a, step, guess)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contacts.levels import gaps_at
+from ...contacts.levels import gaps_at, near_at
 from ...kernels.state import Configuration, momenta
 from ...kernels.values import Means, Solve, Step
 from ...numerics.arrays import Array
@@ -122,9 +122,10 @@ class PairStepper(ComposedStepper):
         """The factored Jacobian of the second step, without compliant contacts that open or close in the pair."""
         a, (first, last) = self.inner.arrays, steps
         middle, x = first.result.end.state, last.solved.means
-        if not a.contacts.kind.size or a.contacts.rigid.any():
+        if not a.contacts.number or a.contacts.laws.rigid.any():
             return last.solved.solve
         states = start.state, middle, last.result.end.state
+        a = near_at(a, *((state.c, state.d) for state in states))
         closed = np.array([gaps_at(a, state.c, state.d).after < 0.0 for state in states])
         stays = (closed == closed[0]).all(axis=0)
         if stays.all():

@@ -43,7 +43,7 @@ def recorder_of(
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }
-    if accounts.arrays.contacts.rigid.any() or accounts.rubbing:
+    if accounts.rigid.size or accounts.rubbing:
         columns["complementarity"] = Column(1, "largest")
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")

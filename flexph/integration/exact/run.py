@@ -126,7 +126,7 @@ def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod)
     if not isinstance(method, Exact):
         told = "a Continuous or StateFeedback is solved within the steps of Exact()"
         raise ValueError(f"{told}, got {method}: take Exact(), or a Sampled, which is called between steps")
-    if mechanism.network.arrays.contacts.rigid.any():
+    if mechanism.network.arrays.contacts.laws.rigid.any():
         told = "a Continuous or StateFeedback is not for mechanisms with rigid contacts"
         raise ValueError(f"{told}: take a Sampled, which is called between steps")
     if mechanism.network.arrays.bearings.number:

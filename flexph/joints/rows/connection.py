@@ -15,7 +15,7 @@ from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
 from .friction import Bearing
-from .gaps import Gap
+from .gaps import Gap, GapGroup
 from .laws import Alignment, Angle, Law, Offset
 from .signs import Sign, Solid
 from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, Weighed, along, between, body_port
@@ -83,6 +83,8 @@ class Input:
 class Form:
     """The rows, measures, gaps, slips and the bearing of a connection in the plane or in space.
 
+    ``group`` are gaps of each of many balls with each other.
+
     ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
     closed (of drives as functions of time): with them the assembly finds its way from any guess. ``signs`` are what it
     looks like; a connection without any is drawn as a ball at its first port.
@@ -93,8 +95,14 @@ class Form:
     parallel: tuple[Axes | Callable[[float], Axes], ...] = ()
     signs: tuple[Sign, ...] = field(default=(), compare=False)
     gaps: tuple[Gap, ...] = ()
+    group: GapGroup | None = None
     slips: tuple[Slip, ...] = ()
     bearing: Bearing | None = None
+
+    @property
+    def gap_count(self) -> int:
+        """Number of all gaps."""
+        return len(self.gaps) + (0 if self.group is None else self.group.number)
 
 
 NOTHING = Form()
@@ -134,6 +142,11 @@ class Connection(Remade):
     def signs(self) -> tuple[Sign, ...]:
         """What it looks like."""
         return self.form.signs or (Solid("ball", self.ports[0]),)
+
+    @property
+    def touches(self) -> bool:
+        """Whether it is a contact or stop."""
+        return bool(self.form.gaps) or self.form.group is not None
 
     @property
     def is_driven(self) -> bool:
@@ -232,14 +245,4 @@ def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:
     return Row("angle", Angle(*sine_cosine, value), unit="N m")  # type: ignore[arg-type]
 
 
-__all__ = [
-    "GROUND",
-    "Connection",
-    "Direction",
-    "Form",
-    "Ground",
-    "Input",
-    "Measure",
-    "PortName",
-    "Row",
-]
+__all__ = ["GROUND", "Connection", "Direction", "Form", "Ground", "Input", "Measure", "PortName", "Row"]

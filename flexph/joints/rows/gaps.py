@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .vectors import PortName, Vector
+from .vectors import PortName, Vector, between
 
 GapKind = Literal["offset", "distance", "angle", "axial"]
 
@@ -30,6 +29,22 @@ class Gap:
     name: str = ""
 
 
-def gaps(connections: Sequence[Any]) -> list[tuple[str, Gap]]:
-    """Names of the connections and gaps of all contacts, in their order."""
-    return [(c.name, gap) for c in connections for gap in c.form.gaps]
+@dataclass(frozen=True)
+class GapGroup:
+    """Gaps |V| − r₁ − r₂ of balls about ports of bodies, in the plane of discs, of each with each other."""
+
+    ports: tuple[str, ...]
+    radii: tuple[float, ...]
+    law: Any
+
+    @property
+    def number(self) -> int:
+        """Number of pairs."""
+        return len(self.ports) * (len(self.ports) - 1) // 2
+
+    def gap(self, i: int, j: int, dim: int) -> Gap:
+        """The gap of two of them."""
+        sides, radii, none = (self.ports[i], self.ports[j]), (self.radii[i], self.radii[j]), Vector(fixed=(0.0,) * dim)
+        offset = sum(radii)
+        shares = (radii[0] / offset, radii[1] / offset)
+        return Gap("distance", (between(*sides), none, none), 1.0, offset, self.law, sides, shares)

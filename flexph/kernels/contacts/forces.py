@@ -6,7 +6,8 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
-from .gaps import Contacts, Touch, gaps_between, slips, tangents, vectors_of
+from .gap_arrays import Contacts
+from .gaps import Touch, gaps_between, slips, tangents, vectors_of
 from .laws import contact_forces
 from .rubbing import compliant_friction
 
@@ -25,6 +26,7 @@ def touched(
     ``held`` are the forces of springs and anchors at its start, ``push`` those of rigid contacts, normal (c,) and of
     friction (t, c).
     """
+    c = c.closed(*points)
     gaps = gaps_between(c, *(vectors_of(c, place) for place in points))
     none = np.zeros(c.kind.size)
     force, elastic, slope = (none,) * 3 if c.rigid.all() else contact_forces(c, gaps.before, gaps.after, h)
@@ -38,11 +40,12 @@ def touched(
         friction = rubbing.force
     if push is not None:
         force, friction = force + push[0], friction + push[1]
-    return Touch(gaps, force, elastic, slope, tangent, arm, slip, friction, rubbing)
+    return Touch(c, gaps, force, elastic, slope, tangent, arm, slip, friction, rubbing)
 
 
-def node_and_body_forces(c: Contacts, touch: Touch, nodes: int, turned_bodies: tuple[int, ...]) -> tuple[Array, Array]:
+def node_and_body_forces(touch: Touch, nodes: int, turned_bodies: tuple[int, ...]) -> tuple[Array, Array]:
     """Forces on the nodes (k, d), and torques of friction on the bodies (b, s)."""
+    c = touch.contacts
     force, dim = touch.force[None, :, None] * touch.gaps.mean, touch.gaps.mean.shape[2]
     push = np.einsum("tc,tcd->cd", touch.friction, touch.tangent)
     force[0] += push

@@ -20,49 +20,11 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, Index
 
-Index = np.ndarray
-OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
 TINY = float(np.finfo(float).tiny)
 TOUCHING = 1e-11
 """Gap over the size of the mechanism up to which bodies touch."""
-
-
-class Contacts(NamedTuple):
-    """Constant data of c gaps in d dimensions; nodes are those of the arrays, −1 where there is none."""
-
-    kind: Index  # (c,)
-    sign: Array
-    offset: Array
-    plus: Index  # (3, c): nodes of V, W, U
-    minus: Index
-    fixed: Array  # (3, c, d)
-    body: Index  # (2, c): bodies that friction turns
-    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V where the gap is an offset
-    owner: Index  # (c,): connection
-    rigid: Array  # (c,) bool
-    stiffness: Array  # K
-    exponent: Array  # n of K δⁿ
-    loss: Array  # of K δⁿ(1 + loss δ̇) [s/m]
-    damping: Array  # [N s/m]
-    friction: Array  # μ
-    slipping: Array  # slip velocity from which on friction is full [m/s]
-    restitution: Array  # e
-    holding: Array  # stiffness of the anchor of friction [N/m]
-    anchor: Index  # (c,): the first of d numbers among the spring forces of a state
-
-    def take(self, index: Index) -> Contacts:
-        """Some of the gaps."""
-        return Contacts(*(part[..., index, :] if part.ndim == 3 else part[..., index] for part in self))
-
-
-def no_contacts(dim: int) -> Contacts:
-    """No gaps at all."""
-    pair, triple, none, nowhere = np.zeros((2, 0)), np.zeros((3, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
-    return Contacts(
-        nowhere, none, none, triple, triple, np.zeros((3, 0, dim)), triple[:2], pair, nowhere,
-        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere,
-    )  # fmt: skip
 
 
 class Gaps(NamedTuple):
@@ -95,10 +57,12 @@ class Friction(NamedTuple):
 class Touch(NamedTuple):
     """Forces of contacts in a step: normal forces (c,), how they change with the gap at the end, friction (t, c).
 
-    ``elastic`` is the part with a potential. ``tangent`` (t, c, d) with ``arm`` (2, c, d), ρ₁ and ρ₂, is where friction
-    acts, and ``slip`` (t, c) the way over the step. ``rubbing`` is the friction of compliant ones, None without any.
+    Of groups ``contacts`` has those that are closed at an end. ``elastic`` is the part with a potential. ``tangent``
+    (t, c, d) with ``arm`` (2, c, d), ρ₁ and ρ₂, is where friction acts, and ``slip`` (t, c) the way over the step.
+    ``rubbing`` is the friction of compliant ones, None without any.
     """
 
+    contacts: Contacts
     gaps: Gaps
     force: Array
     elastic: Array

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
-from .gaps import TINY, Contacts
+from .gap_arrays import Contacts
+from .gaps import TINY
 
 
 class Law(NamedTuple):

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...numerics.arrays import Array
-from .gaps import TINY, Contacts, Friction
+from .gap_arrays import Contacts
+from .gaps import TINY, Friction
 
 
 def anchored(c: Contacts, forces: Array) -> Array:

@@ -14,7 +14,8 @@ from scipy import sparse
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment, spin_map
 from ..arrays import Arrays
-from ..contacts.gaps import DISTANCE, OFFSET, TINY, Touch
+from ..contacts.gap_arrays import DISTANCE, OFFSET
+from ..contacts.gaps import TINY, Touch
 from ..gradient import body_levers, is_sparse, velocity_count
 from ..values import Point
 from .blocks import node_blocks, rigid_blocks

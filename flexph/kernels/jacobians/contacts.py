@@ -10,7 +10,8 @@ from scipy import sparse
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment, spin_map
 from ..arrays import Arrays
-from ..contacts.gaps import DISTANCE, OFFSET, TINY, Contacts, Touch
+from ..contacts.gap_arrays import DISTANCE, OFFSET, Contacts
+from ..contacts.gaps import TINY, Touch
 from ..values import Point
 
 
@@ -86,7 +87,8 @@ def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
     active = np.flatnonzero((touch.force != 0.0) | (touch.slope != 0.0))
     if not active.size:
         return None
-    a, touch = a._replace(contacts=a.contacts.take(active)), taken(touch, active)
+    touch = taken(touch, active)
+    a = a._replace(contacts=touch.contacts)
     on, moved = vector_rows(a, B), vector_rows(a, W)
     rate = gap_rows(touch.gaps.end, moved)
     stiffness = gap_rows(touch.gaps.mean, on).T @ _scaled(-at.h * touch.slope, rate)
@@ -137,8 +139,8 @@ def taken(touch: Touch, index: Array) -> Touch:
         vectors=gaps.vectors[:, :, index],
     )  # fmt: skip
     return Touch(
-        own, touch.force[index], touch.elastic[index], touch.slope[index], touch.tangent[:, index],
-        touch.arm[:, index], touch.slip[:, index], touch.friction[:, index],
+        touch.contacts.take(index), own, touch.force[index], touch.elastic[index], touch.slope[index],
+        touch.tangent[:, index], touch.arm[:, index], touch.slip[:, index], touch.friction[:, index],
         None if touch.rubbing is None else touch.rubbing.take(index),
     )  # fmt: skip
 

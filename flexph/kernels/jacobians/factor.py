@@ -29,7 +29,7 @@ def factor(a: Arrays, at: Point) -> Solve:
     if at.schedule.block is not None:
         return at.schedule.block.factor(a, at)
     all_turn = a.turning.size == len(a.mass)
-    if not a.contacts.kind.size and all_turn and are_apart(a) and at.schedule.decay is None:
+    if not a.contacts.number and all_turn and are_apart(a) and at.schedule.decay is None:
         return partial(_one_by_one, a, body_matrix(a, at))
     return sparse_factor(a, at) if is_sparse(a) else dense_factor(a, at)
 

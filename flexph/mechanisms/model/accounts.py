@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...bodies.nodal_body import nodes_of
-from ...contacts.levels import gaps_at
+from ...contacts.levels import gaps_at, near_at
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays, total
 from ...kernels.contacts.gaps import TOUCHING
@@ -82,12 +82,14 @@ class Accounts:
             for i, r in zip(a.springs.resisting, a.springs.relations, strict=True)
             if r.kind == "general"
         ]
-        touching = [c for c in mechanism.connections if c.form.gaps]
-        self.touching, is_rigid = len(touching), a.contacts.rigid
+        touching = [c for c in mechanism.connections if c.touches]
+        laws = a.contacts.laws
+        self.touching, is_rigid = len(touching), laws.rigid
         self.compliant, self.rigid = (
-            np.unique(a.contacts.owner[kind]) if touching else np.zeros(0, dtype=int) for kind in (~is_rigid, is_rigid)
+            np.unique(laws.owner[kind]) if touching else np.zeros(0, dtype=int) for kind in (~is_rigid, is_rigid)
         )
-        self.gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
+        self._contacts = [c.name for c in touching]
+        self._gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
         self._inputs = list(mechanism.network.input_slices.values())
         self.references = _places(measure.is_driven for _, measure in springs)
         self.energy = (
@@ -135,8 +137,9 @@ class Accounts:
 
     def _stored(self, c: Configuration, d: Derived) -> Array:
         """Energy of the compliant contacts by connection."""
-        contacts = self.arrays.contacts
-        values = stored(contacts, gaps_at(self.arrays, c, d).before) + anchored(contacts, c.spring)
+        a = near_at(self.arrays, (c, d))
+        contacts = a.contacts
+        values = stored(contacts, gaps_at(a, c, d).before) + anchored(contacts, c.spring)
         return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:
@@ -161,24 +164,31 @@ class Accounts:
         pushed = _NOTHING
         if self.touching:
             assert t.touch is not None
-            pushed = self._pushed(
-                h * t.touch.force, h * t.touch.friction, closing=self.open(start, t.touch.gaps.before)
-            )
+            closing, owner = self.open(start, t.touch.gaps.before), t.touch.contacts.owner
+            pushed = self._pushed(owner, h * t.touch.force, h * t.touch.friction, closing=closing)
         if self.rubbing:
             assert s.rub is not None
             carried = a.bearings.pressed(h * x.lam[a.bearings.row])
             pushed = np.concatenate([pushed, carried, h * np.linalg.norm(s.rub, axis=0)])
         return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved, pushed=pushed)
 
-    def _impulses(self, normal: Array, friction: Array, gaps: Array | slice = slice(None)) -> Array:
-        """Impulses by contact of its gaps, or of some, (c,) and (t, c): the sums of their sizes [N s]."""
-        owner, sizes = self.arrays.contacts.owner[gaps], (normal, np.linalg.norm(friction, axis=0))
-        return np.concatenate([total(owner, size, self.touching) for size in sizes])
+    def _impulses(self, owner: Array, normal: Array, friction: Array) -> Array:
+        """Impulses by contact of gaps with their owners, (c,) and (t, c): the sums of their sizes [N s]."""
+        return np.concatenate(
+            [total(owner, size, self.touching) for size in (normal, np.linalg.norm(friction, axis=0))]
+        )
 
-    def _pushed(self, normal: Array, friction: Array, gaps: Array | slice = slice(None), *, closing: Array) -> Array:
-        """Impulses by contact of its gaps, or of some, and behind them those of rigid ones with which gaps close."""
-        struck = self._impulses(normal * closing, friction * closing, gaps).reshape(len(WAYS), -1)[:, self.rigid]
-        return np.concatenate([self._impulses(normal, friction, gaps), struck.ravel()])
+    def _pushed(self, owner: Array, normal: Array, friction: Array, *, closing: Array) -> Array:
+        """Impulses by contact of gaps, and behind them those of rigid ones with which gaps close."""
+        struck = self._impulses(owner, normal * closing, friction * closing).reshape(len(WAYS), -1)[:, self.rigid]
+        return np.concatenate([self._impulses(owner, normal, friction), struck.ravel()])
+
+    def gap_name(self, number: int) -> str:
+        """Name of a gap by its number: that of its contact, with its own where it has one."""
+        if number < len(self._gap_names):
+            return self._gap_names[number]
+        contacts = self.mechanism.network.arrays.contacts
+        return self._contacts[int(contacts.take(np.array([number])).owner[0])]
 
     def open(self, c: Configuration, gaps: Array) -> Array:
         """Which gaps are open at a configuration."""
@@ -267,17 +277,15 @@ class Accounts:
         touch = t.touch
         assert touch is not None
         pushed = (touch.elastic - touch.force) * (touch.gaps.after - touch.gaps.before)
-        contacts = self.arrays.contacts
+        contacts = touch.contacts
         rubbed = -np.sum(touch.friction * touch.slip, axis=0)
         rubbed -= anchored(contacts, t.end.spring) - anchored(contacts, step.start.spring)
-        taken = [self._by_contact(pushed + rubbed, self.compliant)]
+        by_contact = lambda values, owners: total(contacts.owner, values, self.touching)[owners]  # noqa: E731
+        taken = [by_contact(pushed + rubbed, self.compliant)]
         if not self.rigid.size:
             return taken
         none = np.zeros(self.rigid.size)
-        return [*taken, none, self._by_contact(pushed, self.rigid), self._by_contact(rubbed, self.rigid), none]
-
-    def _by_contact(self, by_gap: Array, owners: Array) -> Array:
-        return total(self.arrays.contacts.owner, by_gap, self.touching)[owners]
+        return [*taken, none, by_contact(pushed, self.rigid), by_contact(rubbed, self.rigid), none]
 
     def closed(self, flows: Array) -> float:
         """What rigid contacts take where a step closes gaps, and by friction in it, that of joints too [J]."""
@@ -329,7 +337,8 @@ class Accounts:
         parts = [own.reshape(-1, count + self.rubbing) for own in (impulses[0], impulses[0] + impulses[1])]
         pushed = np.zeros(0)
         if self.touching:
-            of = lambda own: self._pushed(own[0, :count], own[1:, :count], gaps, closing=closing)  # noqa: E731
+            owner = self.arrays.contacts.owner[gaps]
+            of = lambda own: self._pushed(owner, own[0, :count], own[1:, :count], closing=closing)  # noqa: E731
             pushed = of(parts[1]) - of(parts[0]) if impulses[0].any() else of(parts[1])
         if self.rubbing:  # what presses in a step is that of its length
             before, after = (np.linalg.norm(own[1:, count:], axis=0) for own in parts)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...contacts.levels import gaps_at
+from ...contacts.levels import gaps_at, near_at
 from ...joints.rows.connection import measures
 from ...joints.rows.laws import Angle
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.contacts.gaps import AXIAL, DISTANCE
+from ...kernels.contacts.gap_arrays import AXIAL, DISTANCE
 from ...kernels.rates.curves import Curve
 from ...kernels.rates.on_curves import OnCurve
 from ...kernels.state import Configuration, Derived, derive
@@ -208,14 +208,15 @@ def port_on(mechanism: Model, curve: Curve) -> str:
 
 
 def _check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
-    contacts = mechanism.network.arrays.contacts
-    if not contacts.kind.size:
+    if not mechanism.network.arrays.contacts.number:
         return
+    a = near_at(mechanism.network.arrays, (c, d))
+    contacts = a.contacts
     outer = np.isin(contacts.kind, (DISTANCE, AXIAL)) & (contacts.sign > 0.0)
-    gaps = gaps_at(mechanism.network.arrays, c, d).before
+    gaps = gaps_at(a, c, d).before
     same = np.flatnonzero(outer & (gaps <= -(1.0 - CONCENTRIC) * contacts.offset))
     if same.size:
-        names = [connection.name for connection in mechanism.connections if connection.form.gaps]
+        names = [connection.name for connection in mechanism.connections if connection.touches]
         raise ValueError(
             f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, and no direction leads out of the "
             "contact: begin with the bodies side by side"

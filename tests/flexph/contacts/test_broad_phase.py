@@ -22,9 +22,10 @@ def test_all_pairs_within_reach_are_near():
     broad = broad_phase.broad_phase(arrays.contacts, arrays.node_body.size)
     assert broad.leaves_out and not broad.others.size
     points = np.random.default_rng(3).random((12, 2))
+    contacts = arrays.contacts.all()
     near = broad.near(points[np.argsort(np.argsort(broad.nodes))], 0.15)
     place = dict(zip(broad.nodes.tolist(), points, strict=True))
-    ends = zip(arrays.contacts.plus[0].tolist(), arrays.contacts.minus[0].tolist(), strict=True)
+    ends = zip(contacts.plus[0].tolist(), contacts.minus[0].tolist(), strict=True)
     distances = np.array([np.linalg.norm(place[p] - place[m]) for p, m in ends])
     assert 0 < near.size < distances.size
     assert near.tolist() == np.flatnonzero(distances - 0.2 <= 0.15).tolist()

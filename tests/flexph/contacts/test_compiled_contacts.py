@@ -69,7 +69,7 @@ def agree(made, method, end, count):
         for name, values in getattr(by_numpy.ledger, kind).items():
             own = getattr(by_loops.ledger, kind)[name]
             np.testing.assert_allclose(own, values, rtol=0, atol=1e-9 * scale, err_msg=name)
-    for connection in (c for c in mechanism.connections if c.form.gaps):
+    for connection in (c for c in mechanism.connections if c.touches):
         one, other = (solution.contact(connection.name) for solution in (by_loops, by_numpy))
         assert other.normal.max() > 0.0
         for values in ("normal", "friction"):

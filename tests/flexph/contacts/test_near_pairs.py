@@ -15,6 +15,7 @@ from flexph.integration.compiled import near, stepper
 from flexph.integration.compiled.build import constants
 from flexph.integration.compiled.choice import numpy_because
 from flexph.integration.compiled.near import NearPairs
+from flexph.kernels.contacts.gap_arrays import DISTANCE
 from flexph.methods import Decaying, Exact
 
 RADIUS = 0.05
@@ -57,17 +58,17 @@ ANCHORED = KelvinVoigt(2e4, damping=20.0, friction=0.3)
 def test_no_pair_that_may_touch_is_missing_as_long_as_nobody_went_further_than_half_the_margin(seed):
     mechanism, _ = heap(40, 2, ANCHORED, side=6)
     pairs, rng = mechanism.once(NearPairs), np.random.default_rng(seed)
-    c = mechanism.network.arrays.contacts
-    assert pairs.lists and pairs.phase.pair.size == 780
+    c = mechanism.network.arrays.contacts.all()
+    assert pairs.lists and pairs.phase.pairs == 780
+    pair = np.flatnonzero(c.kind == DISTANCE)
     springs = np.zeros(int(c.anchor.max()) + 2)
-    held = pairs.phase.pair[[3, 700]]
+    held = pair[[3, 700]]
     springs[c.anchor[held] + 1] = 1.0
     for margin in (0.0, 0.3 * RADIUS, 2.0 * RADIUS):
         points = rng.uniform(0.0, 1.0, (mechanism.network.arrays.node_body.size, 2))
         listed = pairs.near(points, margin, springs)
         away = rng.normal(size=points.shape)
         points += 0.5 * margin * away / np.linalg.norm(away, axis=1, keepdims=True)
-        pair = pairs.phase.pair
         gap = np.linalg.norm(points[c.plus[0, pair]] - points[c.minus[0, pair]], axis=1) - c.offset[pair]
         assert np.isin(pair[gap < 0.0], listed).all()
         assert np.isin(held, listed).all() and np.isin(pairs.phase.others, listed).all()

@@ -50,7 +50,7 @@ def assert_same(mechanism, other):
             connection.ports,
             connection.form.measures,
         )
-        assert twin.form.gaps == connection.form.gaps
+        assert (twin.form.gaps, twin.form.group) == (connection.form.gaps, connection.form.group)
         assert [row.name for row in twin.rows] == [row.name for row in connection.rows]
     np.testing.assert_array_equal(other.gravity, mechanism.gravity)
 

@@ -9,7 +9,7 @@ import rigid
 from flexph import GROUND, Checkpoint, Event, connect, force, integrate, slider
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, contact
 from flexph.control import Sampled, StateFeedback
-from flexph.kernels.contacts.gaps import no_contacts
+from flexph.kernels.contacts.gap_arrays import no_contacts
 from flexph.kernels.contacts.laws import contact_forces, forces_at
 from flexph.methods import Exact
 from flexph.sensors import friction_force, gap, normal_force, touches, velocity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ....kernels.contacts.gaps import ANGLE
+from ....kernels.contacts.gap_arrays import ANGLE
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .gaps import differentiate_gap, gap_of, place_vectors, turned_gap

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from ....kernels.contacts.gaps import ANGLE, AXIAL, OFFSET
+from ....kernels.contacts.gap_arrays import ANGLE, AXIAL, OFFSET
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory

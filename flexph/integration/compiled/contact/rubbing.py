@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ....kernels.contacts.gaps import OFFSET, TINY
+from ....kernels.contacts.gap_arrays import OFFSET
+from ....kernels.contacts.gaps import TINY
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory

@@ -71,7 +71,7 @@ def let_go(m: Memory, pair: Pair) -> bool:
     Whether there are any; called in the second step.
     """
     found = False
-    for c in range(pair.gaps.size):
+    for c in range(m.contacts_kind.size):
         closed = m.touch_before[c] < 0.0
         if (pair.gaps[c] < 0.0) != closed or (m.touch_after[c] < 0.0) != closed:
             m.touch_force[c], m.touch_slope[c], found = 0.0, 0.0, True

@@ -1,0 +1,174 @@
+"""Gaps of contacts as arrays: those of single pairs, and groups of balls of which each may touch each other.
+
+The n(n − 1)/2 gaps of a group are numbered, i < j, row by row, and made of its n members where they are asked for: a
+step asks for those that are near.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...numerics.arrays import Array
+
+Index = np.ndarray
+OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
+
+
+class Group(NamedTuple):
+    """Balls or discs that move, n of them: gaps |V| − r₁ − r₂ of each with each other.
+
+    ``law`` is the gap of two of them, whose law is that of all; ``body`` are those that friction turns, −1 of none.
+    """
+
+    node: Index  # (n,)
+    radius: Array
+    body: Index
+    law: Contacts
+
+    @property
+    def number(self) -> int:
+        """Number of pairs."""
+        n = self.node.size
+        return n * (n - 1) // 2
+
+    def _first(self, i: Index) -> Index:
+        """Number of the first pair of a row."""
+        return i * (2 * self.node.size - i - 1) // 2
+
+    def numbers(self, one: Index, other: Index) -> Index:
+        """Numbers of the pairs of members."""
+        i, j = np.minimum(one, other).astype(np.int64), np.maximum(one, other)
+        return self._first(i) + j - i - 1
+
+    def members(self, number: Index) -> tuple[Index, Index]:
+        """The members i < j of pairs."""
+        b = 2 * self.node.size - 1
+        i = ((b - np.sqrt(b * b - 8.0 * number)) // 2).astype(np.int64)
+        i -= self._first(i) > number  # round-off of the root
+        i += self._first(i + 1) <= number
+        return i, number - self._first(i) + i + 1
+
+    def pairs(self, number: Index) -> Contacts:
+        """Some of the gaps."""
+        i, j = self.members(number)
+        offset, none = self.radius[i] + self.radius[j], np.full(number.size, -1)
+        anchor = np.where(self.law.anchor < 0, -1, self.law.anchor + self.law.fixed.shape[2] * number)
+        return self.law.take(np.zeros(number.size, dtype=int))._replace(
+            offset=offset,
+            plus=np.stack([self.node[i], none, none]),
+            minus=np.stack([self.node[j], none, none]),
+            body=np.stack([self.body[i], self.body[j]]),
+            share=np.stack([self.radius[i], self.radius[j]]) / offset,
+            anchor=anchor,
+        )
+
+    def near(self, points: Array, reach: float) -> Index:
+        """Numbers of the pairs with gaps up to a reach [m], in order, with its members at points (n, d)."""
+        widest = float(np.sort(self.radius)[-2:].sum())
+        one, other = cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
+        apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
+        own = apart <= reach
+        return np.sort(self.numbers(one[own], other[own]))
+
+
+class Contacts(NamedTuple):
+    """Constant data of c gaps in d dimensions, and of groups of more; nodes are those of the arrays, −1 for none.
+
+    The gaps of groups are numbered behind the c others, one group after the other.
+    """
+
+    kind: Index  # (c,)
+    sign: Array
+    offset: Array
+    plus: Index  # (3, c): nodes of V, W, U
+    minus: Index
+    fixed: Array  # (3, c, d)
+    body: Index  # (2, c): bodies that friction turns
+    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V where the gap is an offset
+    owner: Index  # (c,): connection
+    rigid: Array  # (c,) bool
+    stiffness: Array  # K
+    exponent: Array  # n of K δⁿ
+    loss: Array  # of K δⁿ(1 + loss δ̇) [s/m]
+    damping: Array  # [N s/m]
+    friction: Array  # μ
+    slipping: Array  # slip velocity from which on friction is full [m/s]
+    restitution: Array  # e
+    holding: Array  # stiffness of the anchor of friction [N/m]
+    anchor: Index  # (c,): the first of d numbers among the spring forces of a state
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Number of all gaps, those of groups too."""
+        return int(self.kind.size) + sum(group.number for group in self.groups)
+
+    @property
+    def laws(self) -> Contacts:
+        """The single gaps, and one of each group: what is asked of all laws."""
+        return joined([self._replace(groups=()), *(group.law for group in self.groups)])
+
+    def take(self, index: Index) -> Contacts:
+        """Some of the gaps by their numbers, which ascend where there are groups."""
+        if not self.groups:
+            *own, _ = self
+            taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in own]
+            return Contacts(*taken)
+        cuts = np.searchsorted(index, self._firsts)
+        parts = [self._replace(groups=()).take(index[: cuts[0]])]
+        for k, group in enumerate(self.groups):
+            parts.append(group.pairs(index[cuts[k] : cuts[k + 1]] - self._firsts[k]))
+        return joined(parts)
+
+    def all(self) -> Contacts:
+        """All gaps, those of groups too, as single ones."""
+        return self.take(np.arange(self.number)) if self.groups else self
+
+    def with_single_rigid(self) -> Contacts:
+        """The same with the gaps of rigid groups as single ones."""
+        rigid = [group for group in self.groups if group.law.rigid[0]]
+        single = joined([self._replace(groups=()), *(group.pairs(np.arange(group.number)) for group in rigid)])
+        return single._replace(groups=tuple(group for group in self.groups if not group.law.rigid[0]))
+
+    def of(self, owner: int) -> Contacts:
+        """The gaps of a connection."""
+        groups = tuple(group for group in self.groups if group.law.owner[0] == owner)
+        return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
+
+    def near(self, points: Array, reach: float) -> Index:
+        """Numbers of all single gaps, and of those of groups up to a reach [m] with the nodes at points (k, d)."""
+        firsts = self._firsts
+        own = [group.near(points[group.node], reach) + firsts[k] for k, group in enumerate(self.groups)]
+        return np.concatenate([np.arange(self.kind.size), *own])
+
+    def closed(self, *places: Array) -> Contacts:
+        """All single gaps, and those of groups that are closed with the nodes at one of several places (k, d)."""
+        if not self.groups:
+            return self
+        return self.take(np.unique(np.concatenate([self.near(points, 0.0) for points in places])))
+
+    @property
+    def _firsts(self) -> Index:
+        """Numbers of the first gaps of the groups, and behind the last one."""
+        return np.cumsum([self.kind.size, *(group.number for group in self.groups)])
+
+
+def joined(parts: list[Contacts]) -> Contacts:
+    """Single gaps, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    fields = zip(*(part[:-1] for part in parts), strict=True)
+    whole: Any = [np.concatenate(own, axis=1 if own[0].ndim > 1 else 0) for own in fields]
+    return Contacts(*whole)
+
+
+def no_contacts(dim: int) -> Contacts:
+    """No gaps at all."""
+    pair, triple, none, nowhere = np.zeros((2, 0)), np.zeros((3, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
+    return Contacts(
+        nowhere, none, none, triple, triple, np.zeros((3, 0, dim)), triple[:2], pair, nowhere,
+        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere,
+    )  # fmt: skip

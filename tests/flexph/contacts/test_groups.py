@@ -1,0 +1,102 @@
+"""Groups of balls: their pairs are those that are given one by one, and what is stored grows with the members."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import rigid
+from flexph import GROUND, connect, integrate
+from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, broad_phase, contact, mutual_contact
+from flexph.kernels.contacts.gap_arrays import Contacts
+from flexph.methods import Exact
+
+RADII = (0.1, 0.08, 0.12, 0.09)
+
+
+def members(dim, count):
+    """Balls of one mass, and their shapes."""
+    inertia = 0.004 if dim == 2 else 0.004 * np.eye(3)
+    ball = rigid.body(1.0, inertia=inertia, ports={"centre": (0.0,) * dim})
+    names = [f"ball{i}" for i in range(count)]
+    radii = [RADII[i % len(RADII)] for i in range(count)]
+    return dict.fromkeys(names, ball), [Sphere(f"{name}.centre", r) for name, r in zip(names, radii, strict=True)]
+
+
+def pairs(shapes, law):
+    """The same contacts one by one."""
+    return [contact(a, b, law, name=f"pair {k}") for k, (a, b) in enumerate(combinations(shapes, 2))]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_gaps_of_a_group_are_those_of_its_pairs(dim):
+    bodies, shapes = members(dim, 6)
+    law = KelvinVoigt(1e4, damping=2.0, friction=0.3)
+    group = connect(bodies, [mutual_contact(shapes, law)]).network.arrays.contacts
+    single = connect(bodies, pairs(shapes, law)).network.arrays.contacts
+    assert (group.kind.size, group.number, single.number) == (0, 15, 15)
+    for name in set(Contacts._fields) - {"owner", "groups"}:
+        np.testing.assert_array_equal(getattr(group.all(), name), getattr(single, name), err_msg=name)
+
+
+@pytest.mark.parametrize("count", [3, 50, 3000])
+def test_pairs_are_numbered_row_by_row(count):
+    bodies, shapes = members(2, 3)
+    group = connect(bodies, [mutual_contact(shapes, Rigid())]).network.arrays.contacts.groups[0]
+    group = group._replace(node=np.arange(count))
+    number = np.unique(np.concatenate([np.arange(min(group.number, 500)), np.arange(group.number)[-500:]]))
+    i, j = group.members(number)
+    assert (i < j).all() and i.min() == 0 and j.max() == count - 1
+    np.testing.assert_array_equal(group.numbers(j, i), number)
+    np.testing.assert_array_equal(np.diff(np.stack([i, j]))[:, 0], [0, 1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_near_pairs_are_those_with_small_gaps(seed):
+    bodies, shapes = members(3, 30)
+    contacts = connect(bodies, [mutual_contact(shapes, Rigid())]).network.arrays.contacts
+    points, every = np.random.default_rng(seed).random((30, 3)), contacts.all()
+    gaps = np.linalg.norm(points[every.plus[0]] - points[every.minus[0]], axis=1) - every.offset
+    for reach in (0.0, 0.1, 5.0):
+        np.testing.assert_array_equal(contacts.near(points, reach), np.flatnonzero(gaps <= reach))
+
+
+def test_what_is_stored_grows_with_the_members():
+    sizes = []
+    for count in (50, 100):
+        bodies, shapes = members(2, count)
+        mechanism = connect(bodies, [mutual_contact(shapes, Rigid(friction=0.3))])
+        group = mechanism.network.arrays.contacts.groups[0]
+        sizes.append(sum(part.nbytes for part in (*group[:3], *group.law[:-1])))
+    assert sizes[1] - sizes[0] == 50 * 3 * 8
+    assert mechanism.connections[0].form.gap_count == 4950
+
+
+@pytest.mark.parametrize("law", [KelvinVoigt(1e4, friction=0.3), Rigid(friction=0.3)])
+def test_a_group_moves_as_its_pairs_do(law, monkeypatch):
+    monkeypatch.setattr(broad_phase, "MANY", 3)  # of rigid ones the near pairs alone
+    bodies, shapes = members(2, 4)
+    floor = contact(shapes, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
+    places = {"ball0": (0.0, 0.1, 0.0), "ball1": (0.185, 0.081, 0.0), "ball2": (0.1, 0.3, 0.0), "ball3": (0.6, 0.1, 0)}
+    method, runs = Exact(contact="steps", compiled=False), []
+    for touching in ([mutual_contact(shapes, law, name="group")], pairs(shapes, law)):
+        mechanism = connect(bodies, [floor, *touching], gravity=(0.0, -9.81))
+        start = mechanism.consistent_state(mechanism.assemble(guess=places))
+        runs.append(integrate(mechanism, start, np.linspace(0.0, 0.04, 5), method=method))
+    group, single = runs
+    np.testing.assert_allclose(group.states, single.states, rtol=0, atol=1e-11)
+    parts = [single.contact(f"pair {k}") for k in range(6)]
+    assert max(part.normal.max() for part in parts) > 1.0
+    np.testing.assert_allclose(group.contact("group").normal, sum(part.normal for part in parts), rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(group.contact("group").gap, np.hstack([part.gap for part in parts]))
+    for run in runs:
+        assert np.abs(run.ledger.residual).max() < 1e-13 * run.ledger.scale
+
+
+def test_balls_in_each_other_at_the_start_are_named():
+    bodies, shapes = members(2, 12)
+    mechanism = connect(bodies, [mutual_contact(shapes, Rigid(), name="heap")])
+    places = {name: (0.3 * k, 0.0, 0.0) for k, name in enumerate(bodies)} | {"ball7": (1.85, 0.0, 0.0)}
+    start = mechanism.consistent_state(mechanism.assemble(guess=places))
+    with pytest.raises(ValueError, match=r"heap: the bodies are in each other at the start, by 0\.16"):
+        integrate(mechanism, start, (0.0, 0.1))
