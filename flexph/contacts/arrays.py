@@ -20,6 +20,9 @@ from .laws import Hertz, KelvinVoigt, Rigid
 
 KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL}
 
+HOLDING = {2: 4, 3: 10}
+"""Pairs of a group that anchors hold at most, for each of its members, by the dimension."""
+
 
 class _Moves(NamedTuple):
     """How a port moves: the number of its body, whether it turns, also against its body, and whether it deforms."""
@@ -61,7 +64,7 @@ def contact_arrays(
     for i, connection in enumerate(touching):
         if connection.form.group is not None:
             groups.append(_group((i, connection, connection.form.group), places, moves, dim, first))
-            first += dim * groups[-1].number if groups[-1].law.anchor[0] >= 0 else 0
+            first += (1 + dim) * groups[-1].rows
     return contacts._replace(groups=tuple(groups))
 
 
@@ -94,6 +97,8 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
         restitution=numbers("restitution"),
         holding=(holding := numbers("holding")),
         anchor=np.where(holding > 0.0, first + dim * (np.cumsum(holding > 0.0) - 1), -1),
+        pair=np.zeros(len(own), dtype=int),
+        rows=np.zeros(len(own), dtype=int),
     )
 
 
@@ -109,21 +114,29 @@ def _group(
         radius=np.array(group.radii),
         body=np.append(neighbours.body[0], neighbours.body[1, -1]),
         law=neighbours.take(np.zeros(1, dtype=int)),
+        rows=_rows_of(group, dim),
     )
 
 
-def anchor_names(connections: Sequence[Connection], dim: int) -> tuple[str, ...]:
-    """Names of the forces of all anchors, which follow those of springs in a state, such as ``floor: anchor 1 x``."""
-    single = [(c.name, [bool(getattr(gap.law, "holding", 0.0)) for gap in c.form.gaps]) for c in connections]
-    groups = [(c.name, c.form.group) for c in connections if c.form.group is not None]
-    held = [(name, [bool(getattr(group.law, "holding", 0.0))] * group.number) for name, group in groups]
-    return tuple(
-        f"{name}: anchor {k + 1} {axis}"
-        for name, holds in [*single, *held]
-        for k, anchored in enumerate(holds)
-        if anchored
+def _rows_of(group: GapGroup, dim: int) -> int:
+    """Rows of the table of its anchors: discs that do not overlap touch in 3n − 6 pairs, balls in fewer than 7.5n."""
+    return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
+
+
+def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
+    """Names of the anchors, which follow springs in a state, with their numbers: ``floor: anchor 1 x``, 1.
+
+    Of a group it is the table of those that hold, ``discs: anchors``.
+    """
+    single = {
+        f"{c.name}: anchor {k + 1} {axis}": 1
+        for c in connections
+        for k, gap in enumerate(c.form.gaps)
+        if getattr(gap.law, "holding", 0.0)
         for axis in "xyz"[:dim]
-    )
+    }
+    groups = [(c.name, _rows_of(c.form.group, dim)) for c in connections if c.form.group is not None]
+    return single | {f"{name}: anchors": (1 + dim) * rows for name, rows in groups if rows}
 
 
 def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...kernels.contacts.rubbing import in_tables
 from ...mechanisms.model.accounts import Accounts
+from ...numerics.arrays import Array
 from .memory.data import Contacts, Index, Nodes, TouchSpace
+from .memory.memory import Memory
 from .near import NearPairs
 
 if TYPE_CHECKING:
@@ -19,7 +22,9 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
     impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
     losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
-    names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "anchor")
+    names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "pair", "rows")
+    in_table = c.pair > 0
+    anchor = springs_of(mechanism) + mechanism.layout.dim * (np.cumsum(in_table) - 1)
     return Contacts(
         kind=c.kind,
         rigid=c.rigid,
@@ -30,11 +35,27 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         body=c.body.T,
         share=c.share.T,
         **{name: getattr(c, name) for name in names},
+        anchor=np.where(in_table, anchor, c.anchor),
+        table=c.anchor,
         stored=place,
         pressed=impulses + c.owner,
         rubbed=impulses + accounts.touching + c.owner,
         lost=impulses + len(accounts.impulses) + losses + place,
     )
+
+
+def springs_of(mechanism: Model) -> int:
+    """Numbers of springs and single anchors in a state, which those of groups follow."""
+    tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
+    return mechanism.layout.springs - sum(tables)
+
+
+def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
+    """Forces of springs and anchors as the memory of loops has them: of groups those of its pairs, not of tables."""
+    single = springs[: springs_of(mechanism)]
+    listed = m.contacts_pair > 0
+    places = m.contacts_table[listed], m.contacts_rows[listed], m.contacts_pair[listed]
+    return np.concatenate([single, in_tables(places, springs, mechanism.layout.dim).ravel()])
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:

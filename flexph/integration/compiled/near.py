@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...contacts.broad_phase import BroadPhase, broad_phase
+from ...kernels.contacts.rubbing import held_in
 from ...numerics.arrays import Array
 from .memory.data import Index
 
@@ -50,9 +51,9 @@ class NearPairs:
         held = [self._held(self.phase.pair, self.contacts.anchor[self.phase.pair], springs)]
         firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
         for first, group in zip(firsts, self.contacts.groups, strict=False):
-            if group.law.anchor[0] >= 0:
-                number, dim = np.arange(group.number), points.shape[1]
-                held.append(self._held(first + number, group.law.anchor[0] + dim * number, springs))
+            if group.rows:
+                table = int(group.law.anchor[0]), group.rows
+                held.append(first + held_in(springs, table, points.shape[1])[0] - 1)
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:

@@ -16,6 +16,7 @@ from ...numerics.compiled.announcing import announced
 from ...numerics.compiled.cache import has_code
 from ...numerics.compiled.linking import code_of
 from ...numerics.gauss_tableau import Tableau
+from .contacts import own_springs
 from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
 from .memory.data import Index, Motion
@@ -111,6 +112,7 @@ class Stepper:
         ``points`` gives the places (k, d) of the nodes there.
         """
         self._list_near(c, points)
+        c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
         for field, value in zip(self._at, c, strict=True):
             field[...] = value
         with announced():

@@ -12,7 +12,7 @@ from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .algebra.band import stored
 from .build import constants, constants_of_decaying, with_near
-from .contacts import entries_of, touch_space
+from .contacts import entries_of, springs_of, touch_space
 from .filters import filter_space
 from .memory.data import Constants, Index, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
 from .memory.memory import Memory
@@ -59,7 +59,8 @@ def constants_of_redundant_decaying(mechanism: Model) -> Constants:
 
 
 def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory:
-    accounts, springs = mechanism.once(Accounts), mechanism.layout.springs
+    accounts = mechanism.once(Accounts)
+    springs = springs_of(mechanism) + mechanism.layout.dim * int(np.count_nonzero(k.contacts.pair))
     pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
     flows = accounts.flow_count + decaying
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile

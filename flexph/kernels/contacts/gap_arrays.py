@@ -1,7 +1,8 @@
 """Gaps of contacts as arrays: those of single pairs, and groups of balls of which each may touch each other.
 
 The n(n − 1)/2 gaps of a group are numbered, i < j, row by row, and made of its n members where they are asked for: a
-step asks for those that are near.
+step asks for those that are near. Forces of anchors are states: of a group a table with a row for each pair that holds,
+in their order, of its number from 1 on and d numbers of its force; the rows behind them are zero.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
 class Group(NamedTuple):
     """Balls or discs that move, n of them: gaps |V| − r₁ − r₂ of each with each other.
 
-    ``law`` is the gap of two of them, whose law is that of all; ``body`` are those that friction turns, −1 of none.
+    ``law`` is the gap of two of them, whose law is that of all; ``body`` are those that friction turns, −1 of none. The
+    table of its anchors has so many ``rows``, 0 without any.
     """
 
     node: Index  # (n,)
     radius: Array
     body: Index
     law: Contacts
+    rows: int
 
     @property
     def number(self) -> int:
@@ -55,14 +58,14 @@ class Group(NamedTuple):
         """Some of the gaps."""
         i, j = self.members(number)
         offset, none = self.radius[i] + self.radius[j], np.full(number.size, -1)
-        anchor = np.where(self.law.anchor < 0, -1, self.law.anchor + self.law.fixed.shape[2] * number)
         return self.law.take(np.zeros(number.size, dtype=int))._replace(
             offset=offset,
             plus=np.stack([self.node[i], none, none]),
             minus=np.stack([self.node[j], none, none]),
             body=np.stack([self.body[i], self.body[j]]),
             share=np.stack([self.radius[i], self.radius[j]]) / offset,
-            anchor=anchor,
+            pair=number + 1 if self.rows else np.zeros_like(number),
+            rows=np.full(number.size, self.rows),
         )
 
     def near(self, points: Array, reach: float) -> Index:
@@ -98,7 +101,9 @@ class Contacts(NamedTuple):
     slipping: Array  # slip velocity from which on friction is full [m/s]
     restitution: Array  # e
     holding: Array  # stiffness of the anchor of friction [N/m]
-    anchor: Index  # (c,): the first of d numbers among the spring forces of a state
+    anchor: Index  # (c,): the first of d numbers among the spring forces of a state, or of a table
+    pair: Index  # (c,): number from 1 on in the table of a group, 0 of single anchors
+    rows: Index  # (c,): of that table
     groups: tuple[Group, ...] = ()
 
     @property
@@ -170,5 +175,5 @@ def no_contacts(dim: int) -> Contacts:
     pair, triple, none, nowhere = np.zeros((2, 0)), np.zeros((3, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
     return Contacts(
         nowhere, none, none, triple, triple, np.zeros((3, 0, dim)), triple[:2], pair, nowhere,
-        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere,
+        np.zeros(0, dtype=bool), none, none, none, none, none, none, none, none, nowhere, nowhere, nowhere,
     )  # fmt: skip

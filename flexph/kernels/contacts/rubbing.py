@@ -1,7 +1,7 @@
 """Friction of compliant contacts: held by an anchor, or smoothed.
 
-An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state. Over a step
-with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
+An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state, of groups in a
+table (see gap_arrays). Over a step with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
 
     |F| ≤ μP:   friction −F,           f₁ = f₀ + kΔs                                        (it sticks)
     else:       friction −F, |F| = μP, f₁ = 2F − f₀, cut off at |f₁| = μP                   (it slips)
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
 from .gap_arrays import Contacts
 from .gaps import TINY, Friction
 
@@ -23,24 +24,61 @@ from .gaps import TINY, Friction
 def anchored(c: Contacts, forces: Array) -> Array:
     """Energy of the anchors (c,) [J], from the forces of springs and anchors."""
     own = c.anchor >= 0
-    size = _anchors(c, forces, c.fixed.shape[2])
+    size = anchors_in(c, forces, c.fixed.shape[2])
     energy: Array = np.where(own, 0.5 * np.vecdot(size, size) / np.where(own, c.holding, 1.0), 0.0)
     return energy
 
 
 def with_anchors(c: Contacts, forces: Array, anchors: Array) -> Array:
-    """Forces of springs and anchors with others (c, d) of the anchors."""
-    own = c.anchor >= 0
+    """Forces of springs and anchors with others (c, d) of the anchors; of groups those of no other pairs hold.
+
+    Raises StepFailed where more pairs of a group hold than its table has rows.
+    """
+    own = (c.anchor >= 0) & (c.pair == 0)
     forces = forces.copy()
     forces[c.anchor[own, None] + np.arange(anchors.shape[1])] = anchors[own]
+    for of_group in _by_table(c.anchor, c.pair):
+        holds = of_group[anchors[of_group].any(axis=1)]
+        first, rows = c.anchor[of_group[0]], c.rows[of_group[0]]
+        if holds.size > rows:
+            raise StepFailed(f"of a group more than {rows} pairs are held by friction: take a slip_velocity", 0, 0.0)
+        table = np.zeros((rows, 1 + anchors.shape[1]))
+        table[: holds.size, 0], table[: holds.size, 1:] = c.pair[holds], anchors[holds]
+        forces[first : first + table.size] = table.ravel()
     return forces
 
 
-def _anchors(c: Contacts, forces: Array, dim: int) -> Array:
+def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
     """Forces of the anchors (c, d), zero where there are none."""
     padded = np.concatenate([forces, np.zeros(dim)])
-    first = np.where(c.anchor >= 0, c.anchor, forces.size)
-    return padded[first[:, None] + np.arange(dim)]
+    first = np.where((c.anchor >= 0) & (c.pair == 0), c.anchor, forces.size)
+    return padded[first[:, None] + np.arange(dim)] + in_tables((c.anchor, c.rows, c.pair), forces, dim)
+
+
+def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
+    """Forces (c, d) of pairs in tables, from where these begin, their rows and the numbers of the pairs, 0 for none."""
+    firsts, rows, pair = places
+    held = np.zeros((pair.size, dim))
+    for own in _by_table(firsts, pair):
+        number, of_pairs = held_in(forces, (int(firsts[own[0]]), int(rows[own[0]])), dim)
+        place = np.searchsorted(number, pair[own])
+        has = np.append(number, 0)[place] == pair[own]
+        held[own[has]] = of_pairs[place[has]]
+    return held
+
+
+def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
+    """Numbers of the pairs that are held, and the forces (k, d), in a table from a place on with so many rows."""
+    first, rows = table
+    values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
+    count = np.count_nonzero(values[:, 0])
+    return values[:count, 0].astype(np.int64), values[:count, 1:]
+
+
+def _by_table(firsts: Array, pair: Array) -> list[Array]:
+    """The pairs in each table."""
+    own = np.flatnonzero(pair)
+    return [own[firsts[own] == first] for first in np.unique(firsts[own])]
 
 
 def compliant_friction(
@@ -55,7 +93,7 @@ def compliant_friction(
     if not hold.any():
         return smooth
     unit = tangent / np.maximum(np.linalg.norm(tangent, axis=2, keepdims=True), TINY)
-    before = _turned(_anchors(c, held, tangent.shape[2]), unit)
+    before = _turned(anchors_in(c, held, tangent.shape[2]), unit)
     trial, bound = before + 0.5 * c.holding * slip, c.friction * force
     size = np.linalg.norm(trial, axis=0)
     slips = size > bound
@@ -82,7 +120,7 @@ def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
     That is |f| ≤ μP of an anchor, μP s/√(s² + v²) of the smooth law.
     """
     bound, speed = c.friction * normal, np.linalg.norm(slip, axis=0)
-    anchor = np.linalg.norm(_anchors(c, held, c.fixed.shape[2]), axis=1)
+    anchor = np.linalg.norm(anchors_in(c, held, c.fixed.shape[2]), axis=1)
     sizes: Array = np.where(c.anchor >= 0, np.minimum(anchor, bound), bound * speed / np.hypot(speed, c.slipping))
     return sizes
 

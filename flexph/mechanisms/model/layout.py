@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -68,8 +68,8 @@ class Layout(Memo):
         return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
 
 
-def lay_out(bodies: Mapping[str, AnyBody], springs: tuple[str, ...], rows: tuple[str, ...]) -> Layout:
-    """Number the state of the given bodies, springs and constraint rows."""
+def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
+    """Number the state of the given bodies, springs and anchors with their sizes, and constraint rows."""
     dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
     kinds = (
@@ -88,16 +88,16 @@ def lay_out(bodies: Mapping[str, AnyBody], springs: tuple[str, ...], rows: tuple
             if size(body):
                 parts[f"{name}.{kind}"] = slice(at, at + size(body))
                 at += size(body)
-    for name in (*springs, *rows):
-        parts[name] = slice(at, at + 1)
-        at += 1
+    for name, number in (*springs, *((row, 1) for row in rows)):
+        parts[name] = slice(at, at + number)
+        at += number
     return Layout(
         dim=dim,
         frames=len(frames),
         turning=tuple(i for i, b in enumerate(frames) if b.turns),
         flexible=sum(b.size for b in bodies.values()),
         stresses=sum(b.stress_size for b in bodies.values()),
-        springs=len(springs),
+        springs=sum(size for _, size in springs),
         multipliers=len(rows),
         parts=read_only(parts),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bodies.body import Body
 from ...bodies.ports import frames_of, named
-from ...contacts.arrays import anchor_names
+from ...contacts.arrays import anchor_sizes
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, Remade, once, read_only
@@ -44,9 +44,9 @@ class Model(Memo, Remade):
     @once
     def layout(self) -> Layout:
         """Where everything is in the flat state, by name."""
-        springs = tuple(name for name, measure in measures(self.connections) if measure.stiffness > 0.0)
-        anchors = anchor_names(self.connections, next(iter(self.bodies.values())).dim)
-        return lay_out(self.bodies, (*springs, *anchors), self.constraint_names)
+        springs = [(name, 1) for name, measure in measures(self.connections) if measure.stiffness > 0.0]
+        anchors = anchor_sizes(self.connections, next(iter(self.bodies.values())).dim)
+        return lay_out(self.bodies, [*springs, *anchors.items()], self.constraint_names)
 
     @once
     def network(self) -> Network:

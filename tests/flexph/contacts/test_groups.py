@@ -9,9 +9,12 @@ import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, broad_phase, contact, mutual_contact
 from flexph.kernels.contacts.gap_arrays import Contacts
+from flexph.kernels.contacts.rubbing import anchored, anchors_in, with_anchors
 from flexph.methods import Exact
+from flexph.numerics.step_failed import StepFailed
 
 RADII = (0.1, 0.08, 0.12, 0.09)
+PLACES = {"ball0": (0.0, 0.1, 0.0), "ball1": (0.185, 0.081, 0.0), "ball2": (0.1, 0.3, 0.0), "ball3": (0.6, 0.1, 0.0)}
 
 
 def members(dim, count):
@@ -35,7 +38,7 @@ def test_the_gaps_of_a_group_are_those_of_its_pairs(dim):
     group = connect(bodies, [mutual_contact(shapes, law)]).network.arrays.contacts
     single = connect(bodies, pairs(shapes, law)).network.arrays.contacts
     assert (group.kind.size, group.number, single.number) == (0, 15, 15)
-    for name in set(Contacts._fields) - {"owner", "groups"}:
+    for name in set(Contacts._fields) - {"owner", "groups", "anchor", "pair", "rows"}:
         np.testing.assert_array_equal(getattr(group.all(), name), getattr(single, name), err_msg=name)
 
 
@@ -77,20 +80,66 @@ def test_a_group_moves_as_its_pairs_do(law, monkeypatch):
     monkeypatch.setattr(broad_phase, "MANY", 3)  # of rigid ones the near pairs alone
     bodies, shapes = members(2, 4)
     floor = contact(shapes, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
-    places = {"ball0": (0.0, 0.1, 0.0), "ball1": (0.185, 0.081, 0.0), "ball2": (0.1, 0.3, 0.0), "ball3": (0.6, 0.1, 0)}
     method, runs = Exact(contact="steps", compiled=False), []
     for touching in ([mutual_contact(shapes, law, name="group")], pairs(shapes, law)):
         mechanism = connect(bodies, [floor, *touching], gravity=(0.0, -9.81))
-        start = mechanism.consistent_state(mechanism.assemble(guess=places))
+        start = mechanism.consistent_state(mechanism.assemble(guess=PLACES))
         runs.append(integrate(mechanism, start, np.linspace(0.0, 0.04, 5), method=method))
     group, single = runs
-    np.testing.assert_allclose(group.states, single.states, rtol=0, atol=1e-11)
+    motion = slice(0, mechanism.layout.parts_of_motion.stop)
+    np.testing.assert_allclose(group.states[:, motion], single.states[:, motion], rtol=0, atol=1e-11)
     parts = [single.contact(f"pair {k}") for k in range(6)]
     assert max(part.normal.max() for part in parts) > 1.0
     np.testing.assert_allclose(group.contact("group").normal, sum(part.normal for part in parts), rtol=0, atol=1e-8)
     np.testing.assert_array_equal(group.contact("group").gap, np.hstack([part.gap for part in parts]))
+    stored = [sum(values for name, values in run.ledger.energy.items() if "floor" not in name) for run in runs]
+    np.testing.assert_allclose(*stored, rtol=0, atol=1e-12)  # those of anchors, too
     for run in runs:
         assert np.abs(run.ledger.residual).max() < 1e-13 * run.ledger.scale
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_forces_of_anchors_are_found_in_the_table_they_are_put_in(seed):
+    bodies, shapes = members(3, 20)
+    rng, law = np.random.default_rng(seed), KelvinVoigt(1e4, friction=0.3)
+    floor = contact(shapes, Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), law, name="floor")
+    groups = [mutual_contact(shapes[:8], law, name="one"), mutual_contact(shapes[6:], law, name="other")]
+    mechanism = connect(bodies, [groups[0], floor, groups[1]])
+    contacts = mechanism.network.arrays.contacts
+    some = contacts.take(np.sort(rng.choice(contacts.number, 60, replace=False)))
+    forces = rng.standard_normal((60, 3)) * (rng.random((60, 1)) < 0.5)
+    springs = with_anchors(some, rng.standard_normal(mechanism.layout.springs), forces)
+    np.testing.assert_array_equal(anchors_in(some, springs, 3), forces)
+    every = contacts.all()
+    group_energy = np.sum(anchored(every, springs)[every.pair > 0])
+    assert group_energy == pytest.approx(0.5 * np.sum(forces[some.pair > 0] ** 2) / law.holding, rel=1e-13)
+    x = np.concatenate([np.zeros(mechanism.layout.size - springs.size), springs])
+    for part in ("one: anchors", "other: anchors"):
+        table = x[mechanism.layout.parts[part]].reshape(-1, 4)
+        held = np.count_nonzero(table[:, 0])
+        assert (np.diff(table[:held, 0]) > 0.0).all() and not table[held:].any()
+
+
+def test_more_anchors_than_there_are_rows_are_told():
+    bodies, shapes = members(2, 30)
+    contacts = connect(bodies, [mutual_contact(shapes, KelvinVoigt(1e4, friction=0.3))]).network.arrays.contacts
+    assert contacts.groups[0].rows == 120 and contacts.number == 435
+    with pytest.raises(StepFailed, match="more than 120 pairs are held by friction: take a slip_velocity"):
+        with_anchors(contacts.all(), np.zeros(360), np.ones((435, 2)))
+
+
+def test_a_pile_goes_on_from_its_middle_to_the_same_bits():
+    bodies, shapes = members(2, 4)
+    law = KelvinVoigt(1e4, damping=20.0, friction=0.3)
+    floor = contact(shapes, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
+    mechanism = connect(bodies, [floor, mutual_contact(shapes, law, name="group")], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess=PLACES))
+    times, method = np.linspace(0.0, 0.08, 9), Exact(compiled=False)
+    whole = integrate(mechanism, start, times, method=method)
+    half = integrate(mechanism, start, times[:6], method=method)
+    assert half["group: anchors"][-1, 0] > 0.0
+    rest = integrate(mechanism, half.final, times[5:], method=method)
+    np.testing.assert_array_equal(rest.states, whole.states[5:])
 
 
 def test_balls_in_each_other_at_the_start_are_named():

@@ -61,9 +61,9 @@ def test_no_pair_that_may_touch_is_missing_as_long_as_nobody_went_further_than_h
     c = mechanism.network.arrays.contacts.all()
     assert pairs.lists and pairs.phase.pairs == 780
     pair = np.flatnonzero(c.kind == DISTANCE)
-    springs = np.zeros(int(c.anchor.max()) + 2)
+    springs = np.zeros(mechanism.layout.springs)
     held = pair[[3, 700]]
-    springs[c.anchor[held] + 1] = 1.0
+    springs[c.anchor[held[0]] :][:6] = [4.0, 0.0, 1.0, 701.0, 0.0, 1.0]  # numbers from 1 on, and forces
     for margin in (0.0, 0.3 * RADIUS, 2.0 * RADIUS):
         points = rng.uniform(0.0, 1.0, (mechanism.network.arrays.node_body.size, 2))
         listed = pairs.near(points, margin, springs)
@@ -124,6 +124,18 @@ def test_the_motion_is_that_of_all_pairs(method, law, dim, bound, monkeypatch):
     assert max(other.contact("group").normal.max(), other.contact("side 1 1").normal.max()) > 0.0
     for run in runs:
         assert np.abs(run.ledger.residual).max() <= 1e-13 * run.ledger.scale
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_pile_goes_on_from_its_middle_to_the_same_bits(dim):
+    mechanism, start = heap(27, dim, ANCHORED)
+    times, method = np.linspace(0.0, 0.06, 121), Exact(compiled=True)
+    whole, half = (integrate(mechanism, start, times[:k], method=method, save_every=20) for k in (121, 61))
+    table = half["group: anchors"][-1].reshape(-1, 1 + dim)
+    assert len(table) < mechanism.connections[0].form.gap_count and table[0, 0] > 0.0
+    rest = integrate(mechanism, half.final, times[60:], method=method, save_every=20)
+    np.testing.assert_array_equal(rest.states[-1], whole.states[-1])
 
 
 @pytest.mark.slow

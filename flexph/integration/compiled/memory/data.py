@@ -269,7 +269,10 @@ class Contacts(NamedTuple):
     friction: Vector
     slipping: Vector
     holding: Vector
-    anchor: Index  # (c,), first of its numbers among the spring forces, −1 for none
+    pair: Index  # (c,), number in the table of a group's anchors, 0 of others
+    rows: Index  # (c,), of that table
+    anchor: Index  # (c,), first of its numbers among the spring forces of the memory, −1 for none
+    table: Index  # (c,), where the table begins among those of a state
     stored: Index  # (c,), place among the energies of contacts
     pressed: Index  # (c,), columns of the flows
     rubbed: Index

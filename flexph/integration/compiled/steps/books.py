@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ..contact.anchors import store_springs
 from ..loops.motion import copy, copy_field
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
@@ -82,7 +83,7 @@ def store(m: Memory, axes: tuple[int, ...], out: Array) -> None:
             for i in range(s):
                 out[end] = m.at_w[b, i]
                 end += 1
-    _append(m.at_spring, out, _append(m.at_sigma, out, _append(m.at_du, out, end)))
+    store_springs(m, axes, out, _append(m.at_sigma, out, _append(m.at_du, out, end)))
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ..contact.anchors import has_no_row
 from ..contact.flight import closes, touches
 from ..contact.forces import book_contacts, leaves_list, store_contacts
 from ..decay.step import prepare
@@ -139,7 +140,7 @@ def _substep(
         return False
     if closes(m, axes, extent) and m.touch_keeps_open[0] > 0.0:
         return False
-    if len(contact) > 0 and leaves_list(m, axes):
+    if len(contact) > 0 and (leaves_list(m, axes) or has_no_row(m, axes)):
         return False
     flows(m, axes, h, before, after)
     outputs(m, axes)
