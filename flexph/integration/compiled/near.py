@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LISTED = 300
 """Pairs from which on a list is worth its while."""
-MARGIN, WIDER = 0.3, 2.0
+MARGIN, WIDER = 0.5, 2.0
 """Margin of a list over the largest sum of two radii, and how much wider the next one is where a step leaves it."""
 
 
