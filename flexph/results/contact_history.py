@@ -20,19 +20,17 @@ from ..sensors.contacts import gaps_in, gaps_of, is_closed
 
 @dataclass(frozen=True, eq=False)
 class ContactHistory:
-    """A contact or stop with c gaps over a run.
+    """A contact or stop with c gaps over a run: ``gap`` and ``touches`` at its times, forces between them.
 
     Attributes
     ----------
-    gap : array
-        Gaps at the saved times, (k + 1, c) [m, of stops for angles rad]; negative where bodies are in each other. They
-        are computed when they are asked for: of a group of n bodies there are n(n − 1)/2.
-    touches : array
-        Whether they are closed, (k + 1, c).
     normal : array
         Sum of the normal forces of all gaps in the mean between saved times, (k,) [N, N m], with those of impacts.
     friction : array
         The same of the sizes of their friction forces.
+    read : callable
+        Gives gaps and whether they are closed, which are computed when they are asked for: of a group of n bodies there
+        are n(n − 1)/2.
     """
 
     normal: Array
@@ -41,12 +39,12 @@ class ContactHistory:
 
     @property
     def gap(self) -> Array:
-        """See :class:`ContactHistory`."""
+        """Gaps at the saved times, (k + 1, c) [m, of stops for angles rad]; negative where bodies are in each other."""
         return self._gaps[0]
 
     @property
     def touches(self) -> Array:
-        """See :class:`ContactHistory`."""
+        """Whether they are closed, (k + 1, c)."""
         return self._gaps[1]
 
     @cached_property
