@@ -22,17 +22,27 @@ WIDE = 1e8
 FULL = 100
 """Coordinates beyond which LAPACK is faster than loops over full matrices, which the decaying scheme has of bodies that
 are not banded."""
+MANY = 1e7
+"""Products of slopes in the strains beyond which loops over them, which every residual has, are no faster; arrays of
+them are not made then, which takes a minute for plates of triangles."""
 LARGE = 500
 """Coordinates of a body below which no band is too wide."""
 
 
 def is_wide(mechanism: Model) -> bool:
     """Whether the bands are too wide: many bodies that meet in one, a full matrix of a large body, or a large solid."""
-    if any(_is_solid(body) for body in mechanism.frames.values()):
+    if any(_is_solid(body) for body in mechanism.frames.values()) or _products(mechanism) > MANY:
         return True
     border = mechanism.once(constants).border
     unknowns, width = (float(i) for i in border.size)
     return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2) > WIDE
+
+
+def _products(mechanism: Model) -> float:
+    """Products of slopes that the strains of a mechanism are sums of."""
+    a = mechanism.network.arrays
+    sizes = np.diff(sparse.csr_array(a.slopes).indptr).astype(float)
+    return float(np.square(sizes)[sparse.coo_array(a.weights).col].sum())
 
 
 def _is_solid(body: Body) -> bool:

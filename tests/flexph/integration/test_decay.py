@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import skfem
 from covering import covering
 from order_problems import crank_slider
 from spatial_bodies import beam as spatial_beam
@@ -441,6 +442,20 @@ def test_loops_are_chosen_for_bands_and_small_bodies():
     shuffled = rods[1].elasticity.strain @ np.linalg.qr(np.random.default_rng(0).standard_normal((192, 192)))[0]
     full = replace(rods[1], elasticity=replace(rods[1].elasticity, strain=shuffled))
     assert has_full_matrices(connect({"rod": full}, []))
+
+
+def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(monkeypatch):
+    """Their strains are sums of millions of products of slopes, which took a minute to write out."""
+    from flexph.integration.compiled import limits
+
+    mesh = skfem.MeshTri.init_tensor(np.linspace(0.0, 1.0, 6), np.linspace(0.0, 0.5, 4))
+    material, ports = fem.Material(young=70e9, density=2700.0, poisson=0.3), {"root": lambda x: x[0] == 0.0}
+    plate = fem.plate(mesh, material, thickness=0.01, strain="von_karman", ports=ports)
+    rods = connect({"first": beam_of(8), "second": beam_of(64)}, [])
+    monkeypatch.setattr(limits, "constants", None)
+    assert limits.is_wide(connect({"plate": plate}, []))
+    with pytest.raises(TypeError):  # of other bodies the arrays are asked for
+        limits.is_wide(rods)
 
 
 def beam_of(elements):
