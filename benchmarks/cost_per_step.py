@@ -109,6 +109,8 @@ def chains(largest: int) -> None:
 
     columns: dict[str, tuple[int, Compiled]] = {
         "exact": (1, Exact(compiled=True)),
+        "fourth": (1, Exact4(compiled=True)),
+        "gauss": (1, ExactGauss(compiled=True)),
         "least norm": (2, Exact(compiled=True, redundant="least_norm")),
         "control": (1, CONTROL),
         "decaying": (1, Decaying(compiled=True)),

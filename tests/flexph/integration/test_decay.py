@@ -444,6 +444,7 @@ def test_loops_are_chosen_for_bands_and_small_bodies():
     assert has_full_matrices(connect({"rod": full}, []))
 
 
+@pytest.mark.slow
 def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(monkeypatch):
     """Their strains are sums of millions of products of slopes, which took a minute to write out."""
     from flexph.integration.compiled import limits

@@ -13,10 +13,14 @@ from typing import Any
 from ....numerics.arrays import Array
 from ..memory.data import Index
 from ..memory.kernel import kernel
-from ..memory.simd import LANE, brief, get, mix, padded, put, take
+from ..memory.simd import LANE, brief, get, mix, padded, prefetch, put, take
 
 LEAST = 0.1
 """Diagonal entry, over the largest below it, from which on it is the pivot: exchanges double the width."""
+
+
+CACHED, AHEAD = 30_000, 4
+"""Entries of a matrix beyond which rows are asked for ahead of their turn, and by how many."""
 
 
 def stored(w: Any) -> Any:
@@ -36,7 +40,10 @@ def factor(A: Array, pivot: Index, w: int) -> bool:
     brief()
     (n, width), reach = A.shape, w
     down = width - 1  # from an entry to the one below it
+    is_large = n * width > CACHED
     for i in range(n):
+        if is_large:
+            prefetch(A, (i + w + AHEAD) * width, width)
         here, below = i * width + w, min(w, n - 1 - i)
         p = _pivot(A, here, down, below)
         pivot[i] = i + p

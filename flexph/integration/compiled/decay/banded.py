@@ -59,7 +59,7 @@ def _factor(m: Memory, axes: tuple[int, ...], b: int, kind: int, inertia: float,
     for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
         row = m.filter_place[i]
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
-            value = inertia * m.inertia_val[e, 0] + stiffness * m.filter_stiffness[e]
+            value = inertia * m.inertia_val[int64(e) + m.inertia_alike[b], 0] + stiffness * m.filter_stiffness[e]
             F[row, m.filter_place[m.inertia_col[e]] - row + width] += value
         for a in range(s):
             Y[row, a] = inertia * m.inertia_n[i, a]
@@ -193,7 +193,7 @@ def _gather(m: Memory, axes: tuple[int, ...], b: int, X: Array) -> None:
     for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
         value = -m.at_p_u[i]
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
-            value += m.inertia_val[e, 0] * m.end_du[m.inertia_col[e]]
+            value += m.inertia_val[int64(e) + m.inertia_alike[b], 0] * m.end_du[m.inertia_col[e]]
         for l in range(d):
             for k in range(d):
                 value -= m.inertia_mean[i, k] * m.inertia_form[b, k, l] * m.filtering_border[l]

@@ -164,11 +164,12 @@ def _enter_inertia(m: Memory, axes: tuple[int, ...], h: float, b: int, i: int) -
     """M and K of a coordinate, without the shift."""
     stiff, share = m.decay_length[0] * m.decay_length[0], m.decay_share[0]
     for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
-        j, resting, K = m.inertia_col[e], m.inertia_val[e, 0], stiff * m.filter_stiffness[e]
+        entry = int64(e) + m.inertia_alike[b]
+        j, resting, K = m.inertia_col[e], m.inertia_val[entry, 0], stiff * m.filter_stiffness[e]
         before, after = resting, 2.0 * resting
         for a in range(1 if len(axes) == 2 else 3):
-            before += 0.5 * h * m.at_w[b, a] * m.inertia_val[e, 1 + a]
-            after += h * m.end_w[b, a] * m.inertia_val[e, 1 + a]
+            before += 0.5 * h * m.at_w[b, a] * m.inertia_val[entry, 1 + a]
+            after += h * m.end_w[b, a] * m.inertia_val[entry, 1 + a]
         own, others = m.filter_number[i], m.filter_number[j]
         enter(m, b, own[RATE], others[Z], -before)
         enter(m, b, own[Z], others[Z], resting)

@@ -116,7 +116,7 @@ def _add_turning(m: Memory, axes: tuple[int, ...], h: float, b: int, w: Array, N
         for j in range(n):
             total = 0.0
             for a in range(s):
-                total += h * w[b, a] * m.inertia_val[int64(m.inertia_ptr[first + i]) + j, 1 + a]
+                total += h * w[b, a] * m.inertia_val[int64(m.inertia_ptr[first + i]) + m.inertia_alike[b] + j, 1 + a]
             for k in range(d):
                 for l in range(d):
                     total -= m.inertia_mean[first + i, k] * m.decay_turn[k, l] * m.inertia_mean[first + j, l]

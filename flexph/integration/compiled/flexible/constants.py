@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,23 +70,37 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
     width = kinds(a.dim)
     places = pattern.find(row % max(n, 1), column) * width + row // max(n, 1)
     val = np.bincount(places, value, pattern.col.size * width).reshape(-1, width)
-    turns = np.zeros(bodies, dtype=np.int64)
+    turns, first = np.zeros(bodies, dtype=np.int64), np.searchsorted(a.body_u, np.arange(bodies + 1))
     turns[a.turning] = 1
     return Inertia(
         mass=a.mass,
         weight=a.weight,
         J=a.J,
         turns=turns,
-        first=np.searchsorted(a.body_u, np.arange(bodies + 1)),
+        first=first,
         s=a.s.transpose(2, 0, 1),
         n=a.n.T,
         ptr=pattern.ptr,
         col=pattern.col,
-        val=val,
+        **_shared(val, pattern.ptr[first]),
         mean=mean,
         form=forms,
         resolution=resolution,
     )
+
+
+def _shared(values: Array, ends: Index) -> dict[str, Array]:
+    """Rows of the bodies, between the ends, once for all that have the same: what is in the cache need not be read."""
+    known: dict[bytes, int] = {}
+    parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0
+    for b, (first, last) in enumerate(pairwise(ends.tolist())):
+        key = values[first:last].tobytes()
+        if key not in known:
+            known[key] = size
+            parts.append(values[first:last])
+            size += last - first
+        alike[b] = known[key] - first
+    return {"val": np.concatenate(parts), "alike": alike}
 
 
 def shift_forms(mechanism: Model) -> Array:

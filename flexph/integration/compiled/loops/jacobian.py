@@ -25,12 +25,13 @@ def add_flexible(m: Memory, axes: tuple[int, ...], h: float) -> None:
     width = m.inertia_val.shape[1]
     for b in range(m.inertia_mass.size):
         for e in range(int64(m.inertia_ptr[m.inertia_first[b]]), int64(m.inertia_ptr[m.inertia_first[b + 1]])):
-            value = 2.0 * get(m.inertia_val, e * width)
+            row = (e + m.inertia_alike[b]) * width
+            value = 2.0 * get(m.inertia_val, row)
             for a in range(s):
-                value += h * (m.at_w[b, a] + m.end_w[b, a]) * get(m.inertia_val, e * width + 1 + a)
+                value += h * (m.at_w[b, a] + m.end_w[b, a]) * get(m.inertia_val, row + 1 + a)
                 for c in range(s):
                     factor = 0.5 * h * h * m.at_w[b, a] * m.end_w[b, c]
-                    value -= factor * get(m.inertia_val, e * width + 1 + s + s * a + c)
+                    value -= factor * get(m.inertia_val, row + 1 + s + s * a + c)
             rest = get(m.stiffness_damping, e) + 0.5 * h * get(m.stiffness_constant, e)
             put(F, m.border_place[e], value + h * rest)
     _add_stresses(m, h, F)

@@ -61,7 +61,7 @@ def _products(
                         total -= m.inertia_form[b, k * d + j, i] * space[b, i]
                     m.run_form[own * d + j, k] = total
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
-            ends = (m.inertia_ptr[i], m.inertia_ptr[i + 1])
+            ends = (m.inertia_ptr[i], m.inertia_ptr[i + 1], m.inertia_alike[b])
             combine(axes, outs, i, m.inertia_mean, m.run_form, m.inertia_val, ends, us, m.inertia_col)
 
 

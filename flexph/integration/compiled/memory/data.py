@@ -42,7 +42,8 @@ class Inertia(NamedTuple):
     n: Matrix  # (n, s)
     ptr: Unsigned
     col: Unsigned
-    val: Matrix  # (entries, K)
+    val: Matrix  # (rows, K), of entries e of a body b at e + alike[b]: bodies with the same ones share them
+    alike: Index  # (b,)
     mean: Matrix  # (n, d), φ̄ of the own body
     form: Tensor  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
     resolution: Vector  # (4,), see kernels.resolution

@@ -16,6 +16,8 @@ from numba.np.arrayobj import make_array
 
 LANE = 4
 """Numbers that are handled at once."""
+LINE = 64
+"""Bytes that come into the cache at once."""
 _FUSED = ("contract",)
 
 
@@ -86,6 +88,24 @@ def put(context: Any, A: Any, i: Any, value: Any) -> Any:
         return target.get_dummy_value()
 
     return types.void(A, types.intp, A.dtype), build
+
+
+@intrinsic
+def prefetch(context: Any, A: Any, i: Any, count: Any) -> Any:
+    """Have entries from one on brought into the cache, to be written: processors do not foresee rows of a band."""
+
+    def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        first = _entry(target, builder, signature.args[0], args[0], args[1])
+        step = target.get_constant(types.intp, LINE * 8 // A.dtype.bitwidth)
+        with cgutils.for_range_slice(builder, target.get_constant(types.intp, 0), args[2], step) as (k, _):
+            at = builder.bitcast(builder.gep(first, [k]), byte)
+            builder.call(call, [at, *(ir.Constant(whole, flag) for flag in (1, 3, 1))])
+        return target.get_dummy_value()
+
+    return types.void(A, types.intp, types.intp), build
 
 
 def _over(builder: Any, count: Any) -> Any:
@@ -170,9 +190,9 @@ def mix(context: Any, out: Any, i: Any, x: Any, A: Any, y: Any, B: Any, count: A
 def combine(
     context: Any, axes: Any, outs: Any, i: Any, mean: Any, form: Any, val: Any, ends: Any, xs: Any, col: Any
 ) -> Any:
-    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e] x[col[e]], all rows of :func:`kinds` numbers, e between the ends.
+    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e + k] x[col[e]], rows of :func:`kinds` numbers, e between the ends.
 
-    For each x of some and its out; ``form`` has their rows over each other.
+    For each x of some and its out; ``form`` has their rows over each other. ``ends`` are both and k.
     """
     dim, count = len(axes), len(xs)
 
@@ -195,8 +215,8 @@ def combine(
             own = at(3, builder.add(times(args[2], dim), whole(j)))
             for k, total in enumerate(totals):
                 add(total, own, _load(builder, at(4, whole((k * dim + j) * width)), lane))
-        with cgutils.for_range_slice(builder, *group[6], whole(1)) as (e, _):
-            row, place = _load(builder, at(5, times(e, width)), lane), builder.load(at(8, e))
+        with cgutils.for_range_slice(builder, *group[6][:2], whole(1)) as (e, _):
+            row, place = _load(builder, at(5, times(builder.add(e, group[6][2]), width)), lane), builder.load(at(8, e))
             for k, total in enumerate(totals):
                 add(total, of(7, k, place), row)
         for k, total in enumerate(totals):
