@@ -113,7 +113,7 @@ class Strikes:
         acting, group = self._acting[np.ix_(place, place)], np.full(index.size, -1)
         for first in np.flatnonzero(np.isin(index, closing)):
             if group[first] < 0:
-                group[_reached(acting, first)] = group.max() + 1
+                group[_reached(acting, int(first))] = group.max() + 1
         taken = group >= 0
         return index[taken], Struck(self._level, self._known, place[taken], group[taken])
 
