@@ -16,7 +16,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .algebra.band import stored
 from .contacts import unknowns_of
-from .memory.data import Border, Contacts, Index, Inertia, Joints, Loads, Nodes, Rolling, Strains
+from .memory.connection_data import Border, Contacts, Joints, Loads, Rolling
+from .memory.data import Index, Inertia, Nodes, Strains
 from .memory.simd import padded
 
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads]

@@ -18,17 +18,9 @@ from .filters import is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of
 from .flexible.strain_operator import StrainOperator, entries_of
 from .loops.relations import resisting
-from .memory.data import (
-    Constants,
-    Index,
-    Joints,
-    LedgerColumns,
-    Loads,
-    Nodes,
-    Points,
-    Rolling,
-    Vibration,
-)
+from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
+from .memory.constants import Constants
+from .memory.data import Index, Nodes, Points, Vibration
 from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, point_coordinates
 from .redundancy import no_redundancy, redundancy

@@ -9,8 +9,10 @@ import numpy as np
 from ...kernels.contacts.rubbing import in_tables
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
-from .memory.data import Contacts, Index, Nodes, TouchSpace
+from .memory.connection_data import Contacts
+from .memory.data import Index, Nodes
 from .memory.memory import Memory
+from .memory.step_space import TouchSpace
 from .near import NearPairs
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...numerics.arrays import Array
 from .algebra.band import stored
-from .memory.data import Constants, Filter, FilterSpace, Index
+from .memory.constants import Constants
+from .memory.data import Filter, Index
+from .memory.run_space import FilterSpace
 from .memory.simd import padded
 
 NARROW = 4

@@ -11,7 +11,10 @@ from scipy.sparse.csgraph import connected_components
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...mechanisms.model.redundancy import weights
 from .algebra.band import stored
-from .memory.data import Constants, Index, NullSpace, Redundancy
+from .memory.connection_data import Redundancy
+from .memory.constants import Constants
+from .memory.data import Index
+from .memory.run_space import NullSpace
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model

@@ -19,8 +19,9 @@ from ...numerics.gauss_tableau import Tableau
 from .contacts import own_springs
 from .gauss.scheme import StageMemories
 from .gauss.steps import GaussTable, run_gauss
-from .memory.data import Index, Motion
+from .memory.data import Index
 from .memory.memory import Memory
+from .memory.step_space import Motion
 from .near import MARGIN, WIDER, NearPairs
 from .steps.books import Rows
 from .steps.calls import Calls, Within, no_calls

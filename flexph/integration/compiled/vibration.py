@@ -7,7 +7,9 @@ import numpy as np
 from ...kernels.arrays import Arrays
 from ...kernels.decay import flexible_mass, free_vibrations
 from ...numerics.arrays import Array
-from .memory.data import Constants, DecaySpace, Index, Vibration
+from .memory.constants import Constants
+from .memory.data import Index, Vibration
+from .memory.run_space import DecaySpace
 
 
 def no_vibration(bodies: int) -> Vibration:

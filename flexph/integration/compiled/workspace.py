@@ -14,10 +14,14 @@ from .algebra.band import stored
 from .build import constants, constants_of_decaying, with_near
 from .contacts import entries_of, springs_of, touch_space
 from .filters import filter_space
-from .memory.data import Constants, Index, Motion, RunSpace, StageSpace, System, Trial, Unknowns, Workspace
+from .memory.constants import Constants
+from .memory.data import Index
 from .memory.memory import Memory
 from .memory.packing import pack
+from .memory.run_space import RunSpace, StageSpace
 from .memory.simd import kinds
+from .memory.step_space import Motion, System, Trial, Unknowns
+from .memory.workspace import Workspace
 from .near import NearPairs
 from .redundancy import null_space, redundancy
 from .strains import nodal_space

@@ -19,7 +19,8 @@ from numba.extending import intrinsic
 
 from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
-from ..memory.data import Constants, Index
+from ..memory.constants import Constants
+from ..memory.data import Index
 from ..memory.memory import COMPLEX, FIELDS, MEMORY, REAL, ROW, SYSTEMS, Memory, address_of
 
 

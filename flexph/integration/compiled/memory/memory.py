@@ -28,7 +28,9 @@ from numba.extending import (
 from numba.np.arrayobj import make_array
 
 from ....numerics.arrays import Array
-from .data import SPANS, Constants, Entries, Index, Workspace
+from .constants import Constants
+from .data import Entries, Index
+from .workspace import SPANS, Workspace
 
 FIELDS: dict[str, Entries] = {
     f"{group}_{field}": hint.__metadata__[0]

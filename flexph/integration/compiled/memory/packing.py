@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .data import Constants, Index, Workspace
+from .constants import Constants
+from .data import Index
 from .memory import FIELDS, REAL, Memory, Place
+from .workspace import Workspace
 
 FEW = 20_000
 """Whole numbers of a mechanism up to which the places of its fields are kept for those with the same ones."""

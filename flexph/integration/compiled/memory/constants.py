@@ -1,0 +1,28 @@
+"""All constant arrays of a mechanism for the compiled kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .connection_data import Border, Contacts, Joints, LedgerColumns, Loads, Redundancy, Rolling
+from .data import Elastic, Filter, Inertia, Nodes, Points, Stiffness, Strains, Vibration
+
+
+class Constants(NamedTuple):
+    """Constant arrays of a mechanism."""
+
+    inertia: Inertia
+    elastic: Elastic
+    stiffness: Stiffness
+    nodes: Nodes
+    joints: Joints
+    rolling: Rolling
+    loads: Loads
+    border: Border
+    strains: Strains
+    points: Points
+    contacts: Contacts
+    ledger: LedgerColumns
+    redundancy: Redundancy
+    vibration: Vibration
+    filter: Filter

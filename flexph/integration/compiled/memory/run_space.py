@@ -1,0 +1,126 @@
+"""Space for a compiled run: history and guess, nodes of Gauss collocation, null spaces, decay."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .data import Index, Matrix, Tensor, Vector
+
+
+class RunSpace(NamedTuple):
+    """State of a run between steps: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
+
+    ``back_…`` are those at the start of the step under way, which may be made of several; ``step_…`` is what it has
+    booked so far, and goes to a row only when it is finished.
+    """
+
+    history: Matrix  # (HISTORY, width)
+    back_history: Matrix
+    energy: Vector
+    back_energy: Vector
+    defect: Vector  # (g,)
+    back_defect: Vector
+    new_defect: Vector  # work space
+    new_energy: Vector
+    flow: Vector
+    step_flow: Vector
+    step_stage: Vector  # (g,)
+    step_multipliers: Vector
+    step_audit: Vector  # (7,)
+    gap: Vector  # (g,)
+    space: Matrix  # (2, d), work space
+    frame: Matrix  # (d, d), work space
+    moved: Matrix  # (k, d), speeds of nodes
+    form: Matrix  # (2d, K), work space
+    mean_rate: Matrix  # (b, d), φ̄u̇
+    extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
+    output: Vector  # (i,), mean velocities of the last step that inputs work on
+
+
+class StageSpace(NamedTuple):
+    """Values of Gauss collocation at a node of a step beside those of a trial (see kernels.gauss.collocation).
+
+    In the memory of the run ``J`` and ``momentum`` are those at the start of the step.
+    """
+
+    spin: Matrix  # (b, s), Ω
+    spin_change: Matrix  # (b, s), hω̇
+    spread: Matrix  # (b, s), Σ e ẇ
+    J: Tensor  # (b, s, s)
+    J_rate: Tensor
+    momentum: Matrix  # (b, s), π
+    pushed: Matrix  # (k, d), R⁻ᵀφu̇
+    product_rate: Vector  # (p,)
+    du_change: Vector  # (n,), hü
+    P_change: Matrix  # (n, K), of it
+    length: Vector  # (springs,)
+    turned: Vector  # (s,), work space
+
+
+class NullSpace(NamedTuple):
+    """N with NᵀWG = 0 of redundant constraints, and the border of the Jacobian (see loops.redundancy)."""
+
+    number: Index  # (1,), columns of N, of at most q
+    chosen: Index  # (q,), rows that depend on others
+    pivot: Index  # (2q,)
+    vectors: Matrix  # (q, k), the columns of N
+    reduced: Matrix  # (q, k), work space
+    space: Vector  # (k²,), work space
+    rows: Vector  # W G by groups
+    gain: Vector  # (k,), work space
+    sums: Vector  # (columns of a group,), work space
+    shift: Vector  # (q,), σ
+    answers: Matrix  # (2q, N), Z
+    small: Matrix  # the border less what the bodies answer, banded
+    x: Vector  # (2q,)
+
+
+class DecaySpace(NamedTuple):
+    """What steps of the decaying scheme lose by, blocks of the bodies behind each other (see data.Vibration)."""
+
+    share: Vector  # (1,), α
+    length: Vector  # (1,), the step that the coefficients are of [s]
+    mobility: Vector  # B
+    by_inertia: Vector  # B M of the columns of the coordinates, at (v, n) of each matrix
+    softening: Vector  # ½A
+    stiffness: Vector  # ½A C⁻¹
+    factor: Vector  # 1 + B M(u₁), factored
+    pivot: Index
+    rate: Vector  # work space, of one body: a right-hand side
+    columns: Vector  # matrices of its velocities
+    slopes: Vector
+    rows: Vector  # stresses by coordinates
+    turn: Matrix  # (d, d)
+    mu: Vector  # (g,)
+
+
+class FilterSpace(NamedTuple):
+    """What banded bodies lose by (see data.Filter): factors of M, S and S + αh²K, and the matrices of a step.
+
+    What has three parts has one for each of these matrices.
+    """
+
+    factors: Vector  # three bands of each body
+    pivot: Index  # (3n,)
+    answers: Matrix  # (3n, s + d padded), what the coordinates do by spins and shift
+    small: Vector  # (3b, (s + d)²), what is left for these
+    small_pivot: Index  # (3b (s + d),)
+    strain: Vector  # (m,), work space
+    x: Matrix  # (2s + 1, s + largest body), work space: right-hand sides
+    y: Vector  # (s + largest body,)
+    feedback: Matrix  # (2s, 2s), work space
+    feedback_pivot: Index
+    gain: Vector  # (2s,)
+    band: Vector  # the matrix of each body
+    band_pivot: Index
+    reduced: Vector  # its border columns, F⁻¹ times them later
+    left: Vector  # its border rows, by columns
+    corner: Vector  # what rows and columns of the border have in common
+    rest: Vector  # work space: the border without the rows
+    last: Vector  # (b (3s + 3d)²,), for spins and shifts alone, factored
+    last_pivot: Index
+    border: Vector  # (3s + 3d,), work space: spins and shifts
+    inner: Vector  # (rows,), the solution of a step
+    done: Vector  # (columns,), what it does in the rows of the border
+    turn: Matrix  # (2d, d), work space: how the shift is turned
+    spin: Matrix  # (s, s)

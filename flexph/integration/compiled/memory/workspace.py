@@ -1,0 +1,48 @@
+"""All arrays that compiled steps overwrite, and which of their fields are seen as one vector."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .run_space import DecaySpace, FilterSpace, NullSpace, RunSpace, StageSpace
+from .step_space import Motion, NodalSpace, System, TouchSpace, Trial, Unknowns
+
+
+class Workspace(NamedTuple):
+    """Arrays that are overwritten from step to step."""
+
+    at: Motion
+    end: Motion
+    x: Unknowns
+    defect: Unknowns
+    correction: Unknowns
+    best: Unknowns
+    trial: Trial
+    system: System
+    nodal: NodalSpace
+    touch: TouchSpace
+    run: RunSpace
+    stage: StageSpace
+    null: NullSpace
+    decay: DecaySpace
+    filtering: FilterSpace
+
+
+SPANS = {
+    "at": ("at_r", "at_product"),
+    "x": ("x_v", "x_lam"),
+    "x_velocities": ("x_v", "x_du"),
+    "defect": ("defect_v", "defect_lam"),
+    "correction": ("correction_v", "correction_lam"),
+    "best": ("best_v", "best_lam"),
+    "at_state": ("at_r", "at_spring"),
+    "end_state": ("end_r", "end_spring"),
+    "at_velocities": ("at_v", "at_du"),
+    "at_vectors": ("at_arm", "at_product"),
+    "end_vectors": ("end_arm", "end_product"),
+    "trial_forces": ("trial_on_node", "trial_torque"),
+    "system_jacobian": ("system_band", "system_border"),
+    "system_flexible": ("system_entries", "system_border"),
+    "run_step": ("run_step_flow", "run_step_audit"),
+}
+"""Fields that follow each other, first and last, seen as one vector."""
