@@ -1,6 +1,6 @@
 """Controllers at ports that keep the structure: feedback, damping, springs, observers.
 
-Imports: control.compiled, control.laws, discretisation, interconnection, joints.rows, kernels, kernels.loads,
+Imports: control.compiled, control.laws, discretisation, files, interconnection, joints.rows, kernels, kernels.loads,
 linear, mechanisms, mechanisms.model, numerics, numerics.compiled, numerics.factors, sensors, systems.
 """
 

@@ -33,6 +33,17 @@ def _held(c: FeedbackLoop) -> Sampled:
 Controller = Sampled | Continuous | StateFeedback
 
 
+def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
+    """Raise ValueError for a start with the memory of a controller that a run does not have, which would be lost."""
+    for name in start.controllers:
+        if name not in controllers:
+            names = ", ".join(map(repr, controllers)) or "none"
+            raise ValueError(
+                f"the start carries the memory of controller {name!r}, which no controller of this run has: there are "
+                f"{names}; to begin anew give dataclasses.replace(start, controllers={{}})"
+            )
+
+
 class ControlLoops:
     """The controllers of a run: the inputs of the mechanism that they hold, and the times at which they are called.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..files.trees import separate
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
@@ -38,13 +40,15 @@ class Sampled:
     sensors : dict
         Quantities of :mod:`flexph.sensors` by name.
     memory : optional
-        What the controller remembers at the start: numbers, arrays, texts, dicts and lists of them. It is kept in
-        checkpoints; the function must not change it, but return another one.
+        What the controller remembers at the start: numbers, arrays, texts, None, dicts, lists and tuples of them, which
+        is what checkpoints and files take. The function is handed a copy, so that it may change it in place and return
+        it.
 
     Raises
     ------
     ValueError
-        For a function that is none, a period that is not positive, or sensors that are no quantities.
+        For a function that is none, a period that is not positive, sensors that are no quantities, or a memory that
+        cannot be kept.
 
     Examples
     --------
@@ -77,6 +81,15 @@ class Sampled:
         if not isinstance(self.sensors, Mapping):
             raise ValueError(f"sensors must be a mapping of names to quantities, got {check.shown(self.sensors)}")
         object.__setattr__(self, "sensors", read_only(self.sensors))
+        object.__setattr__(self, "memory", _own("memory", self.memory))
+
+
+def _own(name: str, memory: Any) -> Any:
+    """A copy of a memory; raises ValueError for one that neither checkpoints nor files could keep."""
+    try:
+        return separate(memory)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be kept: {error}") from None
 
 
 class CalledLoop:
@@ -149,7 +162,7 @@ class CalledLoop:
         return True
 
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
-        told, known = self._told, () if self.memory is None else (self.memory,)
+        told, known = self._told, () if self.memory is None else (deepcopy(self.memory),)
         try:
             answer = self.given.function(time, readings, *known)
         except Unusable:
@@ -159,7 +172,7 @@ class CalledLoop:
         if known:
             if not (isinstance(answer, tuple) and len(answer) == 2):
                 raise ValueError(f"{told} has a memory: it must return (inputs, memory), got {check.shown(answer)}")
-            answer, self.memory = answer
+            answer, self.memory = answer[0], _own(f"the memory of {told} at t = {time:.6g} s", answer[1])
         if type(answer) is not dict and not isinstance(answer, Mapping):
             raise ValueError(f"{told} must return a mapping of ports to inputs, got {check.shown(answer)}")
         return answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,20 @@ def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
     return _decoded(json.loads(text), array)
 
 
+def separate(tree: Any) -> Any:
+    """A nested value that shares nothing with the one given; raises ValueError for what cannot be stored."""
+    if tree is None or isinstance(tree, float | int | str):
+        return tree
+    try:
+        encoded(tree)
+    except (TypeError, RecursionError) as error:  # names of dicts that are no texts or numbers, circles
+        raise ValueError(f"what is kept must be a tree, {error}") from None
+    return deepcopy(tree)
+
+
 def _encoded(value: Any, arrays: list[Any]) -> Any:
     """What JSON takes, with the arrays apart."""
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufcS":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}
     if isinstance(value, dict):

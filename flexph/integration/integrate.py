@@ -7,7 +7,7 @@ from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any, overload
 
-from ..control.control_loops import Controller
+from ..control.control_loops import Controller, check_known
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
@@ -223,6 +223,8 @@ def integrate(
             raise ValueError(
                 f"controllers are for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}"
             )
+        if isinstance(start, State):
+            check_known(start, options.controllers)
         run = partial(_run_of(system, method), start, times, options=options)
         run = run if mode is None else partial(run, mode=mode)
         if kept is None or not whole:

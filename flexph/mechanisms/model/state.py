@@ -61,7 +61,8 @@ class State:
         Mean velocities, multipliers, velocity defects and lengths of the last steps, with which the next one starts its
         iteration: a run continued from a saved state then takes the same path to the last bit.
     controllers : mapping
-        By name, what controllers of the same name go on from: of continuous ones their states, of others memories.
+        By name, what controllers of the same name go on from: of continuous ones their states, of others memories. A
+        run without one of them is refused; ``replace(state, controllers={})`` lets all begin anew.
     """
 
     time: float

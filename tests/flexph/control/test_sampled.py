@@ -9,6 +9,7 @@ import pytest
 import rigid
 from flexph import (
     GROUND,
+    Checkpoint,
     InputError,
     IntegrationInterrupted,
     Solution,
@@ -23,6 +24,7 @@ from flexph.methods import DiscreteGradient, Exact, ExactGauss
 from flexph.sensors import distance, joint_angle, joint_force, joint_rate, position, velocity
 
 STIFF, DAMPED, TARGET = 40.0, 8.0, 0.5
+NUMPY = Exact(compiled=False)
 SENSORS = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
 
 
@@ -143,6 +145,70 @@ def test_a_memory_is_returned_and_the_inputs_are_those_of_the_call():
     assert len(seen) == 5
 
 
+def counted(function, start, times, name="count", memory=None, **options):
+    """A run of a controller that remembers an array."""
+    memory = {"calls": np.zeros(1)} if memory is None else memory
+    loop = (
+        function
+        if isinstance(function, Sampled)
+        else Sampled(function=function, period=0.05, sensors={}, memory=memory)
+    )
+    return integrate(MOTOR, start, times, method=NUMPY, controllers={name: loop}, **options)
+
+
+def in_place(time, see, memory):
+    memory["calls"] += 1.0
+    return {"motor": 0.1 * memory["calls"][0]}, memory
+
+
+def test_a_memory_that_is_changed_in_place_is_a_copy():
+    """The same calls give the same runs, from the controller as given and from one final state."""
+    given, times = np.zeros(1), np.linspace(0.0, 0.4, 9)
+    loop = Sampled(function=in_place, period=0.05, sensors={}, memory={"calls": given})
+    first, again = (counted(loop, start_of(MOTOR), times) for _ in range(2))
+    np.testing.assert_array_equal(first.states, again.states)
+    assert (given[0], loop.memory["calls"][0]) == (0.0, 0.0)
+    half = counted(loop, start_of(MOTOR), times[:5])
+    later = [counted(loop, half.final, times[4:]) for _ in range(2)]
+    for run in later:
+        np.testing.assert_array_equal(half.followed_by(run).states, first.states)
+    assert half.final.controllers["count"]["memory"]["calls"][0] == 4.0
+
+    own = {"calls": np.zeros(1)}  # which the function keeps
+    kept = counted(lambda time, see, memory: in_place(time, see, own), start_of(MOTOR), times[:5])
+    counted(lambda time, see, memory: in_place(time, see, own), kept.final, times[4:])
+    assert own["calls"][0] == 8.0 and kept.final.controllers["count"]["memory"]["calls"][0] == 4.0
+
+
+def test_a_start_whose_controllers_are_not_there_is_refused():
+    times = np.linspace(0.0, 0.2, 5)
+    start = counted(in_place, start_of(MOTOR), times[:3]).final
+    with pytest.raises(
+        ValueError, match=r"memory of controller 'count', which no controller .*: there are 'coutn'; to"
+    ):
+        counted(in_place, start, times[2:], name="coutn")
+    for method in (NUMPY, DiscreteGradient()):
+        with pytest.raises(ValueError, match=r"there are none; to begin anew give .*replace\(start, controllers={}\)"):
+            integrate(MOTOR, start, times[2:], method=method)
+    counted(in_place, replace(start, controllers={}), times[2:], name="coutn")
+
+
+@pytest.mark.parametrize(
+    "wrong", [object(), {"a": [{1, 2}]}, np.array(["a"]), {object(): 1.0}], ids=["object", "set", "texts", "names"]
+)
+def test_a_memory_that_cannot_be_kept_is_refused_when_it_is_returned(wrong, tmp_path):
+    def function(time, see, memory):
+        return {"motor": 0.1}, wrong if time > 0.12 else memory
+
+    with pytest.raises(ValueError, match="memory cannot be kept: what is kept must be"):
+        Sampled(function=function, period=0.05, sensors={}, memory=wrong)
+    times = np.linspace(0.0, 0.4, 9)
+    with pytest.raises(InputError, match=r"the memory of controller 'count' at t = 0.15 s cannot be kept") as caught:
+        counted(function, start_of(MOTOR), times, checkpoint=Checkpoint(tmp_path / "kept", every=0.0))
+    assert caught.value.solution.times.size == 4
+    caught.value.solution.save(tmp_path / "run.h5")
+
+
 @pytest.mark.parametrize("options", [{}, {"method": Exact()}, {"events": {"never": lambda t, x: 1.0}}])
 def test_what_controllers_held_and_gave_is_in_the_solution(options, tmp_path):
     times = np.linspace(0.0, 0.1, 11)
@@ -156,7 +222,7 @@ def test_what_controllers_held_and_gave_is_in_the_solution(options, tmp_path):
     np.testing.assert_array_equal(fine.ledger.controllers["hold"], fine.ledger.work["motor"])
     run.save(tmp_path / "run.h5")
     np.testing.assert_array_equal(Solution.load(tmp_path / "run.h5", MOTOR).controls["motor"], run.controls["motor"])
-    joined = run.followed_by(integrate(MOTOR, run.final, (0.1, 0.2), method=Exact(compiled=False)))
+    joined = run.followed_by(integrate(MOTOR, replace(run.final, controllers={}), (0.1, 0.2), method=NUMPY))
     np.testing.assert_array_equal(joined.controls["motor"][-1], 0.0)
 
 
