@@ -23,7 +23,7 @@ from .interior import interior_points
 
 STEPS, POLISHED = 12, 4
 """Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
-MINIMA, DENSE = 40, 60
+MINIMA, DENSE = 40, 120
 """Minima for slips that follow, and contacts of the plane up to which dense methods are tried."""
 DAMPED, DAMPINGS, WEIGHTS = 150, (1e-2, 1e-3, 1e-1, 1e-2), (1e-8, 1e3)
 """Newton steps with a weight on what changes, the weights they begin with, over the diagonal of D, and their range."""

@@ -29,7 +29,7 @@ from ..exact.step import ExactStepper, InitialValueProblem, StepStart
 from .closing import Closed, close
 from .parts import Flight, Part
 
-MANY, DENSE = 30, 60
+MANY, DENSE = 30, 120
 """Velocities from which on matrices are sparse, and contacts of the plane up to which dense ones may follow."""
 STILL, SLIPPING = 1e-12, 1e-9
 """Slip of a bearing over its terms up to which it rests, and share of its bound below which it sticks."""
