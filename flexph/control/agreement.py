@@ -58,7 +58,7 @@ class CompiledAgreement:
         )
         self._arrays = Agreement(*given)
         self._arrays.tried[:] = joined.guess()
-        self._acting = linear.acting.copy()
+        self._acting, self._held = linear.acting.copy(), np.zeros_like(linear.acting)
         self.hold(0)
         np.add.at(self.inputs, joined.entries, self._arrays.tried)
         self._laid = Laid(self._arrays)
@@ -68,9 +68,8 @@ class CompiledAgreement:
 
     def hold(self, step: int) -> None:
         """Let what others hold now act on the controllers from a step on."""
-        held = [c.held for c in self.joined.controllers]
-        if held:
-            self._linear.acting[step:] = self._acting[step:] + np.concatenate(held)
+        self._held[step:] = self.joined.held
+        self._linear.acting[step:] = self._acting[step:] + self._held[step:]
 
     def commit(self, done: int) -> None:
         """Let the controllers go on from the last of so many steps."""
@@ -121,6 +120,7 @@ class CompiledAgreement:
             "controller_state": states[1:],
             "controller_flows": np.array(flows).reshape(len(flows), done).T,
             "controller_work": np.array(given).reshape(len(given), done).T,
+            "controller_held": self._held[:done],
         }
         return rows, error
 

@@ -24,7 +24,7 @@ class JoinedStep(NamedTuple):
     """A step of all controllers: states and energies at its end, what they answered, what is booked.
 
     ``inputs`` are those of their ports, ``forces`` those of their laws, ``held`` (i,) those of all ports of the
-    mechanism. ``booked`` are by controller
+    mechanism, ``own_held`` what others hold at those of the controllers. ``booked`` are by controller
     what it dissipates and by its ports the work of what is outside, ``given`` the work that it does on the mechanism by
     port; ``error`` is what they add to the balance of the mechanism [J]. Angles of feedback are next to ``near``.
     """
@@ -34,6 +34,7 @@ class JoinedStep(NamedTuple):
     inputs: Array
     forces: Array
     held: Array
+    own_held: Array
     booked: Array
     given: Array
     error: float
@@ -42,7 +43,8 @@ class JoinedStep(NamedTuple):
     def row(self) -> dict[str, Array]:
         """What is recorded of the step."""
         energy = {"controller_energy": self.energy, "controller_state": _joint(self.states)}
-        return {**energy, "controller_flows": self.booked, "controller_work": self.given}
+        booked = {"controller_flows": self.booked, "controller_work": self.given}
+        return {**energy, **booked, "controller_held": self.own_held}
 
 
 class Joined:
@@ -98,6 +100,11 @@ class Joined:
 
     def _energies(self, states: list[Array]) -> Array:
         return np.array([c.steps.energy(x) for c, x in zip(self.controllers, states, strict=True)])
+
+    @property
+    def held(self) -> Array:
+        """What others hold now at the ports of the controllers."""
+        return _joint([c.held for c in self.controllers])
 
     @property
     def outside(self) -> list[tuple[str, str]]:
@@ -211,8 +218,8 @@ class Joined:
                 first += width
             law = own_laws.stop
         error += float((energies - before).sum())
-        states, held = [step.state for step, _ in tried.steps], self.at_all_ports(inputs)
-        return JoinedStep(states, energies, inputs, forces, held, np.array(booked), np.array(work), error, tried.near)
+        states, held = [step.state for step, _ in tried.steps], (self.at_all_ports(inputs), self.held)
+        return JoinedStep(states, energies, inputs, forces, *held, np.array(booked), np.array(work), error, tried.near)
 
     @property
     def memory(self) -> tuple[Array, Array, float, float]:
@@ -245,6 +252,6 @@ def _over(values: Array, scale: float) -> float:
     return size / scale if size > 0.0 < scale else size
 
 
-def _joint(states: list[Array]) -> Array:
-    """States of all controllers behind each other."""
-    return np.concatenate([np.zeros(0), *states])
+def _joint(values: list[Array]) -> Array:
+    """Values of all controllers behind each other."""
+    return np.concatenate([np.zeros(0), *values])

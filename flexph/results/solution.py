@@ -62,7 +62,8 @@ class Solution(MotionByName, Result):
     steps_by : str
         What took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
     controls : mapping
-        By external port what controllers held there in the step up to each saved time, (k, components).
+        By external port what controllers held there in the step up to each saved time, (k, components), and what they
+        commanded at ports of other controllers, by names such as ``servo: supply``.
     controller_states : mapping
         By name, states of continuous controllers at the saved times, (k + 1, n).
     controller_memories : mapping
@@ -280,8 +281,9 @@ class Solution(MotionByName, Result):
         yield "stage_multipliers", self.stage_multipliers, (k, g)
         slices = self.mechanism.network.input_slices
         for port, values in self.controls.items():
-            part = slices.get(port, slice(0, 0))
-            yield f"controls/{port}", values, (k, part.stop - part.start)
+            part = slices.get(port)  # None of a port of a controller
+            width = values.shape[1:2] if part is None else (part.stop - part.start,)
+            yield f"controls/{port}", values, (k, *width)
         for name, values in self.controller_states.items():
             yield f"controller_states/{name}", values, (k + 1, *values.shape[1:2])
         arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.frames

@@ -52,6 +52,7 @@ def recorder_of(
         energies, flows, work = loops.joined.widths
         columns["controller_energy"] = Column(energies, "last")
         columns["controller_flows"], columns["controller_work"] = Column(flows, "sum"), Column(work, "sum")
+        columns["controller_held"] = Column(loops.joined.held.size, "last")
         first["controller_energy"] = loops.joined.energy
         first["controller_state"] = np.concatenate([np.zeros(0), *loops.joined.states])
         columns["controller_state"] = Column(sum(x.size for x in loops.joined.states), "last")
@@ -96,7 +97,7 @@ def solution_of(
         anchors=anchors,
         memory=history,
         events=events,
-        controls={} if loops is None else _controls(mechanism, loops, rows["held"][1:]),
+        controls={} if loops is None else _controls(mechanism, loops, rows),
         observations=np.zeros(0) if observer is None else observer.observations(len(times)),
         steps_by=steps_by,
         controller_states={} if loops is None or loops.joined is None else _states(loops.joined, rows),
@@ -136,9 +137,18 @@ def _states(joined: Joined, rows: Mapping[str, Array]) -> dict[str, Array]:
     return {c.name: rows["controller_state"][:, first:last].copy() for c, first, last in spans}
 
 
-def _controls(mechanism: Mechanism, loops: ControlLoops, held: Array) -> dict[str, Array]:
-    """What was held, by the ports that controllers set."""
+def _controls(mechanism: Mechanism, loops: ControlLoops, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """What was held, by the ports that controllers set: of the mechanism, and free ones of continuous controllers."""
     slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
     if loops.joined is not None:
         ports += [port for c in loops.joined.controllers for port in c.given.ports.values()]
-    return {port: held[:, slices[port]].copy() for port in ports if port in slices}
+    held = {port: rows["held"][1:, slices[port]].copy() for port in ports if port in slices}
+    if loops.joined is None:
+        return held
+    ends = np.cumsum([0, *(c.size for c in loops.joined.controllers)])
+    for c, first in zip(loops.joined.controllers, ends[:-1].tolist(), strict=True):
+        for port in c.free:
+            if (name := f"{c.name}: {port}") in ports:
+                part = c.given.system.ports[port]
+                held[name] = rows["controller_held"][1:, first + part.start : first + part.stop].copy()
+    return held

@@ -198,9 +198,12 @@ def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, method, tmp_
     np.testing.assert_allclose(work, again.ledger.work["servo: supply"], rtol=1e-9, atol=1e-11)
     np.testing.assert_array_equal(run.ledger.controllers["law"], work)
     assert work.sum() > 0.1
+    np.testing.assert_array_equal(run.controls["servo: supply"][:, 0], np.repeat(volts, 5))
     first = over(rest, times[:13])
     first.save(tmp_path / "run.h5")
-    later = over(Solution.load(tmp_path / "run.h5", arm).final, times[12:])
+    read = Solution.load(tmp_path / "run.h5", arm)
+    np.testing.assert_array_equal(read.controls["servo: supply"], run.controls["servo: supply"][:12])
+    later = over(read.final, times[12:])
     np.testing.assert_allclose(later.states[-1], run.states[-1], rtol=1e-9, atol=1e-11)
 
 
