@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +58,8 @@ def contact_arrays(
     touching = [c for c in connections if c.touches]
     own = [(i, c, gap) for i, c in enumerate(touching) for gap in c.form.gaps]
     moves = cache(partial(_moves, bodies))
+    for connection in touching:
+        _check_bodies(connection, moves)
     first = sum(measure.stiffness > 0.0 for _, measure in measures(connections))
     contacts = _arrays(own, places, moves, dim, first) if own else no_contacts(dim)
     first += dim * int((contacts.holding > 0.0).sum())
@@ -161,6 +164,22 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
             "there, or weld a rigid body to it and let that touch"
         )
     return own.body
+
+
+def _check_bodies(connection: Connection, moves: Moves) -> None:
+    """Raise ValueError for two shapes at ports of one body that do not move against each other."""
+    group, pairs = connection.form.group, [gap.sides for gap in connection.form.gaps if gap.sides is not None]
+    if group is not None:
+        held = sorted((port for port in group.ports if not moves(port).deforms), key=lambda port: moves(port).body)
+        pairs = list(pairwise(held))
+    for one, other in pairs:
+        if isinstance(one, Ground) or isinstance(other, Ground) or moves(one).body != moves(other).body:
+            continue
+        if not moves(one).deforms and not moves(other).deforms:
+            raise ValueError(
+                f"{connection.name}: {one!r} and {other!r} are on the same rigid body, so that their gap never "
+                "changes: leave out one of them, or let each touch other bodies alone by contact([...], [...], law)"
+            )
 
 
 def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..joints.rows.connection import Connection, Form, planar_or_about
-from ..joints.rows.directions import Axes, fitting, transported_frame, unit, unit_axes
+from ..joints.rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
 from ..joints.rows.gaps import Gap
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Product, Vector, along, between, body_port
+from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between, body_port
+from ..kernels.arrays import Arrays
+from ..kernels.contacts.gap_arrays import ANGLE
+from ..kernels.contacts.gaps import gaps_between, vectors_of
+from ..kernels.state import Configuration, Derived, node_points
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..numerics.step_failed import MotionEnded
 from .laws import ContactLaw
 from .signs import Barriers, Spokes
 
@@ -38,7 +46,9 @@ def stop(
         What holds at the stops; stiffness in [N m/rad] for angles. Friction has no meaning here.
     lower, upper : float, optional
         The stops, one of them at least: angles [rad] of the first section from the second (see :func:`flexph.hinge`),
-        each within half a turn of where the joint moves, or offsets [m].
+        or offsets [m]. Turns are not counted: one angle alone lies between −π and π, of two the way from lower to upper
+        is shorter than a turn and its middle lies from −π to π. A run in which the angle comes to half a turn from the
+        one limit, or from the middle of two, ends there.
     along_axis : sequence of float, optional
         With it q is the offset of the first port from the second along this direction of the second's section
         (see :func:`flexph.slider`).
@@ -55,7 +65,7 @@ def stop(
     Raises
     ------
     ValueError
-        For no stop at all, stops in the wrong order, and a law with friction.
+        For no stop at all, stops in the wrong order, angles that stand for others, and a law with friction.
     """
     body_port(first)
     if not isinstance(law, ContactLaw):
@@ -70,6 +80,9 @@ def stop(
     if along_axis is not None and axis is not None:
         raise ValueError("a stop is along a direction or about an axis, not both")
     limits = tuple(v for _, _, v in given)
+    middle = sum(limits) / len(limits)
+    if along_axis is None:
+        _check_angles(given, middle)
     way, axes = None if along_axis is None else unit("along_axis", along_axis), unit_axes(axis, None)
 
     def make(dim: int) -> Form:
@@ -80,12 +93,41 @@ def stop(
             place = GROUND.at(*none.fixed or ()) if second == GROUND else second
             signs: tuple[Sign, ...] = (Barriers(place, way, limits),)
         else:
-            sine, cosine = planar_or_about(first, second, dim, kind="a stop", axes=axes)
-            gaps = tuple(Gap("angle", _turning(sine, cosine), s, s * v, law, name=w) for s, w, v in given)
+            planar_or_about(first, second, dim, kind="a stop", axes=axes)
+            vectors = _turned(first, second, _directions(axes, dim), axes, middle)
+            gaps = tuple(Gap("angle", vectors, s, s * (v - middle), law, name=w, origin=middle) for s, w, v in given)
             signs = (Spokes(first, second, limits, _directions(axes, dim)),)
         return Form(gaps=gaps, signs=signs)
 
     return Connection("stop", (first, second), make, label=name)
+
+
+def check_stops(
+    a: Arrays,
+    connections: Sequence[Connection],
+    before: tuple[Configuration, Derived],
+    after: tuple[Configuration, Derived],
+    iterations: int,
+) -> None:
+    """Raise MotionEnded where a step takes an angle half a turn away: from there on it would seem beyond its limit."""
+    single = a.contacts._replace(groups=())
+    if not (single.kind == ANGLE).any():
+        return
+    first, last = (vectors_of(single, node_points(a, c.r, d.arm)) for c, d in (before, after))
+    gaps = gaps_between(single, first, last)
+    begin, end = (single.sign * (gap + single.offset) for gap in (gaps.before, gaps.after))
+    away = np.flatnonzero((single.kind == ANGLE) & (np.abs(end) > np.pi))
+    if not away.size:
+        return
+    k = int(away[0])
+    owner, gap = [(c, gap) for c in connections if c.touches for gap in c.form.gaps][k]
+    side = float(np.copysign(np.pi, end[k]))
+    where, advice = f"half a turn away from its limit {gap.name}", "give both limits, or end the run before by an event"
+    if len(owner.form.gaps) > 1:
+        where, advice = "through a limit and half way to the other", "take a stiffer law, or shorter steps"
+    share = float((side - begin[k]) / (end[k] - begin[k]))
+    reason = f"the angle of {owner.name!r} comes to {gap.origin + side:.4g} rad, {where}"
+    raise MotionEnded(reason, iterations, share=share, advice=advice)
 
 
 def _apart(first: str, second: PortName, dim: int) -> Vector:
@@ -100,5 +142,27 @@ def _directions(axes: Axes | None, dim: int) -> Axes:
     return transported_frame(*axes)
 
 
-def _turning(sine: Product, cosine: Product) -> tuple[Vector, Vector, Vector]:
-    return sine.first, sine.second, cosine.second
+def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> None:
+    """Raise ValueError for limits of an angle that stand for others, whole turns away."""
+    (_, name, first), (_, _, last) = given[0], given[-1]
+    if last - first >= 2.0 * math.pi:
+        raise ValueError(f"upper must be less than a turn above lower, 2π rad, got {first:g} and {last:g} rad")
+    if len(given) == 1 and abs(first) >= math.pi:
+        raise ValueError(
+            f"{name} must lie between −π and π where it is the only limit of an angle, got {first:g} rad: "
+            "give both limits, or count the angle from another direction"
+        )
+    if abs(middle) > math.pi:
+        raise ValueError(
+            f"the middle of lower and upper must lie from −π to π, got {first:g} and {last:g} rad: "
+            "leave out whole turns"
+        )
+
+
+def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
+    """V, W, U whose angle counts from the middle of the limits, so that it jumps at the middle of what they forbid."""
+    x, y = (np.array(one) for one in way)
+    sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())
+    cosine = tuple((np.cos(middle) * x + np.sin(middle) * y).tolist())
+    own = way[0] if axes is None else frame_about(axes[0])[0]
+    return along(first, own), along(second, sine), along(second, cosine)

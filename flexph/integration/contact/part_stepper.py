@@ -12,7 +12,7 @@ from ...contacts.broad_phase import broad_phase, can_be_passed
 from ...contacts.levels import AnyLevel, Level, gaps_at, level_at
 from ...contacts.velocities import ImpactLevel, Strike, impact, settle
 from ...kernels.contacts.gap_arrays import Contacts, no_contacts
-from ...kernels.contacts.gaps import TOUCHING
+from ...kernels.contacts.gaps import TOUCHING, gaps_between, vectors_of
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.bearings import bearing_rates
 from ...kernels.jacobians.body_blocks import Sides, sides_of
@@ -99,6 +99,13 @@ class PartStepper(ExactStepper):
     def _rigid_gaps(self, at: StepStart, known: Array | None = None) -> Array:
         """Gaps of the rigid contacts, with those of all rigid contacts of the mechanism where they are known."""
         return self._gaps(at)[self._rigid] if known is None else known[self._all]
+
+    def _gaps_after(self, start: StepStart, end: StepStart, known: Array | None = None) -> Array:
+        """Those at the end of a way, in which angles of stops may have gone on beyond half a turn."""
+        if known is not None:
+            return known[self._all]
+        first, last = (vectors_of(self._contacts, self._points(at)) for at in (start, end))
+        return gaps_between(self._contacts, first, last).after[self._rigid]
 
     def _touching(self, at: StepStart) -> Array:
         """Rigid contacts that touch."""

@@ -151,7 +151,7 @@ class RigidStepper(ImpactStepper):
                 return parts
             closed = self._held(now, length, touching)
             free = self._part(now, time, closed)
-            opened = self._first_inside(free, closed, size)
+            opened = self._first_inside((now, free), closed, size)
             if not opened.size:
                 return [*parts, *self._settled(free, closed)]
             met.update(opened.tolist())
@@ -197,7 +197,7 @@ class RigidStepper(ImpactStepper):
         part: Part | None = None
         for _ in range(CLOSINGS):
             part = self._part(start, time, closed, part)
-            more = self._first_inside(part, closed, self._size(part.end))
+            more = self._first_inside((start, part), closed, self._size(part.end))
             if not more.size:
                 return self._settled(part, closed)
             closed = np.union1d(closed, more)
@@ -216,12 +216,13 @@ class RigidStepper(ImpactStepper):
         still = max(RESTING * np.abs(rates[self._rigid]).max(initial=0.0), RESOLUTION * self._size(at) / h)
         return touching[~self._bouncing[touching] | (rates[touching] <= still)]
 
-    def _first_inside(self, part: Part, closed: Array, size: float) -> Array:
+    def _first_inside(self, way: tuple[StepStart, Part], closed: Array, size: float) -> Array:
         """Rigid contacts, not of those that may close, whose bodies are in each other at the end of a part.
 
-        The mechanism has a size [m].
+        The part has a start, the mechanism a size [m].
         """
-        inside = self._rigid[self._rigid_gaps(part.end, part.gaps) < -1e-2 * TOUCHING * size]
+        start, part = way
+        inside = self._rigid[self._gaps_after(start, part.end, part.gaps) < -1e-2 * TOUCHING * size]
         return np.setdiff1d(inside, closed) if inside.size else inside
 
     def _closing_time(self, begun: tuple[StepStart, Array], free: Part, closed: Array, opened: Array) -> float:
@@ -233,7 +234,7 @@ class RigidStepper(ImpactStepper):
 
         def gap(end: float) -> float:
             flown = None if closed.size or self._flight is None else self._flight.gaps(start, end)
-            at = self._rigid_gaps(self._part(start, end, closed).end) if flown is None else flown[self._all]
+            at = self._gaps_after(start, self._part(start, end, closed).end) if flown is None else flown[self._all]
             return float(at[own].min())
 
         begin, time, before = start.time, free.end.time, float(gaps[own].min())
@@ -245,5 +246,5 @@ class RigidStepper(ImpactStepper):
                 if h <= SHORTEST * (time - begin):
                     return begin
             begin += h
-        after = float(self._rigid_gaps(free.end, free.gaps)[own].min())
+        after = float(self._gaps_after(start, free.end, free.gaps)[own].min())
         return zero_between((begin, before), (time, after), gap)

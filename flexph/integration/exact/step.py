@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ...contacts.stops import check_stops
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gradient import constraint_matrix
 from ...kernels.guess import predicted, predicted_alternating
@@ -240,12 +241,13 @@ class ExactStepper:
 
 
 def check_end(mechanism: Model, before: EvaluatedState, after: EvaluatedState, iterations: int) -> None:
-    """What no equation of a step sees: discs stand at its end, and points are on their curves; raises MotionEnded."""
+    """What no equation of a step sees: discs stand at its end, points are on their curves, stops see their angles."""
     a = mechanism.network.arrays
     if a.rolling.positive.size:
         check_contacts(mechanism, after.d.product, iterations)
     if a.curves:
         _check_curves(mechanism, before.d, after.d, iterations)
+    check_stops(a, mechanism.connections, (before.c, before.d), (after.c, after.d), iterations)
 
 
 def check_contacts(mechanism: Model, product: Array, iterations: int) -> None:

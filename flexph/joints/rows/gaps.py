@@ -16,7 +16,8 @@ class Gap:
 
     ``offset``: V·W, ``distance``: |V|, ``angle``: that of sine V·W and cosine V·U, ``axial``: |V − (V·W) W|.
     ``sides`` are the ports on which friction acts, ``radii`` how far the point of contact lies from them along the
-    normal; None where nothing slides.
+    normal; None where nothing slides. An angle counts from an ``origin`` [rad], and is known up to half a
+    turn from there.
     """
 
     kind: GapKind
@@ -27,6 +28,7 @@ class Gap:
     sides: tuple[PortName, PortName] | None = None
     radii: tuple[float, float] = (0.0, 0.0)
     name: str = ""
+    origin: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def _angles(before: Array, after: Array, limit: Array) -> Measured:
     mean *= kappa[:, None]
     sine, cosine = s1[:, None], c1[:, None]
     end[0], end[1], end[2] = cosine * after[1] - sine * after[2], cosine * after[0], -sine * after[0]
-    angle = np.arctan2(s0 * np.cos(limit) - c0 * np.sin(limit), c0 * np.cos(limit) + s0 * np.sin(limit))
+    angle = np.arctan2(s0, c0) - limit
     return angle, angle + change, mean, end
 
 

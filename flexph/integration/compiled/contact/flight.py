@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from ....contacts.broad_phase import DEEP
-from ....kernels.contacts.gaps import AXIAL, DISTANCE, TOUCHING
+from ....kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE
+from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .gaps import dot, gap_of, place_vectors
+from .gaps import dot, gap_of, place_vectors, turned_gap
 
 INSIDE = 1e-2 * TOUCHING
 """Depth over the size of the mechanism from which on bodies are in each other."""
@@ -33,9 +34,22 @@ def closes(m: Memory, axes: tuple[int, ...], size: float) -> bool:
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
-            m.touch_after[c] = gap_of(m, axes, c, m.touch_last)
+            if m.contacts_kind[c] == ANGLE:
+                place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+                m.touch_after[c] = turned_gap(m, axes, c, gap_of(m, axes, c, m.touch_first))
+            else:
+                m.touch_after[c] = gap_of(m, axes, c, m.touch_last)
             found = found or m.touch_after[c] < -INSIDE * size or _passes(m, axes, c)
     return found
+
+
+@kernel
+def turns_away(m: Memory) -> bool:
+    """Whether the angle of a stop, rigid or not, is at the end of a step more than half a turn from its origin."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_kind[c] == ANGLE and abs(m.touch_after[c] + m.contacts_offset[c]) > math.pi:
+            return True
+    return False
 
 
 @kernel

@@ -46,9 +46,7 @@ def gap_of(m: Memory, axes: tuple[int, ...], c: int, vector: Array) -> float:
         return sign * along - offset
     if kind == AXIAL:
         return sign * _away(axes, vector, along) - offset
-    across, limit = dot(axes, v, vector[2]), sign * offset
-    sine, cosine = math.sin(limit), math.cos(limit)
-    return sign * math.atan2(along * cosine - across * sine, across * cosine + along * sine)
+    return sign * math.atan2(along, dot(axes, v, vector[2])) - offset
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ....numerics.arrays import Array
 from ..contact.anchors import has_no_row
-from ..contact.flight import closes, touches
+from ..contact.flight import closes, touches, turns_away
 from ..contact.forces import book_contacts, leaves_list, store_contacts
 from ..decay.step import prepare
 from ..loops.arrow import solve_border
@@ -138,7 +138,7 @@ def _substep(
         iterations = search(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
     if iterations < 0 or generates(m, h):
         return False
-    if closes(m, axes, extent) and m.touch_keeps_open[0] > 0.0:
+    if (closes(m, axes, extent) and m.touch_keeps_open[0] > 0.0) or turns_away(m):
         return False
     if len(contact) > 0 and (leaves_list(m, axes) or has_no_row(m, axes)):
         return False
