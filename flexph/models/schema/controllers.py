@@ -166,7 +166,7 @@ class PIDController(Entry):
     second: End = GROUND
     period: Time
     proportional: Stiff
-    integral: quantity("N*m/(rad*s)", "N/(m*s)") = 0.0
+    integral: quantity("N*m/rad/s", "N/m/s") = 0.0
     derivative: Damped = 0.0
     lag: Time = 1e-3
     reference: Reference = 0.0
@@ -243,13 +243,15 @@ class FunctionController(Entry):
     function: str
     period: Time
     sensors: dict[str, SensorEntry] = Field(default_factory=dict)
+    memory: by_shape("a number, or a list of numbers", scalar=Number, sequence=list[Number]) = None
 
     def build(self, builder: Builder) -> Sampled:
         """The controller."""
         with builder.at("function").refusals():
             function = trusted_function(self.function, builder.folder, trust=builder.trust)
         with builder.refusals(self):
-            return Sampled(function=function, period=self.period, sensors=builder.of(self.sensors, "sensors"))
+            sensors = builder.of(self.sensors, "sensors")
+            return Sampled(function=function, period=self.period, sensors=sensors, memory=self.memory)
 
 
 class FeedbackController(Entry):

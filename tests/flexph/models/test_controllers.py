@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,6 +185,26 @@ def test_feedback_within_the_step_is_refused_with_rigid_contacts_and_other_metho
             load_model(path, trust=True).check()
         with pytest.raises(ValueError, match=told):
             load_model(path, trust=True).run("hold")
+
+
+def test_functions_of_a_file_may_have_a_memory(tmp_path):
+    (tmp_path / "model_counts.py").write_text("def law(time, see, memory):\n    return {'motor': 1.0}, memory\n")
+    path, law = tmp_path / "arm.yaml", "{kind: function, function: 'model_counts:law', period: 20 ms, memory: GIVEN}"
+    for given, memory in (("0.5", 0.5), ("[0.5, 1]", [0.5, 1.0])):
+        path.write_text(FILE.replace("CONTROLLER", law.replace("GIVEN", given)))
+        run = load_model(path, trust=True).run("hold").solution
+        assert run.controller_memories["it"]["memory"] == memory
+    path.write_text(FILE.replace("CONTROLLER", law.replace("GIVEN", "{a: 1}")))
+    with pytest.raises(ModelError, match="a number, or a list of numbers"):
+        load_model(path, trust=True).check()
+
+
+def test_the_controller_of_the_guide_is_read(tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "model-files.md").read_text(encoding="utf-8")
+    (servo,) = (line.strip().removeprefix("servo: ") for line in page.splitlines() if "servo: {kind: pid" in line)
+    path = tmp_path / "arm.yaml"
+    path.write_text(FILE.replace("CONTROLLER", servo))
+    load_model(path).check()
 
 
 def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path):
