@@ -2,8 +2,9 @@
 
 :mod:`.reading` knows lines, :mod:`.values` units and formulas, :mod:`.schema` what may stand where.
 
-Imports: bodies, console, control, export, files, integration, integration.exact, integration.methods, joints.rows,
-mechanisms, mechanisms.model, models.reading, models.schema, models.values, numerics, results, systems.
+Imports: bodies, console, control, export, files, integration, integration.contact, integration.exact,
+integration.methods, joints.rows, mechanisms, mechanisms.model, models.reading, models.schema, models.values, numerics,
+results, systems.
 """
 
 import lazy_loader

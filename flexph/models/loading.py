@@ -19,7 +19,7 @@ from flexph.numerics.arguments import checked
 from .mechanism_of import build_mechanism, check_motions, check_outputs, pose_of, state_of
 from .reading.problems import Misfit, ModelError, nearest
 from .reading.tree import Tree, read_file
-from .running import RunOfFile, frequencies_of, integrated, inverted, settled
+from .running import RunOfFile, check_begin, frequencies_of, integrated, inverted, settled
 from .sampling import check_study
 from .schema.document import Document
 from .schema.entry import Builder
@@ -86,9 +86,11 @@ class ModelFile:
                 self._poses(entry, here)
             else:
                 self._check_names(entry, here)
-                state = state_of(self.mechanism, *self._start(entry, here))
+                start, place = self._start(entry, here)
+                state = state_of(self.mechanism, start, place)
                 if isinstance(entry, Integrate):
                     self._check_controllers(entry, state, here)
+                    check_begin(self.mechanism, entry, state, here, place)
         for name, study in self.document.studies.items():
             check_study(study, self.tree, self.runs, self.builder.at("studies", name))
 

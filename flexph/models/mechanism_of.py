@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,15 +17,16 @@ from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.rotations import spins
 
 from .reading.problems import nearest
+from .schema.contacts import SHAPES
 from .schema.elements import Drive
 from .schema.entry import Builder
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
 ENDS = (
-    *("first", "second", "port", "rail", "reference", "ground"),
+    *("first", "second", "shapes", "port", "rail", "reference", "ground"),
     *("carrier", "rack", "pinion", "housing", "wheel", "chassis"),
 )
-"""Fields of connections that name a port or the ground."""
+"""Fields of connections that name ports or the ground, or have shapes there."""
 
 
 def build_mechanism(document: Any, builder: Builder) -> Mechanism:
@@ -46,12 +47,23 @@ def build_mechanism(document: Any, builder: Builder) -> Mechanism:
 def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
     """Raise Misfit, with the nearest name, for a port that no body has, and for a place of another dimension."""
     dim = next(iter(bodies.values())).dim
-    for field in ENDS:
-        given = getattr(entry, field, None)
+    ends = [end for field in ENDS for end in _places(getattr(entry, field, None), here.at(field))]
+    for given, place in ends:
         if isinstance(given, str):
-            check_port(given, bodies, here.at(field), loads=entry.kind == "distributed_load")
+            check_port(given, bodies, place, loads=entry.kind == "distributed_load")
         elif isinstance(given, Ground) and given.position is not None and len(given.position) != dim:
-            raise here.at(field).misfit(f"got a place of {len(given.position)} coordinates: write {dim}")
+            raise place.misfit(f"got a place of {len(given.position)} coordinates: write {dim}")
+
+
+def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
+    """What stands at the ends of a connection: of shapes their ports, of a list one after the other."""
+    if isinstance(given, list):
+        for i, one in enumerate(given):
+            yield from _places(one, here.at(i))
+    elif isinstance(given, SHAPES):
+        yield given.port, here.at("port")
+    else:
+        yield given, here
 
 
 def check_motions(document: Any, builder: Builder, time: float) -> None:

@@ -12,13 +12,17 @@ import numpy as np
 
 from flexph.export.series import write_series
 from flexph.export.tables import write_ledger, write_table
+from flexph.integration.contact.steppers import steps_with_contacts
+from flexph.integration.exact.steppers import stepper_from
 from flexph.integration.integrate import integrate
 from flexph.integration.inverse_dynamics import InverseDynamics, inverse_dynamics
+from flexph.integration.methods import Exact, MechanismMethod
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arrays import Array
 from flexph.results.solution import Solution
 from flexph.results.statics import static_solution
+from flexph.systems.inputs import Forcing
 
 from .readings import number_of, table_of
 from .schema.entry import Builder
@@ -134,6 +138,18 @@ def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Buil
         progress=progress,
     )
     return RunInTime(solution, run.outputs)
+
+
+def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
+    """Raise Misfit where a run by steps of mechanisms would not begin; ``place`` is where its start stands."""
+    method = builder.of(run.method, "method") or Exact()
+    if not isinstance(method, MechanismMethod):
+        return
+    forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)
+    with builder.refusals():
+        stepper, _, _ = stepper_from(mechanism, start, method, forcing, steps_of=steps_with_contacts)
+    with place.refusals():
+        stepper.start(start)
 
 
 def inverted(

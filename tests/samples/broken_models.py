@@ -108,4 +108,29 @@ MISTAKES = {
         -2,
     ),
     "gravity": Mistake("gravity: [0, 0, -9.81]", "gravity: [0, -9.81]", ("gravity", "shape (3)"), 0, "solid-bar"),
+    # contacts
+    "port of a shape": Mistake(
+        "port: ball.centre", "port: ball.center", ("first.port", "'centre'"), 0, "bouncing-ball"
+    ),
+    "in each other": Mistake(
+        "fixed: {ball: [0, 1.1 m, 0]}",
+        "fixed: {ball: [0, 5 cm, 0]}",
+        ("start", "in each other at the start, by 0.05 m"),
+        -1,
+        "bouncing-ball",
+    ),
+    "method of a run": Mistake(
+        "name: exact, contact: events",
+        "name: decaying, radius: 0.5",
+        ("rigid contacts such as 'floor'",),
+        -3,
+        "bouncing-ball",
+    ),
+    "limit of an angle": Mistake(
+        "    lower: -120 deg\n    upper: -30 deg",
+        "    upper: 200 deg",
+        ("upper must lie between", "3.49"),
+        0,
+        "bouncing-ball",
+    ),
 }

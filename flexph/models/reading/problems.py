@@ -9,7 +9,7 @@ from typing import Any
 
 SHOWN = 60
 """Letters that an error shows of what was given."""
-LISTED = 12
+LISTED = 16
 """Names that an error lists of many."""
 NEAR = 0.5
 """Likeness of two names, from 0 to 1, from which on one is taken for a misspelling of the other."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 
 from flexph import sensors as make
 from flexph.control.continuous import Continuous
@@ -17,6 +18,7 @@ from flexph.control.sampled import Sampled
 from flexph.control.state_feedback import StateFeedback
 from flexph.joints.rows.vectors import GROUND
 
+from ..reading.problems import nearest, shown
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import TAG, Direction, End, Inertia, Number, Port, Time, by_shape, quantity
@@ -94,11 +96,21 @@ def _sensor_tag(given: Any) -> str:
     return TAG + (known or next((kind for kind in kinds if kind in names), "port"))
 
 
+def _known(given: Any) -> Any:
+    """A sensor whose measure is one of all that there are: each kind of sensor knows its own alone."""
+    measure, words = given.get("measure") if isinstance(given, dict) else None, [*MEASURES, *OF_CONTACTS, *OF_JOINTS]
+    if isinstance(measure, str) and measure not in words:
+        text = f"got {shown(measure)}: {nearest(measure, words)}"
+        raise PydanticCustomError("model_file", "{text}", {"text": text, "name": "measure"})
+    return given
+
+
 SensorEntry = Annotated[
     Annotated[PortSensor, Tag(f"{TAG}port")]
     | Annotated[ContactSensor, Tag(f"{TAG}contact")]
     | Annotated[JointSensor, Tag(f"{TAG}joint")],
     Discriminator(_sensor_tag),
+    BeforeValidator(_known),
 ]
 
 

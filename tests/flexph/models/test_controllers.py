@@ -225,7 +225,11 @@ def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path):
     for right, wrong, told in (
         ("contact: wall", "contact: wal", "no contact 'wal'"),
         ("hinge arm.root", "hinge arm.rot", "no joint"),
-        ("measure: touches", "measure: touch", "got 'touch'"),
+        (
+            "measure: touches",
+            "measure: touch",
+            r"q\.measure: got 'touch': did you mean 'touches'\? .*'place_rate'",
+        ),
     ):
         with pytest.raises(ModelError, match=told):
             model(law.replace(right, wrong)).check()
