@@ -14,6 +14,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
+from ..numerics.step_failed import TimedError
 from ..sensors.panel import Panel
 from ..sensors.quantities import LastStep, Quantity
 from .state_feedback import Unusable
@@ -89,7 +90,7 @@ def _own(name: str, memory: Any) -> Any:
     try:
         return separate(memory)
     except ValueError as error:
-        raise ValueError(f"{name} cannot be kept: {error}") from None
+        raise TimedError(f"{name} cannot be kept: {error}") from None
 
 
 class CalledLoop:
@@ -168,7 +169,10 @@ class CalledLoop:
         except Unusable:
             raise
         except Exception as error:
-            raise ValueError(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
+            names = ", ".join(map(repr, readings)) or "none"
+            known_names = f"; its readings are {names}" if isinstance(error, KeyError) else ""
+            said = f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
+            raise TimedError(said) from error
         if known:
             if not (isinstance(answer, tuple) and len(answer) == 2):
                 raise ValueError(f"{told} has a memory: it must return (inputs, memory), got {check.shown(answer)}")
@@ -182,7 +186,10 @@ class CalledLoop:
         if port not in self.ports:
             check.lookup("external port", port, self.ports, f"controller {self.name!r} sets it; the mechanism")
         part, name = self.ports[port], f"controller {self.name!r} at t = {time:.6g} s: the input of {port!r}"
-        given, size = check.numbers(name, value), part.stop - part.start
+        try:
+            given, size = check.numbers(name, value), part.stop - part.start
+        except ValueError as error:
+            raise TimedError(str(error)) from None
         if given.size != size:
-            raise ValueError(f"{name} must have {size} numbers, got {given.size}")
+            raise TimedError(f"{name} must have {size} numbers, got {given.size}")
         held[part] = given.ravel()

@@ -13,6 +13,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
+from ..numerics.step_failed import TimedError
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
 
@@ -86,7 +87,7 @@ class StateFeedback:
         object.__setattr__(self, "ports", tuple(self.ports))
 
 
-class Unusable(ValueError):
+class Unusable(TimedError):
     """What a feedback answers is no input."""
 
 
@@ -143,5 +144,5 @@ class FeedbackLoop:
         except ValueError as error:
             raise Unusable(str(error)) from None
         if numbers.size != self.entries.size:
-            raise Unusable(f"{told} must return {self.entries.size} inputs, got {numbers.size}")
+            raise Unusable(f"{told} at t = {time:.6g} s must return {self.entries.size} inputs, got {numbers.size}")
         return numbers

@@ -1,4 +1,4 @@
-"""The failure of a time step."""
+"""The failure of a time step, and of what acts in it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ class StepFailed(ArithmeticError):
         super().__init__(reason)
         self.iterations, self.defect = iterations, defect
         self.span: tuple[float, float] | None = None
+
+
+class TimedError(ValueError):
+    """An error of what a user gave that says itself at what time it was."""
 
 
 class MotionEnded(StepFailed):

@@ -253,7 +253,7 @@ def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
         f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
-        "the drives and loads at this time, and look for a singular pose or redundant joints"
+        "the drives, loads and inputs of controllers at this time, and look for a singular pose or redundant joints"
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ...files.progress import Bar, NoBar, progress
 from ...numerics.arrays import Array
+from ...numerics.step_failed import TimedError
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
 from .journal import Journal
 from .observer import Observer
@@ -190,7 +191,8 @@ def follow(
     except StepControlFailed as error:
         raise IntegrationError(messages.of_step_size(error) + messages.added(), finished()) from error
     except Exception as error:  # drives, inputs, events and matrix functions may raise anything
-        raise InputError(f"{messages.where(run)}: {error}{messages.added()}", finished()) from error
+        where = "" if isinstance(error, TimedError) else f"{messages.where(run)}: "
+        raise InputError(f"{where}{error}{messages.added()}", finished()) from error
     return result()
 
 

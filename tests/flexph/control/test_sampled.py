@@ -258,13 +258,14 @@ def test_angles_count_turns_and_rates_are_those_of_measures():
         (lambda t, see: {"motor": (1.0, 2.0)}, "must have 1 numbers, got 2"),
         (lambda t, see: {"moter": 1.0}, "no external port 'moter'"),
         (lambda t, see: 1.0, "must return a mapping"),
-        (lambda t, see: see["angel"], "raised KeyError"),
+        (lambda t, see: see["angel"], "raised KeyError at t = 0 s: 'angel'; its readings are 'angle', 'rate'"),
     ],
 )
 def test_wrong_answers_are_named_and_finished_steps_kept(function, told):
     with pytest.raises(InputError, match=told) as caught:
         controlled(0.01, np.linspace(0.0, 0.1, 11), function=function)
     assert caught.value.solution.times.size == 1
+    assert str(caught.value).count("t = ") == 1
 
 
 @pytest.mark.parametrize("period", [1e-18, 1e-300])
