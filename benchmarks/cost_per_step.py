@@ -116,13 +116,18 @@ def chains(largest: int) -> None:
         "decaying": (1, Decaying(compiled=True)),
     }
     print("\nchain in space, two elements a link, von Kármán strain, compiled")
-    print("bodies" + "".join(f"{name + ' [ms]':>18s}" for name in columns))
+    print("bodies" + "".join(f"{name + ' [ms]':>18s}" for name in columns) + f"{'building, start [s]':>22s}")
     sizes, costs = [n for n in BODIES if n <= largest], {name: [] for name in columns}  # type: ignore[var-annotated]
     for bodies in sizes:
+        clock = time.process_time()
+        hanging(bodies, 3, True, first=1)
+        building = time.process_time() - clock
         for name, (first, method) in columns.items():
             system, start = hanging(bodies, 3, True, first=first)
             costs[name].append(per_step(system, start, STEP, max(TIMED, 2000 // bodies), method=method)[0])
-        print(f"{bodies:6d}" + "".join(f"{costs[name][-1]:18.3f}" for name in columns), flush=True)
+        print(
+            f"{bodies:6d}" + "".join(f"{costs[name][-1]:18.3f}" for name in columns) + f"{building:22.2f}", flush=True
+        )
     print("exponent, larger half" + "".join(f"  {name} {exponent(sizes, costs[name]):.2f}" for name in columns))
     print(f"ratio exact-over-least-norm {costs['exact'][-1] / costs['least norm'][-1]:.2f}")
 
