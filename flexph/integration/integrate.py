@@ -23,9 +23,9 @@ from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from .contact.steppers import blocks_with_contacts, steps_with_contacts
-from .exact.run import run_mechanism
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
+from .mechanism_run import run_mechanism
 from .methods import DiscreteGradient, Exact, GeneralMethod, Library, MechanismMethod, Method
 from .methods.names import NAMES, call_of
 from .times.checkpoint import Checkpoint, as_checkpoint, next_checkpoint

@@ -20,7 +20,7 @@ from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
 from .compiled.choice import numpy_because
 from .contact.steppers import steps_with_contacts
-from .exact.run import explain_step
+from .exact.failures import explain_step
 from .exact.steppers import refuse_large, stepper_from
 from .methods import Exact, MechanismMethod
 from .simulator_steps import CompiledSteps, HeldInputs, NumpySteps, Steps

@@ -15,8 +15,8 @@ from .contact.steppers import blocks_with_contacts
 from .exact.step import Stepper, StepStart
 
 if TYPE_CHECKING:
+    from .blocks.block_stepper import BlockStepper
     from .compiled.steps.books import Rows
-    from .exact.compiled_run import BlockStepper
 
 
 MOST = 64
@@ -148,7 +148,7 @@ class _TablesAhead:
         return self.window.at(k, inputs), float(self.times[k + 1])
 
     def _ask(self, time: float, h: float, times: Array | None = None) -> None:
-        from .exact.compiled_run import Window
+        from .blocks.window import Window
 
         goes_on = times is None and h == self.h and time == self.times[-1]
         self.count = min(2 * self.count, MOST) if goes_on else 1

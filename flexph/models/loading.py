@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from flexph.control.control_loops import ControlLoops
-from flexph.integration.exact.run import loops_of
+from flexph.integration.controllers import loops_of
 from flexph.integration.methods import Exact, MechanismMethod
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State

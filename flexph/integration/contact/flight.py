@@ -12,8 +12,8 @@ import numpy as np
 
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
+from ..blocks.block_stepper import BlockStepper
 from ..compiled.steps.books import Rows
-from ..exact.compiled_run import BlockStepper
 from ..exact.step import StepStart
 from .parts import Part
 from .stepper import RigidStepper

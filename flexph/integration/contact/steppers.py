@@ -11,7 +11,7 @@ from .stepper import RigidStepper
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
-    from ..exact.compiled_run import BlockStepper
+    from ..blocks.block_stepper import BlockStepper
 
 
 def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -> Stepper:
@@ -29,7 +29,7 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
 
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     """What takes the steps of a stepper in blocks, by compiled loops."""
-    from ..exact.block_steppers import blocks_of
+    from ..blocks.steppers import blocks_of
     from .flight import RigidBlocks
 
     return RigidBlocks(mechanism, stepper) if isinstance(stepper, RigidStepper) else blocks_of(mechanism, stepper)

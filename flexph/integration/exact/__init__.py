@@ -1,7 +1,5 @@
-"""The exact scheme of mechanisms, its compositions, and their runs.
+"""Steps of the exact scheme of mechanisms by the NumPy kernels, its compositions, and what is recorded of them.
 
-A step is solved by the NumPy kernels or, in blocks, by their compiled twin.
-Imports: bodies, contacts, control, integration.compiled, integration.compiled.gauss, integration.compiled.steps,
-integration.methods, integration.times, kernels, kernels.gauss, kernels.jacobians, kernels.rates, mechanisms,
-mechanisms.model, mechanisms.poses, numerics, numerics.factors, results, sensors, systems.
+Imports: bodies, contacts, control, integration.methods, integration.times, kernels, kernels.gauss, kernels.jacobians,
+kernels.rates, mechanisms, mechanisms.model, mechanisms.poses, numerics, numerics.factors, results, systems.
 """

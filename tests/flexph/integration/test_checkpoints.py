@@ -176,12 +176,12 @@ def test_a_run_goes_on_by_what_took_its_first_steps(is_short, tmp_path, monkeypa
 )
 def test_compiled_runs_do_not_depend_on_where_blocks_end(run, method, tmp_path, monkeypatch):
     """Rows of seven steps, in blocks of many, of one and of a few, and from a piece at the end of any of them."""
-    from flexph.integration.exact import compiled_run as exact
+    from flexph.integration.blocks import sizes
     from flexph.integration.general import compiled_run as general
 
     whole = run(method, save_every=7, steps=30)
     for numbers, steps in ((1, 1), (3000, 5)):
-        monkeypatch.setattr(exact, "LARGEST_PIECE", numbers)
+        monkeypatch.setattr(sizes, "LARGEST_PIECE", numbers)
         monkeypatch.setattr(general, "CHUNK", steps)
         folder = tmp_path / str(steps)
         assert differences(whole, run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, 0.0))) == []

@@ -26,12 +26,12 @@ STEP = 1e-3
 @pytest.fixture
 def no_help(monkeypatch):
     """Compiled runs without NumPy steps in between."""
-    from flexph.integration.exact import compiled_run
+    from flexph.integration.blocks import prescribed_steps
 
     def not_compiled(run, stepper, time, saved):
         raise AssertionError(f"the step to t = {time} s was not solved by the compiled kernels")
 
-    monkeypatch.setattr(compiled_run, "not_compiled", not_compiled)
+    monkeypatch.setattr(prescribed_steps, "not_compiled", not_compiled)
 
 
 def both(case, steps, method=Exact, **options):
@@ -135,11 +135,11 @@ def test_events_are_found_in_blocks_of_steps(no_help, monkeypatch):
     for name in events:
         assert fast.events[name].times == pytest.approx(slow.events[name].times, abs=1e-12)
         np.testing.assert_allclose(fast.events[name].states, slow.events[name].states, rtol=1e-9, atol=1e-9)
-    from flexph.integration.exact import compiled_run
+    from flexph.integration.blocks import sizes
 
-    monkeypatch.setattr(compiled_run, "FIRST", 1)
-    monkeypatch.setattr(compiled_run, "SLOW", math.inf)
-    monkeypatch.setattr(compiled_run, "GROWTH", 1)
+    monkeypatch.setattr(sizes, "FIRST", 1)
+    monkeypatch.setattr(sizes, "SLOW", math.inf)
+    monkeypatch.setattr(sizes, "GROWTH", 1)
     singly, _ = both(case, 125, events=events, save_every=7)
     assert np.array_equal(singly.states, fast.states)
 
@@ -269,12 +269,12 @@ def test_so_does_one_of_fourth_order(no_help):
 @pytest.mark.parametrize("save_every", [1, 4])
 def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
     """Rows are kept in pieces, here of a few rows, and blocks of steps end within them."""
-    from flexph.integration.exact import compiled_run
+    from flexph.integration.blocks import sizes
     from flexph.integration.times import recorder
 
     whole, _ = both(CASES["damped"](), 75, save_every=save_every)
-    monkeypatch.setattr(compiled_run, "FIRST", 5)
-    monkeypatch.setattr(compiled_run, "SHORTEST", 0.0)
+    monkeypatch.setattr(sizes, "FIRST", 5)
+    monkeypatch.setattr(sizes, "SHORTEST", 0.0)
     monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
     pieces, _ = both(CASES["damped"](), 75, save_every=save_every)
     for part in ("times", "states", "multiplier_times", "multipliers", "stage_multipliers"):
@@ -284,11 +284,11 @@ def test_sizes_of_pieces_change_nothing(monkeypatch, save_every):
 
 
 def test_sizes_of_blocks_change_nothing(monkeypatch):
-    from flexph.integration.exact import compiled_run
+    from flexph.integration.blocks import sizes
 
     whole, _ = both(CASES["damped"](), 75, save_every=4)
-    monkeypatch.setattr(compiled_run, "FIRST", 5)
-    monkeypatch.setattr(compiled_run, "SHORTEST", 0.0)
+    monkeypatch.setattr(sizes, "FIRST", 5)
+    monkeypatch.setattr(sizes, "SHORTEST", 0.0)
     pieces, _ = both(CASES["damped"](), 75, save_every=4)
     assert np.array_equal(pieces.states, whole.states)
     assert np.array_equal(pieces.ledger.residual, whole.ledger.residual)

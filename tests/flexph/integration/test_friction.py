@@ -152,9 +152,9 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch):
 @needs_numba
 @each
 def test_a_compiled_run_is_that_of_the_numpy_kernels(kind, where, monkeypatch):
-    from flexph.integration.exact import compiled_run
+    from flexph.integration.blocks import prescribed_steps
 
-    monkeypatch.setattr(compiled_run, "not_compiled", lambda *step: pytest.fail(f"not compiled at t = {step[2]}"))
+    monkeypatch.setattr(prescribed_steps, "not_compiled", lambda *step: pytest.fail(f"not compiled at t = {step[2]}"))
     fast, slow = (run(MECHANISMS[where](KINDS[kind]), 0.06, 60, method=Exact(compiled=flag)) for flag in (True, False))
     assert np.abs(fast.states - slow.states).max() < 1e-9 * np.abs(slow.states).max()
     for name, lost in slow.ledger.dissipation.items():

@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...control.control_loops import Controller, ControlLoops
-from ...control.joined import Joined
-from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.consistency import Checked
-from ...mechanisms.model.state import State
-from ...mechanisms.model.time_table import TimeTable
-from ...mechanisms.poses.resolution import shortest_step, work_of_weights
-from ...numerics.arrays import Array
-from ...numerics.compiling import timed
-from ...numerics.step_failed import MotionEnded, StepFailed
-from ...results.signature import mechanism_signature
-from ...results.solution import Solution
-from ...results.state_view import MechanismView
-from ...results.validity import warn_of_doubts
-from ...systems.inputs import Forcing
-from ..compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
-from ..methods import Exact, MechanismMethod
-from ..times.events import ContinuedWatch
-from ..times.grid import ascending_from, refuse_short
-from ..times.journal import Journal, StartForm, kept_signature, opened
-from ..times.loop import Messages, Run, follow, prescribed, progress_bar
-from ..times.observer import Observer
-from ..times.options import RunOptions
-from ..times.protocols import Entry
-from ..times.sampled import ControlledForcing, one_by_one
-from ..times.signature import Signature, numbers_in, signature_of
-from ..times.step_control import controlled
-from ..times.step_size import StepControlFailed, StepSizeControl
-from .pairs_of_steps import PairStepper
-from .record import recorder_of, solution_of
-from .step import Stepper, StepStart
-from .steppers import StepsOf, refuse_large, stepper_from, stepper_of
+from ..control.control_loops import ControlLoops
+from ..mechanisms.model.consistency import Checked
+from ..mechanisms.model.state import State
+from ..mechanisms.model.time_table import TimeTable
+from ..mechanisms.poses.resolution import shortest_step, work_of_weights
+from ..numerics.arrays import Array
+from ..numerics.compiling import timed
+from ..numerics.step_failed import StepFailed
+from ..results.signature import mechanism_signature
+from ..results.solution import Solution
+from ..results.state_view import MechanismView
+from ..results.validity import warn_of_doubts
+from ..systems.inputs import Forcing
+from .compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
+from .controllers import loops_of
+from .exact.failures import explain, explain_control
+from .exact.pairs_of_steps import PairStepper
+from .exact.record import recorder_of, solution_of
+from .exact.step import Stepper, StepStart
+from .exact.steppers import StepsOf, refuse_large, stepper_from, stepper_of
+from .methods import MechanismMethod
+from .times.events import ContinuedWatch
+from .times.grid import ascending_from, refuse_short
+from .times.journal import Journal, StartForm, kept_signature, opened
+from .times.loop import Messages, Run, follow, prescribed, progress_bar
+from .times.observer import Observer
+from .times.options import RunOptions
+from .times.protocols import Entry
+from .times.sampled import ControlledForcing, one_by_one
+from .times.signature import Signature, numbers_in, signature_of
+from .times.step_control import controlled
+from .times.step_size import StepSizeControl
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
-    from .compiled_run import BlockStepper
+    from ..mechanisms.mechanism import Mechanism
+    from .blocks.block_stepper import BlockStepper
 
 BlocksOf = Callable[["Mechanism", Stepper], "BlockStepper"]
 
@@ -96,46 +96,13 @@ def _compiled(
     if reason := numpy_because(mechanism, method):
         return None, f"NumPy, as {reason}"
     if blocks_of is None:
-        from .block_steppers import blocks_of as blocks_alone
+        from .blocks.steppers import blocks_of as blocks_alone
 
         blocks_of = blocks_alone
     (grid, options), blocks = asked, blocks_of(mechanism, stepper)
     kept = kept_signature(options.checkpoint).get("steps by")
     is_short = may_be_short(mechanism, method, blocks.cost * (grid.size - 1)) and not blocks.compiled.is_compiled()
     return (None, SHORT) if (is_short if kept is None else kept == SHORT) else (blocks, LOOPS)
-
-
-def loops_of(
-    mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
-) -> ControlLoops | None:
-    """The controllers of a run, or None; raises ValueError for methods and mechanisms that they are not for."""
-    if not controllers:
-        return None
-    if method.tolerance is not None:
-        raise ValueError(f"controllers need steps that are given, got {method}: leave its tolerance out")
-    loops = ControlLoops(mechanism, controllers, start)
-    if loops.joined is not None:
-        _check_joined(mechanism, loops.joined, method)
-        fastest = float(np.abs(start.x[mechanism.layout.parts_of_motion]).max(initial=0.0))
-        loops.joined.check_starts(start.x, start.time, fastest)
-    return loops
-
-
-def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> None:
-    """Raise ValueError where controllers within the step cannot be, or share the name of an account."""
-    if not isinstance(method, Exact):
-        told = "a Continuous or StateFeedback is solved within the steps of Exact()"
-        raise ValueError(f"{told}, got {method}: take Exact(), or a Sampled, which is called between steps")
-    if mechanism.network.arrays.contacts.laws.rigid.any():
-        told = "a Continuous or StateFeedback is not for mechanisms with rigid contacts"
-        raise ValueError(f"{told}: take a Sampled, which is called between steps")
-    if mechanism.network.arrays.bearings.number:
-        told = "a Continuous or StateFeedback is not for mechanisms with CoulombFriction of joints"
-        raise ValueError(f"{told}: take a Sampled, which is called between steps")
-    accounts = mechanism.once(Accounts)
-    for controller in joined.controllers:
-        if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:
-            raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
 
 
 class _Task(NamedTuple):
@@ -159,8 +126,10 @@ class _Task(NamedTuple):
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
         """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
-        from .block_steppers import PairBlocks, controlled_in_blocks
-        from .compiled_run import in_blocks, in_chunks
+        from .blocks.controlled_steps import controlled_in_blocks
+        from .blocks.pairs import PairBlocks
+        from .blocks.prescribed_steps import in_blocks
+        from .blocks.sampled_steps import in_chunks
 
         every = self.options.save_every
         if self.loops is not None:
@@ -226,8 +195,8 @@ class _Task(NamedTuple):
 
         messages = Messages(
             StepFailed,
-            lambda error, tried: _explain(run, error, error.span or tried),
-            lambda error: _explain_control(run, error),
+            lambda error, tried: explain(run, error, error.span or tried),
+            lambda error: explain_control(run, error),
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
         done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
@@ -243,27 +212,3 @@ def _signature(
     probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
     own = signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
     return {**own, "steps by": steps_by}
-
-
-def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
-    """Which step could not be solved or to what the motion came, why, and what to do."""
-    t0, t1 = span
-    if isinstance(error, MotionEnded):
-        return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
-    return (
-        f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
-        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
-        "the drives, loads and inputs of controllers at this time, and look for a singular pose or redundant joints"
-    )
-
-
-def _explain(run: Run, error: StepFailed, span: tuple[float, float]) -> str:
-    return f"{explain_step(error, span)}. {run.count} steps before it are finished and kept in .solution"
-
-
-def _explain_control(run: Run, error: StepControlFailed) -> str:
-    return (
-        f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
-        "another, else look for a singular pose or raise the tolerance. "
-        f"{run.count} steps before it are finished and kept in .solution"
-    )

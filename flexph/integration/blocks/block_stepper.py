@@ -1,0 +1,218 @@
+"""Many steps of a stepper at once, by compiled loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...kernels.gradient import is_sparse
+from ...kernels.state import Configuration, Derived, derive, node_points
+from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.state import State, configuration
+from ...numerics.arrays import Array
+from ..compiled.gauss.steps import GaussTable
+from ..compiled.near import NearPairs
+from ..compiled.stepper import Stepper
+from ..compiled.steps.books import Rows
+from ..compiled.steps.pairs import Pair, no_pair
+from ..compiled.steps.step import Parts, Table
+from ..exact.advance import EvaluatedState
+from ..exact.composition import ComposedStepper
+from ..exact.decaying import DecayingStepper
+from ..exact.step import ExactStepper, StepResult, StepStart
+from ..exact.step import Stepper as OneStep
+from ..times.loop import Block, Run
+from . import sizes
+from .saving import EACH, Save
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+
+_ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
+"""Columns of a recorder that the rows of loops stand for; what is left is for an audit."""
+
+
+class BlockStepper:
+    """Many steps of a stepper at once, by compiled loops: a workspace that keeps nothing from one block to the next.
+
+    Inputs are taken at so many ``points`` of a step.
+    """
+
+    stepper: OneStep
+
+    def __init__(self, mechanism: Mechanism, stepper: ExactStepper | ComposedStepper) -> None:
+        self.mechanism, self.stepper = mechanism, stepper
+        self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
+        redundant = (1,) if self.exact.least_norm else ()
+        radius = self.exact.radius if isinstance(self.exact, DecayingStepper) else 1.0
+        shares, weights = np.array(stepper.shares), np.array(stepper.weights)
+        decay = (1,) if isinstance(self.exact, DecayingStepper) else ()
+        contact: tuple[int, ...] = () if self.exact.arrays.contacts.laws.rigid.all() else (1,)
+        if contact and not redundant and mechanism.once(NearPairs).is_pile:
+            contact = (1, 1)
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact)
+        self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
+        self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
+        self.points = len(self.parts.shares)
+        self.limit = self.limited(2 * len(self.parts.shares))
+
+    @property
+    def accounts(self) -> Accounts:
+        """The accounts of its energies and flows."""
+        return self.stepper.accounts
+
+    @property
+    def cost(self) -> float:
+        """Duration of a step by NumPy over that of one substep; those of large mechanisms may be refused there."""
+        refused = isinstance(self.exact, DecayingStepper) and is_sparse(self.exact.arrays)
+        return math.inf if refused else float(len(self.parts.shares))
+
+    @property
+    def first(self) -> int:
+        """Steps of the first block."""
+        return sizes.first_size(self.points, self.exact.motions)
+
+    def _pair(self) -> Pair:
+        """What pairs of steps are judged by, of steps that are none."""
+        return no_pair()
+
+    def limited(self, rows: int) -> int:
+        """Most steps of a block whose table has so many rows for each."""
+        of_table = rows * (self.exact.arrays.term_row.size + self.exact.rows_of_g)
+        return sizes.largest_size(sum(self.compiled.widths) + of_table)
+
+    def start(self, start: State) -> StepStart:
+        """Where a run starts."""
+        return self.put(self.exact.standing(start))
+
+    def put(self, start: StepStart) -> StepStart:
+        """Set where the next step starts, with energies to the bits of those of the rows."""
+        state = start.state
+        points = lambda: node_points(self.exact.arrays, state.c.r, state.d.arm)  # noqa: E731
+        self.compiled.put(state.c, start.history, state.defect, points)
+        start = start._replace(energy=self.compiled.between()[1])
+        self.compiled.name(start)
+        return start
+
+    def table(self, times: Array) -> Table | GaussTable:
+        """What time prescribes over the steps between the times."""
+        shares = self.parts.shares
+        ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
+        ends[:, -1] = times[1:]
+        fine = np.append(times[0], ends.ravel())
+        table, inputs = self.exact.table, self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1]))
+        given = fine, *table.over(fine), inputs, table.references.over(fine)
+        return Table(*map(np.ascontiguousarray, given))  # whose types single steps do not look at
+
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Of the fields of a table: by how many rows a step goes on, and how many it looks at."""
+        n = self.compiled.substeps
+        ends, each = (n, n + 1), (n, n)
+        return {
+            "times": ends,
+            "coefficient": ends,
+            "offset": ends,
+            "own_coefficient": each,
+            "own_offset": each,
+            "inputs": (self.points, self.points),
+            "moved": each,
+        }
+
+    def step(self, start: StepStart, time: float) -> StepResult:
+        """The step from a start to a time [s], by NumPy where the loops do not solve it; raises StepFailed."""
+        times = np.array([start.time, time])
+        rows, solved = self._taken(start, times, self.table(times), EACH)
+        return self._result(start, times, rows) if solved else self.stepper.step(start, time)
+
+    def _result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
+        """The step between two times in its row."""
+        time = float(times[1])
+        return StepResult(
+            end=self.end(time, rows.state[0]),
+            middle=0.5 * (start.time + time),
+            stage=rows.stage[0],
+            multipliers=rows.multipliers[0],
+            flows=rows.flow[0],
+            residuals=rows.audit[0, :4],
+            counts=rows.audit[0, 4:],
+        )
+
+    def _taken(
+        self,
+        start: StepStart,
+        times: Array,
+        table: Table | GaussTable,
+        save: Save,
+        flows: Any = 0.0,
+        room: Mapping[str, Array] | None = None,
+    ) -> tuple[Rows, int]:
+        """Rows of the steps of a table, the first one going on from ``flows``, and how many steps are solved.
+
+        What stands in rows that a recorder keeps is written to its ``room`` for them at once.
+        """
+        if start is not self.compiled.stands:
+            self.put(start)
+        solved, count, room = np.zeros(1, dtype=np.int64), save.rows(len(times) - 1), room or {}
+        columns = zip(_ROWS, self.compiled.widths, strict=True)
+        rows = Rows(*(room[name] if name in room else np.zeros((count, width)) for name, width in columns))
+        rows.flow[0] = flows
+        self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
+        while not solved[0] and self.compiled.leaves_list:
+            self.put(start)
+            self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
+        return rows, int(solved[0])
+
+    def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
+        """Steps of a run between the times, up to one that is not solved, in rows of those that are saved.
+
+        Flows go on from those of the row under way: their sums are the same wherever blocks end.
+        """
+        start, flows = run.start, run.recorder.under_way("flows")
+        room = {} if run.watch.active else run.recorder.room(save.rows(len(times) - 1))  # steps may be taken again
+        rows, steps = self._taken(start, times, table, save, flows if save.every > 1 else 0.0, room)
+        last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row
+        saved = np.ones(last.size, dtype=bool)
+        if steps and (not last.size or last[-1] < steps):
+            last, saved = np.append(last, steps), np.append(saved, False)
+        k = last.size
+        if not k:
+            return Block({}, saved, start, 0)
+        return Block(
+            self.booked(times, rows, last),
+            saved,
+            self.end(float(times[steps]), rows.state[k - 1].copy()),
+            steps,
+            ("flows",),
+        )
+
+    def booked(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
+        """What is recorded of rows, by column; ``last`` is the last step of each."""
+        k = last.size
+        return {
+            "time": times[last, None],
+            "middle": 0.5 * (times[last - 1] + times[last])[:, None],
+            "state": rows.state[:k],
+            "energy": rows.energy[:k],
+            "multipliers": rows.multipliers[:k],
+            "stage": rows.stage[:k],
+            "flows": rows.flow[:k],
+            "residuals": rows.audit[:k, :4],
+            "counts": rows.audit[:k, 4:],
+        }
+
+    def end(self, time: float, x: Array) -> StepStart:
+        """Where the steps have come to, a flat state."""
+        defect, energy = self.compiled.between()
+        state = EvaluatedState(x, partial(self._place, x), defect)
+        end = StepStart(time, state, energy, self.compiled.history())
+        self.compiled.name(end)
+        return end
+
+    def _place(self, x: Array) -> tuple[Configuration, Derived]:
+        c = configuration(self.mechanism, x)
+        return c, derive(self.exact.arrays, c)

@@ -1,0 +1,71 @@
+"""Some steps of a run with controllers, and the rows that they leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...control.control_loops import ControlLoops
+from ...control.joined import JoinedStep
+from ...numerics.arrays import Array
+from ...sensors.quantities import LastStep
+from ..compiled.steps.books import Rows
+from ..times.loop import Block, Run
+from ..times.sampled import Plan
+from .block_stepper import BlockStepper
+
+
+class Chunk:
+    """Some steps of a plan, and the rows that they leave.
+
+    ``held`` are the inputs that controllers hold in each step; ``joined`` the steps of continuous ones or ``agreed``
+    their rows; ``done`` counts the steps that are finished, and ``failed`` says that loops do not solve the next one.
+    """
+
+    def __init__(self, run: Run, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
+        self.run, self.blocks, self.loops = run, blocks, loops
+        self.plan, most = which
+        self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]
+        self.rows = Rows(*(np.zeros((self.times.size - 1, width)) for width in blocks.compiled.widths))
+        self.held = np.zeros((self.times.size - 1, loops.held.size))
+        self.joined: list[JoinedStep] = []
+        self.agreed: dict[str, Array] = {}
+        self.done, self.failed = 0, False
+
+    def last(self, k: int) -> LastStep:
+        """What the step before the k-th one leaves, if any controller reads that."""
+        if not (k and self.loops.read_steps):
+            return self.loops.last
+        return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], float(self.times[k] - self.times[k - 1]))
+
+    def table(self) -> Any:
+        """What time prescribes, without what the controllers hold."""
+        held = self.loops.held.copy()
+        self.loops.held[:] = 0.0
+        try:
+            return self.blocks.table(self.times)
+        finally:
+            self.loops.held[:] = held
+
+    def own_inputs(self) -> Any:
+        """What time prescribes, with rows of inputs for each step."""
+        table = self.table()
+        if len(table.inputs) > 1:
+            return table
+        rows = (len(self.times) - 1) * self.blocks.points
+        return table._replace(inputs=np.repeat(table.inputs, rows, axis=0))
+
+    def block(self) -> Block:
+        """The steps that are finished."""
+        own = slice(self.plan.next, self.plan.next + self.done)
+        last = self.last(self.done)
+        self.loops.last = last._replace(multipliers=last.multipliers.copy(), flows=last.flows.copy())
+        values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
+        values["held"] = self.held[: self.done]
+        if self.joined:
+            rows = [step.row() for step in self.joined]
+            self.agreed = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        values |= self.agreed
+        end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
+        return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), then=self.loops.kept())

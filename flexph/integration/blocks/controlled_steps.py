@@ -1,0 +1,55 @@
+"""Runs of pairs of steps that their error allows, chosen by compiled loops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..compiled.steps.controlled import (
+    GOES_ON,
+    TOO_SMALL,
+    UNSOLVED,
+)
+from ..times.loop import Run
+from ..times.protocols import Entry
+from ..times.step_control import controlled
+from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
+from . import sizes
+from .pairs import PairBlocks, Standing
+from .saving import Save
+
+
+def controlled_in_blocks(
+    run: Run, blocks: PairBlocks, control: StepSizeControl, grid: Array, save_every: int
+) -> Iterator[Entry]:
+    """Pairs of steps that their error allows, from each time to the next: chosen by loops, in blocks of a tenth of a
+    second; where they do not solve one, by Python (see step_control.controlled)."""
+    size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0
+    if run.then:
+        size, known = StepSize(*run.then[0]), run.then[1]
+    while done < len(grid) - 1:
+        clock = time.perf_counter()
+        times = np.append(run.start.time, grid[done + 1 : done + 1 + min(tries, blocks.limit)])
+        at = Standing(size, known, rejected)
+        block, (size, known, rejected), status, error = blocks.controlled(
+            run, control, at, times, Save(save_every, done), tries
+        )
+        if block is not None:
+            done += block.reached
+            yield block
+        if status == TOO_SMALL:
+            small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.stepper.cause(error)
+            raise StepControlFailed(f"{small}: {cause}", run.start.time)
+        if status == GOES_ON:
+            tries = sizes.next_size(tries, time.perf_counter() - clock)
+        if status == UNSOLVED and not blocks.compiled.leaves_list:
+            run.reached, run.then = done, (size, known, None)
+            entry = next(controlled(run, blocks, control, grid, save_every=save_every))
+            done += entry.reached
+            assert callable(entry.then)
+            size, known, _ = entry.then()
+            yield entry._replace(rejected=entry.rejected + int(rejected))
+            rejected = 0.0

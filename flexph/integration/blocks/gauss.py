@@ -1,0 +1,59 @@
+"""Compiled blocks of steps of Gauss collocation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kernels.gradient import is_sparse
+from ...numerics.arrays import Array
+from ..compiled.gauss.steps import GaussTable
+from ..compiled.stepper import GaussSteps
+from ..exact.gauss import GaussStepper
+from .block_stepper import BlockStepper
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+
+
+class GaussBlocks(BlockStepper):
+    """Many steps of Gauss collocation at once."""
+
+    def __init__(self, mechanism: Mechanism, stepper: GaussStepper) -> None:
+        self.mechanism, self.stepper, self.exact = mechanism, stepper, stepper.inner
+        self.tableau = stepper.collocation.tableau
+        self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
+        self.points = len(self.tableau.nodes)
+        self.limit = self.limited(2 * (len(self.tableau.given) + 1))
+
+    @property
+    def cost(self) -> float:
+        """See :attr:`BlockStepper.cost`; by NumPy the stages of a step are solved together, unless they are refused."""
+        return math.inf if is_sparse(self.exact.arrays) else 4.0 * self.points
+
+    def table(self, times: Array) -> GaussTable:
+        """What time prescribes over the steps between the times."""
+        rk, table, length = self.tableau, self.exact.table, np.diff(times)
+        steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
+        ends = table.over(times)
+        given = [self._at_nodes(values, steps) for values in table.along(np.append(points, times[-1]))]
+        nodes = times[:-1, None] + length[:, None] * rk.nodes
+        stages = given[0][0], given[0][1], given[1][1]
+        return GaussTable(*map(np.ascontiguousarray, (times, *ends, *stages, self.exact.forcing.over(nodes.ravel()))))
+
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """See :meth:`BlockStepper.spans`."""
+        stages = self.tableau.nodes.size
+        known = {name: span for name, span in super().spans().items() if name != "moved"}
+        return known | dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset"), (stages, stages))
+
+    def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
+        """Values and rates at the nodes of all steps, by the interpolant through the Gauss-Lobatto points of each."""
+        rk, stages = self.tableau, self.tableau.nodes.size
+        if len(values) == 1:
+            return values, np.zeros_like(values)
+        rows = stages * np.arange(steps)[:, None] + np.arange(stages + 1)
+        own = values[rows].reshape(steps, stages + 1, -1)
+        return tuple((weights @ own).reshape(steps * stages, -1) for weights in (rk.value, rk.rate))

@@ -1,0 +1,48 @@
+"""Compiled steps of a mechanism with continuous controllers of Python, one by one, each until both agree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...control.joined import Joined
+from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
+from ..compiled.steps.books import Rows
+from .chunk import Chunk
+from .window import Window
+
+
+def take_joined(chunk: Chunk, joined: Joined) -> None:
+    """Take the steps of a chunk, up to one that is not solved."""
+    window, x, times = Window(chunk.table(), chunk.blocks.spans()), chunk.run.start.x, chunk.times.tolist()
+    for k in range(len(times) - 1):
+        chunk.loops.call(times[k], x, chunk.last(k))
+        chunk.held[k] = chunk.loops.held
+        if not _agree(chunk, joined, (k, x), window):
+            chunk.failed = True
+            return
+        chunk.done, x = k + 1, chunk.rows.state[k]
+
+
+def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) -> bool:
+    """Take the step of a number from a state, each try from the same start; whether that is solved."""
+    (k, x), compiled = at, chunk.blocks.compiled
+    solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()
+    rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.kept()
+    before = chunk.rows.energy[k - 1] if k else chunk.run.start.energy
+
+    def take(answers: Array) -> tuple[None, Array]:
+        compiled.go_back(start)
+        if not compiled.step(window.at(k, held + answers), rows, solved):
+            raise StepFailed("the compiled loops do not solve it", 0, 0.0)
+        return None, rows.state[0]
+
+    try:
+        _, agreed = joined.step(x, (float(chunk.times[k]), float(chunk.times[k + 1])), take)
+    except StepFailed:
+        return False
+    rows.audit[0, 0] = abs(chunk.blocks.accounts.balance(before, rows.energy[0], rows.flow[0]) + agreed.error)
+    chunk.held[k] = held + agreed.held
+    chunk.joined.append(agreed)
+    joined.commit(agreed)
+    return True

@@ -1,0 +1,131 @@
+"""Compiled blocks of pairs of steps with an estimate of their error."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..compiled.gauss.steps import GaussTable
+from ..compiled.steps.books import Rows
+from ..compiled.steps.controlled import (
+    CONTROLS,
+    ENERGY,
+    ERROR,
+    LAST,
+    LONGEST,
+    MOST,
+    REACHED,
+    REJECTED,
+    STATUS,
+    H,
+)
+from ..compiled.steps.pairs import Pair
+from ..compiled.steps.step import Table
+from ..exact.pairs_of_steps import PairStepper
+from ..exact.step import StepStart
+from ..times.loop import Block, Run
+from ..times.step_control import Tried
+from ..times.step_size import StepSize, StepSizeControl
+from .block_stepper import BlockStepper
+from .saving import EACH, Save
+
+
+class Standing(NamedTuple):
+    """What the next pair is chosen from: the step size, the largest kinetic energy [J], steps rejected before it."""
+
+    size: StepSize
+    known: float
+    rejected: float
+
+
+class Chosen(NamedTuple):
+    """A block of pairs of steps that loops chose, None of none, what the next pair is chosen from, why it ended."""
+
+    block: Block | None
+    then: Standing
+    status: float
+    error: float
+
+
+class PairBlocks(BlockStepper):
+    """Pairs of steps with an estimate of their error (see :class:`PairStepper`), which loops or Python choose."""
+
+    stepper: PairStepper
+
+    def _pair(self) -> Pair:
+        a = self.exact.arrays
+        sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.number, 0, 0, 0
+        return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
+
+    def table_of(self, times: Array) -> Table | None:
+        """What time prescribes through times that loops may choose steps between: nothing that varies, else None."""
+        table = self.table(times[:2])
+        if isinstance(table, GaussTable) or any(len(part) > 1 for part in table[1:]):
+            return None
+        return table._replace(times=np.ascontiguousarray(times))
+
+    def controlled(
+        self, run: Run, control: StepSizeControl, at: Standing, times: Array, save: Save, tries: int
+    ) -> Chosen:
+        """Pairs that loops choose, as many as they may try, from where a run stands through the times."""
+        table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
+        assert table is not None
+        run.trying(start.time, float(times[-1]))
+        if start is not self.compiled.stands:
+            self.put(start)
+        count, solved = save.rows(len(times) - 1), np.zeros(1, dtype=np.int64)
+        rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
+        rows.flow[0] = run.recorder.under_way("flows")
+        spaces = np.zeros(self.compiled.motion), np.zeros(3), np.zeros((count, 2))
+        pair = Pair(*self.parts.pair[:4], values, *spaces)
+        self.compiled.take_controlled(table, pair, (save.every, save.before), rows=rows, solved=solved)
+        run.longest = max(run.longest, float(values[LONGEST]))
+        size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
+        block = self._chosen(rows, pair, save)._replace(then=(size, known, None)) if solved[0] else None
+        return Chosen(
+            block, Standing(size, known, float(values[REJECTED])), float(values[STATUS]), float(values[ERROR])
+        )
+
+    def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
+        """What loops choose pairs by."""
+        own, values = control.controller, np.zeros(CONTROLS)
+        relative, size = self.stepper.tolerance.relative, at.size
+        values[: MOST + 1] = (
+            *(tries, size.h, size.error, at.known, relative, own.smallest),
+            *(own.order, own.safety, own.least, own.most),
+        )
+        values[REJECTED] = at.rejected
+        return values
+
+    def _chosen(self, rows: Rows, pair: Pair, save: Save) -> Block:
+        """The rows of the pairs that loops took, the last one open where its time is not saved."""
+        reached = int(pair.control[REACHED])
+        closed = (save.before + reached) // save.every - save.before // save.every
+        k = closed + int(pair.spans[closed, 1] > pair.spans[closed, 0])
+        values = self.booked(np.zeros(2), rows, np.ones(k, dtype=int))
+        spans = pair.spans[:k]
+        values |= {"time": spans[:, 1:].copy(), "middle": spans.mean(axis=1, keepdims=True)}
+        end = self.end(float(spans[k - 1, 1]), rows.state[k - 1].copy())
+        return Block(values, np.arange(k) < closed, end, reached, ("flows",))
+
+    def known(self, start: StepStart) -> float:
+        """See :meth:`PairStepper.known`."""
+        return self.stepper.known(start)
+
+    def count(self, known: float) -> int:
+        """See :meth:`PairStepper.count`."""
+        return self.stepper.count(known)
+
+    def attempt(self, run: Run, times: Array, known: float) -> Tried:
+        """See :meth:`PairStepper.attempt`; by NumPy where the loops do not solve it."""
+        start, ends = run.start, times[[0, 2]]
+        run.trying(start.time, float(ends[1]))
+        rows, solved = self._taken(start, ends, self.table(ends), EACH)
+        if not solved:
+            return self.stepper.attempt(run, times, known)
+        motion, left, energy = self.parts.pair.found.tolist()
+        step = start, self._result(start, ends, rows), partial(self.step, start)
+        return self.stepper.judged(step, (motion, left), known, max(known, energy))

@@ -1,0 +1,116 @@
+"""Compiled steps of runs with controllers, as many at once as take a tenth of a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...control.control_loops import ControlLoops
+from ...control.joined import Joined
+from ...numerics.arrays import Array
+from ..compiled.steps.calls import Answering, Calls, Within, nothing_within
+from ..times.loop import Run
+from ..times.protocols import Entry
+from ..times.sampled import JoinedResult, held_steps, plan_of
+from . import sizes
+from .block_stepper import BlockStepper
+from .chunk import Chunk
+from .joined_steps import take_joined
+from .prescribed_steps import not_compiled
+
+if TYPE_CHECKING:
+    from ...control.agreement import CompiledAgreement
+
+
+def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
+    """Steps of compiled loops, of which as many are recorded together as take a tenth of a second."""
+    plan, size = plan_of(run, loops, grid, save_every), sizes.FIRST
+    k = plan.next
+    while k < plan.times.size:
+        clock = time.perf_counter()
+        chunk = Chunk(run, blocks, loops, (plan._replace(next=k), min(size, blocks.limit)))
+        try:
+            _take(chunk)
+        finally:  # an error of a controller or an interruption leaves what is finished
+            if chunk.done:
+                yield chunk.block()
+        k += chunk.done
+        if chunk.failed:
+            end, saved = float(plan.times[k]), bool(plan.saved[k])
+            step = not_compiled(run, held_steps(blocks.stepper, loops), end, saved)
+            if isinstance(step.result, JoinedResult) and loops.joined is not None:
+                loops.joined.commit(step.result.agreed)
+            loops.follow(step.result, end - run.start.time)
+            yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
+            k += 1
+        else:
+            size = sizes.next_size(size, time.perf_counter() - clock)
+
+
+def _take(chunk: Chunk) -> None:
+    """Take the steps of a chunk, up to one that the loops do not solve."""
+    chunk.run.trying(float(chunk.times[0]), float(chunk.times[-1]))
+    chunk.blocks.put(chunk.run.start)
+    joined = chunk.loops.joined
+    if joined is None:
+        _take_in_one(chunk, nothing_within())
+    elif chunk.loops.is_compiled:
+        _take_agreed(chunk, joined)
+    else:
+        take_joined(chunk, joined)
+
+
+def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
+    """Steps in one loop, which calls those whose outputs are held."""
+    loops, times, states, start = chunk.loops, chunk.times.tolist(), chunk.rows.state, chunk.run.start.x
+
+    def call(k: int) -> None:
+        loops.call(times[k], states[k - 1] if k else start, chunk.last(k))
+        if agreement is not None:
+            agreement.hold(k)
+
+    answering, solved, due = Answering(call), np.zeros(1, dtype=np.int64), loops.due(chunk.times[:-1])
+    asked: Any = None
+    if loops.are_called_compiled:
+        from ...control.agreement import CompiledCalls
+
+        loops.begin_calls()
+        asked = CompiledCalls(loops.feedback, chunk.times, (start, states), loops.held)
+        asked.due[:] = due
+    address, data = (answering.address, 0) if asked is None else (asked.address, asked.data)
+    calls = Calls(address, data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
+    try:
+        chunk.blocks.compiled.take(chunk.own_inputs(), 1, 0, rows=chunk.rows, solved=solved, calls=calls)
+    finally:
+        chunk.done = int(solved[0])
+    if asked is not None:
+        loops.end_calls(asked.calls())
+        if chunk.done < len(due) and (asked.due[chunk.done] == 1).any():
+            call(chunk.done)  # which says what is wrong with an answer
+    if answering.error is not None:
+        raise answering.error
+    chunk.failed = chunk.done < len(chunk.times) - 1 and not chunk.blocks.compiled.leaves_list
+
+
+def _take_agreed(chunk: Chunk, joined: Joined) -> None:
+    """The same, with what acts within the steps in compiled code, too."""
+    from ...control.agreement import CompiledAgreement
+
+    start, states, ports = chunk.run.start, joined.states, chunk.loops.held.size
+    try:
+        agreement = CompiledAgreement(joined, chunk.times, start.x, ports)
+    except ValueError:  # some time of the chunk has no value: the steps by themselves say what is wrong
+        take_joined(chunk, joined)
+        return
+    try:
+        _take_in_one(chunk, chunk.blocks.compiled.within(agreement), agreement)
+    finally:
+        k = chunk.done
+        agreement.commit(k)
+        chunk.held[:k] += agreement.held(k)
+        chunk.agreed, error = agreement.booked(states, k)
+        energies, accounts = np.vstack([start.energy, chunk.rows.energy[:k]]), chunk.blocks.accounts
+        chunk.rows.audit[:k, 0] = abs(accounts.balances(energies, chunk.rows.flow[:k]) + error)

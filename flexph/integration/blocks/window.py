@@ -1,0 +1,34 @@
+"""What time prescribes over one step of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...numerics.arrays import Array
+
+
+class Window:
+    """What a table holds of one of its steps, under more inputs that are the same at all its times.
+
+    It is written over for each step: that takes a third of the time of new arrays.
+    """
+
+    def __init__(self, table: Any, spans: Mapping[str, tuple[int, int]]) -> None:
+        varying = {name: span for name, span in spans.items() if name == "inputs" or len(getattr(table, name)) > 1}
+        own = {name: getattr(table, name)[: span[1]].copy() for name, span in varying.items()}
+        self._table = table._replace(**own)
+        self._inputs, self._given = self._table.inputs, table.inputs
+        self._points = spans["inputs"][0] if len(table.inputs) > 1 else 0
+        del varying["inputs"]
+        self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
+
+    def at(self, k: int, inputs: Array) -> Any:
+        """The table of the k-th step."""
+        for own, given, step, rows in self._rows:
+            own[:] = given[k * step : k * step + rows]
+        first = k * self._points
+        np.add(self._given[first : first + (self._points or 1)], inputs, out=self._inputs)
+        return self._table

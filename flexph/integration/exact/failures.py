@@ -1,0 +1,33 @@
+"""What is said of a run of a mechanism whose step fails: which one it was, why, and what to do."""
+
+from __future__ import annotations
+
+from ...numerics.step_failed import MotionEnded, StepFailed
+from ..times.loop import Run
+from ..times.step_size import StepControlFailed
+
+
+def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
+    """Which step could not be solved or to what the motion came, why, and what to do."""
+    t0, t1 = span
+    if isinstance(error, MotionEnded):
+        return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
+    return (
+        f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
+        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
+        "the drives, loads and inputs of controllers at this time, and look for a singular pose or redundant joints"
+    )
+
+
+def explain(run: Run, error: StepFailed, span: tuple[float, float]) -> str:
+    """What is said of a run that a step ended which could not be solved."""
+    return f"{explain_step(error, span)}. {run.count} steps before it are finished and kept in .solution"
+
+
+def explain_control(run: Run, error: StepControlFailed) -> str:
+    """What is said of a run whose steps became too small."""
+    return (
+        f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
+        "another, else look for a singular pose or raise the tolerance. "
+        f"{run.count} steps before it are finished and kept in .solution"
+    )
