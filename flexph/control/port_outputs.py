@@ -10,7 +10,8 @@ from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import Ground
 from ..kernels.arrays import Arrays
 from ..kernels.loads.faces import face_outputs
-from ..kernels.state import Configuration, node_arms, node_velocities
+from ..kernels.rates.on_curves import all_at_state, all_over_step, curve_inputs
+from ..kernels.state import Configuration, derive, node_arms, node_velocities, product_changes
 from ..kernels.step import mean_places
 from ..kernels.values import Means
 from ..mechanisms.model.accounts import input_outputs
@@ -36,7 +37,7 @@ class PortOutputs:
         self.slices = self._part.network.input_slices
         self._arrays: Arrays = self._part.network.arrays
         a = self._arrays
-        on_nodes = a.faces is not None or abs(a.input_node).sum() > 0.0
+        on_nodes = a.faces is not None or a.curves or abs(a.input_node).sum() > 0.0
         self._rows = None if a.dim == 3 or on_nodes else self._constant()
 
     def _constant(self) -> Array:
@@ -67,6 +68,11 @@ class PortOutputs:
             outputs[a.follow_input] = turned
         if a.faces is not None:
             outputs += face_outputs(a.faces, mean_places(a, c0, c1.r, lever), speed, outputs.size)
+        if a.curves:
+            (v0, p0), (v1, p1) = ((d.vector, d.product) for d in (derive(a, c0), derive(a, c1)))
+            along = all_over_step(a.curves, all_at_state(a.curves, p0), p0, p1)
+            change = product_changes(a, a.incidence @ speed, 0.5 * (v0 + v1))
+            outputs += change @ curve_inputs(a.curves, along, (change.size, outputs.size))
         return outputs
 
 

@@ -183,6 +183,11 @@ def _drive(port: Connection, given: Motion) -> Connection:
     assert element is not None
     if element.kind in ("load", "face"):
         raise ValueError(f"{told}: a distributed load has no motion; take the port of a torque or a force")
+    if element.kind == "along":
+        raise ValueError(
+            f"{told}: write point_on_curve(..., place=function of time) in place of its motor: the multiplier "
+            f"'{port.name}: along' of a run is the force of a motor that moves it so"
+        )
     ports = (element.port, GROUND if element.against is None else element.against)
     if isinstance(given, Connection):
         if given.kind != "drive" or given.ports != ports:

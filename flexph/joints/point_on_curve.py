@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
-from .rows.connection import Connection, Form, PortName, Row
+from .rows.connection import Connection, Form, Input, PortName, Row
 from .rows.directions import axis
 from .rows.friction import CoulombFriction
-from .rows.laws import CurveShape, PointOnCurve
+from .rows.laws import CurveShape, PlaceOnCurve, PointOnCurve
 from .rows.resistance import friction_of_sliding, resists_along_curve
 from .rows.signs import Solid
 from .rows.vectors import GROUND, Ground, Product, along, between
@@ -27,6 +27,9 @@ def point_on_curve(
     degree: int = 1,
     at: Sequence[float] | None = None,
     friction: Relation | CoulombFriction | None = None,
+    motor: bool = False,
+    place: Callable[[float], float] | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A port slides on a curve through ports of a body, which moves and bends with it: 0 = n·(P − p(s)) for n ⟂ dp/ds.
 
@@ -50,11 +53,22 @@ def point_on_curve(
     friction : Relation or CoulombFriction, optional
         Force [N] against the velocity [m/s] along the curve, or dry friction in proportion to the force across it
         (:class:`flexph.CoulombFriction`).
+    motor : bool
+        Whether the joint is an external port, too: its input (1,) is a force F on the port along the curve, towards
+        larger s, and as much against it on the body of the curve. Its output is ds/dt, of which
+        :class:`flexph.sensors.place_on_curve` is the place, and F ds/dt its power: with places in metres along the
+        undeformed body F is in newtons, whatever that stretches by.
+    place : function of time, optional
+        The place s(t), prescribed: the drive of the joint. Its multiplier ``NAME: along`` is the force of a motor that
+        keeps to it, and does the work of the drive.
+    name : str, optional
+        Name of the joint and of its external port; by default its kind and its ports.
 
     Returns
     -------
     Connection
-        The joint, for :func:`flexph.connect`, of d − 1 constraints; its multipliers are forces across the curve [N].
+        The joint, for :func:`flexph.connect`, of d − 1 constraints, with a ``place`` d; its multipliers are forces
+        across the curve [N].
         Runs are by ``Exact`` and its kin, without compiled loops, and end where the port leaves the curve, or passes a
         kink of more than 0.1 rad between two pieces.
 
@@ -62,7 +76,7 @@ def point_on_curve(
     ------
     ValueError
         For numbers of ports that do not fit the degree, ports of several bodies or given twice, places that do not
-        ascend.
+        ascend, and for a motor where the place is prescribed.
 
     Examples
     --------
@@ -85,6 +99,8 @@ def point_on_curve(
     """
     degree = check.count("degree", degree)
     count = len(curve)
+    if motor and place is not None:
+        raise ValueError("motor and place do not go together: what is prescribed moves whatever a motor does")
     if count < 2 or (count - 1) % degree:
         raise ValueError(
             f"curve must have {degree} ports for each piece and one more, as degree={degree}, got {count} ports"
@@ -109,8 +125,10 @@ def point_on_curve(
         products = tuple(tuple(Product(along(frame, axis(j, dim)), gap) for gap in gaps) for j in range(dim))
         shape = CurveShape(products, tuple(places.tolist()), degree)
         names = ["across"] if dim == 2 else ["across 1", "across 2"]
-        rows = tuple(Row(name, PointOnCurve(shape, i)) for i, name in enumerate(names))
+        rows = tuple(Row(own, PointOnCurve(shape, i)) for i, own in enumerate(names))
+        driven = () if place is None else (Row("along", PlaceOnCurve(shape, len(rows), place)),)
         slips, bearing = resists_along_curve(resists, pressing=len(rows))
-        return Form(rows, signs=(Solid("sleeve", port, axes=frame),), slips=slips, bearing=bearing)
+        return Form((*rows, *driven), signs=(Solid("sleeve", port, axes=frame),), slips=slips, bearing=bearing)
 
-    return Connection("point_on_curve", (port, first), make)
+    pushed = Input("along", port, against=None if isinstance(first, Ground) else first) if motor else None
+    return Connection("point_on_curve", (port, first), make, input=pushed, label=name)

@@ -13,9 +13,9 @@ from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
 from .gradient import block_diagonal, is_sparse, node_rows, product_matrix, section_rows, spin_block, world_spin_levers
 from .loads.faces import face_matrix
-from .rates.on_curves import all_at_state
+from .rates.on_curves import all_at_state, curve_inputs
 from .springs import resistances
-from .state import Configuration, Derived, coupled, inertia_products, momenta, rotational_inertia
+from .state import Configuration, Derived, coupled, inertia_products, momenta, products, rotational_inertia
 from .step import world_loads
 from .strains import gradient, strain_stresses
 from .strains import rows as gradient_rows
@@ -208,6 +208,11 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
     count = a.input_node.shape[1]
     world = np.array([world_loads(a, arm, u) for u in np.eye(count)]).reshape(count, count)
     columns = columns @ sparse.csr_array(world.T)
+    if any(curve.input >= 0 for curve in a.curves):
+        vector = a.incidence @ place + a.vector_fixed
+        product = products(a, vector)
+        along = curve_inputs(a.curves, all_at_state(a.curves, product), (product.size, count))
+        columns = columns + sparse.csr_array(product_matrix(a, R, arm, vector)).T @ sparse.csr_array(along)
     return sparse.csr_array(columns if a.faces is None else columns + nodes.T @ face_matrix(a.faces, place, count))
 
 

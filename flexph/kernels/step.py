@@ -106,7 +106,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     on_product = _product_forces(a, lam, s, measured)
     add_rolling(a, lam, gain, on_product)
     on_curves = all_over_step(a.curves, known.on_curves, known.product, product)
-    add_curve_forces(a.curves, on_curves, lam, on_product)
+    add_curve_forces(a.curves, on_curves, (lam, s.inputs), on_product)
     slips = by_bearing = None
     places = tuple(zip(a.curves, on_curves, strict=True))
     if a.bearings.number:

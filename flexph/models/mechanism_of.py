@@ -18,8 +18,8 @@ from flexph.numerics.rotations import spins
 
 from .reading.problems import nearest
 from .schema.contacts import SHAPES
-from .schema.elements import Drive
 from .schema.entry import Builder
+from .schema.functions import Driven
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
 ENDS = (
@@ -69,7 +69,7 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
 def check_motions(document: Any, builder: Builder, time: float) -> None:
     """Raise Misfit for a drive whose function has no value at a time [s], where a run begins."""
     for i, entry in enumerate(document.connections):
-        if isinstance(entry, Drive):
+        if isinstance(entry, Driven):
             entry.check_at(time, builder.at("connections", i))
 
 

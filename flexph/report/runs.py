@@ -70,7 +70,7 @@ def _model(run: Solution) -> list[Block]:
     connections = Table(
         ("connection", "constraints"),
         [
-            (c.name, ", ".join(row.name for row in c.rows) or ("external port" if c.input else "force element"))
+            (c.name, ", ".join([*(r.name for r in c.rows), *["external port"] * bool(c.input)]) or "force element")
             for c in mechanism.connections
         ],
     )

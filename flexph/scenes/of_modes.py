@@ -115,7 +115,7 @@ def _parts_of_mode(around: Rows, swing: Array, extent: float) -> list[Part]:
     moved = [part.points[1] - part.points[2] for part in bodies]
     largest = max([float(np.linalg.norm(own, axis=1).max()) for own in moved], default=0.0) or 1.0
     swung = [_swung(part, own / largest, swing) for part, own in zip(bodies, moved, strict=True)]
-    shown = [c for c in mechanism.connections if c.input is None]
+    shown = [c for c in mechanism.connections if c.rows or c.input is None]
     places = [_Swinging(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
     joints = [connection_part(at, c, size) for at, c in zip(places, shown, strict=True)]
     return [*swung, *(replace(j, deformation=j.points - j.points[:1]) for j in joints)]  # at rest where they start

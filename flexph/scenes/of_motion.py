@@ -104,7 +104,7 @@ def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
     mechanism = motion.mechanism
     size = SIGN * extent_of(motion)
     bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
-    shown = [c for c in mechanism.connections if c.input is None]
+    shown = [c for c in mechanism.connections if c.rows or c.input is None]
     joints = [connection_part(PortPlaces(motion, len(times), c.ports[0]), c, size) for c in shown]
     ground = ground_parts(motion, len(times), size)
     return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)

@@ -300,7 +300,7 @@ def _joints() -> dict[str, Call]:
         "planar": pair | {"normal": axis, "second_normal": axis},
         "prismatic": {"port": "a.tip", "rail": "b.root", "direction": axis, "friction": friction},
         "point_on_curve": {"port": "a.tip", "curve": ["b.root", "b.tip"], "degree": 1, "at": (0.0, 1.0),
-                           "friction": None},
+                           "friction": None, "motor": True, "place": None, "name": "trolley"},
         "revolute": pair | {"axis": axis, "second_axis": axis, "friction": friction},
         "rolling_disc": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis},
         "slider": {"port": "a.tip", "rail": GROUND, "direction": (1.0, 0.0), "turning": True, "friction": friction},

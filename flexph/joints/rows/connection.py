@@ -70,7 +70,7 @@ class Input:
     """An external port: ``force``, ``torque``, ``load`` or ``face`` (per length, area or volume, on a load port).
 
     World axes, or those of the section at the port where it ``follows``; of a ``face`` those of this. A torque
-    acts with the opposite sign on the section at the port ``against``.
+    acts with the opposite sign on the section at the port ``against``, a force ``along`` a curve on the curve there.
     """
 
     kind: str

@@ -280,4 +280,24 @@ class PointOnCurve(_Law):
         return np.zeros((0, *products.shape[1:]))
 
 
+@dataclass(frozen=True)
+class PlaceOnCurve(PointOnCurve):
+    """``0 = s − s(t)``, s the place of a point on its curve, which is prescribed."""
+
+    value: TimeFunction
+    shape = (1,)
+
+    def measure(self, products: Array) -> Array:
+        """The value at a pose: none that is known without the curve."""
+        return np.full((1, *products.shape[1:]), np.nan)
+
+    def offset(self, value: Array) -> Any:
+        """κ of the value."""
+        return value[0]
+
+    def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
+        """Rates of c and κ for a rate of the value."""
+        return np.zeros((0, *value.shape[1:])), rate[0]
+
+
 Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve

@@ -179,7 +179,8 @@ def product_tangent(a: Arrays, at: Point) -> Any:
         stiffened += slip_tangent(a.slips, at.trial.slid, at.h, (at.known.product, at.trial.product), places)
     if a.curves:
         means = 0.5 * (at.known.product + at.trial.product)
-        add_curve_stiffness(a.curves, at.trial.on_curves, at.trial.lam, means, stiffened)
+        acting = at.trial.lam, at.schedule.inputs
+        add_curve_stiffness(a.curves, at.trial.on_curves, acting, means=means, form=stiffened)
     return kept(a, stiffened)
 
 

@@ -28,7 +28,8 @@ class Curve(NamedTuple):
     """A point on a curve: the constraint rows (d − 1,), the products Π (d, K), and the polynomials of the pieces.
 
     Piece e goes from ``knots[e]`` to the next one and has the points ``first[e]``, … with the powers of s − knots[e]
-    in ``powers[e]`` (degree + 1 points, degree + 1 powers).
+    in ``powers[e]`` (degree + 1 points, degree + 1 powers). Where the place is ``driven``, a last row is that of s;
+    ``input`` is the number of the input that pushes along the curve, or −1.
     """
 
     rows: Index
@@ -36,6 +37,8 @@ class Curve(NamedTuple):
     knots: Array
     first: Index
     powers: Array
+    driven: bool = False
+    input: int = -1
 
     @property
     def points(self) -> int:

@@ -10,7 +10,8 @@ Over a step from s₀ to s₁ with the mean coefficients c̄ and C = Δc/Δs, ex
     ΔV = Σ_k c̄_k ΔΠ_k + τ Δs,    τ = Σ_k C_k Π̄_k,
 
 so forces Σ_i λ_i n̄_i c̄_k on Π_k with n̄_i ⟂ τ do no work on the way of a point that stays on the curve, at any step
-size. Products keep both momenta.
+size. Products keep both momenta. There Δs = b·Σ_k c̄_k ΔΠ_k with b = −τ/|τ|²: forces F b c̄_k on Π_k do the work F Δs,
+those of a motor along the curve, or of the multiplier of a place that is prescribed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from .curves import Curve
 class OnCurve(NamedTuple):
     """A point on a curve over a step: places s, c̄, c₁, C, n̄ (d − 1, d), what it misses at the end, and slopes.
 
-    ``resting`` (d − 1, d) are n at the start; ``way`` is τ, ``moved`` ∂s₁/∂Π (d, K).
+    ``resting`` (d − 1, d) are n at the start; ``way`` is τ, ``moved`` ∂s₁/∂Π (d, K). Where the place is ``driven``, its
+    row is the last one.
     """
 
     places: tuple[float, float]
@@ -39,12 +41,31 @@ class OnCurve(NamedTuple):
     apart: Array
     tangent: Array
     moved: Array
+    driven: bool
 
     @property
     def gain(self) -> Array:
-        """Forces on the products for unit multipliers, (d − 1, d, K)."""
-        own: Array = self.normals[:, :, None] * self.mean
+        """Forces on the products for unit multipliers, (rows, d, K)."""
+        rows = np.vstack([self.normals, self.going]) if self.driven else self.normals
+        own: Array = rows[:, :, None] * self.mean
         return own
+
+    @property
+    def going(self) -> Array:
+        """b (d,): the place goes on by b·Σ c̄ ΔΠ."""
+        going: Array = -self.way / (self.way @ self.way)
+        return going
+
+    @property
+    def thrust(self) -> Array:
+        """Forces on the products of a unit force along the curve, (d, K)."""
+        return np.multiply.outer(self.going, self.mean)
+
+    @property
+    def missed(self) -> Array:
+        """How far the point is from the curve at the end, and where along it, if driven, (rows,)."""
+        own: Array = self.normals @ self.apart
+        return np.append(own, self.places[1]) if self.driven else own
 
     @property
     def along(self) -> Array:
@@ -69,7 +90,7 @@ def on_curve(curve: Curve, before: Array, after: Array, *, known: float | None =
     curved = tangent @ tangent + apart @ (end @ curve.shapes(s1, 2))
     moved = -(tangent[:, None] * c1 + apart[:, None] * slope) / (curved if curved > 0.0 else tangent @ tangent)
     normals = resting - (resting @ along)[:, None] * along
-    return OnCurve((s0, s1), 0.5 * (c0 + c1), c1, chord, normals, resting, way, apart, tangent, moved)
+    return OnCurve((s0, s1), 0.5 * (c0 + c1), c1, chord, normals, resting, way, apart, tangent, moved, curve.driven)
 
 
 def _normals(tangent: Array) -> Array:
@@ -96,17 +117,31 @@ def all_over_step(
     return tuple(on_curve(curve, before, after, known=s) for curve, s in zip(curves, starts, strict=True))
 
 
-def add_curve_forces(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], lam: Array, on_product: Array) -> None:
-    """Add the forces of the multipliers λ (g,) to those on products (in place)."""
+def add_curve_forces(
+    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
+) -> None:
+    """Add the forces of the multipliers λ (g,) and of the inputs (i,) to those on products (in place)."""
+    lam, inputs = acting
     for curve, at in zip(curves, own, strict=True):
         np.add.at(on_product, curve.products, np.einsum("i,ijk->jk", lam[curve.rows], at.gain))
+        if curve.input >= 0:
+            np.add.at(on_product, curve.products, inputs[curve.input] * at.thrust)
+
+
+def curve_inputs(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tuple[int, int]) -> Array:
+    """Forces on products for unit inputs along curves, (p, i)."""
+    columns = np.zeros(shape)
+    for curve, at in zip(curves, own, strict=True):
+        if curve.input >= 0:
+            np.add.at(columns[:, curve.input], curve.products, at.thrust)
+    return columns
 
 
 def curve_gaps(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], count: int) -> Array:
-    """How far the points are from their curves at the end of a step, (g,); zero of other rows."""
+    """How far the points are from their curves at the end of a step, and places of driven ones, (g,); else zero."""
     gaps = np.zeros(count)
     for curve, at in zip(curves, own, strict=True):
-        gaps[curve.rows] = at.normals @ at.apart
+        gaps[curve.rows] = at.missed
     return gaps
 
 
@@ -131,18 +166,27 @@ def curve_weights(
         if means is not None:
             turning = [_turning(at, normal).T @ at.apart for normal in at.resting]
             slope -= _way_slopes(curve, at, np.array(turning), means)
+        slope, gain = np.concatenate([slope, at.moved[None]]) if at.driven else slope, at.gain
         for i, row in enumerate(curve.rows):
-            np.add.at(mean[row], curve.products, at.gain[i])
+            np.add.at(mean[row], curve.products, gain[i])
             np.add.at(last[row], curve.products, slope[i])
     return mean, last
 
 
 def add_curve_stiffness(
-    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], lam: Array, means: Array, form: Array
+    curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], *, means: Array, form: Array
 ) -> None:
-    """Add ∂(force on products)/∂(products at the end) to a form (p, p), in place; ``means`` are the mean products."""
+    """Add ∂(force on products)/∂(products at the end) to a form (p, p), in place; ``means`` are the mean products.
+
+    ``acting`` are the multipliers (g,) and the inputs (i,).
+    """
+    lam, inputs = acting
     for curve, at in zip(curves, own, strict=True):
-        push, turning = lam[curve.rows] @ at.normals, _turning(at, lam[curve.rows] @ at.resting)
+        across = lam[curve.rows[: len(at.normals)]]
+        push, turning = across @ at.normals, _turning(at, across @ at.resting)
+        if at.driven or curve.input >= 0:
+            along = lam[curve.rows[-1]] if at.driven else inputs[curve.input]
+            push, turning = push + along * at.going, turning + along * _reversing(at)
         slope = curve.shapes(at.places[1], 1)
         change = np.einsum("jk,lm->jklm", 0.5 * push[:, None] * slope, at.moved)
         change -= np.einsum("jlm,k->jklm", _way_slopes(curve, at, turning, means), at.mean)
@@ -167,6 +211,13 @@ def _turning(at: OnCurve, vector: Array) -> Array:
     across = np.eye(along.size) - np.outer(along, along)
     turning: Array = ((along @ vector) * across + np.outer(along, across @ vector)) / size
     return turning
+
+
+def _reversing(at: OnCurve) -> Array:
+    """A with δb = −A δτ, (d, d)."""
+    square = float(at.way @ at.way)
+    reversing: Array = (np.eye(at.way.size) - 2.0 * np.outer(at.way, at.way) / square) / square
+    return reversing
 
 
 def _way_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:

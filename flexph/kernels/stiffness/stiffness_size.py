@@ -94,7 +94,7 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
     size = on_vectors(a, _on_products(a, d, forces), pulled)
     if not (a.rolling.row.size or a.curves):
         return size
-    weighed = abs(weighed_stiffness(a, d, forces.multipliers))
+    weighed = abs(weighed_stiffness(a, d, forces))
     return size + moved.T @ (weighed + weighed.T) @ moved
 
 

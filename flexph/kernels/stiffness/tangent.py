@@ -204,17 +204,18 @@ def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
         loads = loads + on_vectors(a, on_product, pulled)
     if a.rolling.row.size or a.curves:
         moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
-        loads = loads + moved.T @ weighed_stiffness(a, d, forces.multipliers) @ moved
+        loads = loads + moved.T @ weighed_stiffness(a, d, forces) @ moved
     return loads + _turning_loads(a, c, d, forces)
 
 
-def weighed_stiffness(a: Arrays, d: Derived, lam: Array) -> Any:
-    """∂(force on products)/∂(products) of multipliers whose weights change with the pose, sparse (p, p).
+def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
+    """∂(force on products)/∂(products) of multipliers and inputs whose weights change with the pose, sparse (p, p).
 
     Over a step these are means, which change by half as much with its end.
     """
-    form = stiffness(a, lam, d.product, d.product)
-    add_curve_stiffness(a.curves, d.on_curves, lam, d.product, form)
+    form = stiffness(a, forces.multipliers, d.product, d.product)
+    acting = forces.multipliers, forces.inputs
+    add_curve_stiffness(a.curves, d.on_curves, acting, means=d.product, form=form)
     return sparse.csr_array(2.0 * form)
 
 

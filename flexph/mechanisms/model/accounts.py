@@ -17,6 +17,7 @@ from ...kernels.contacts.laws import stored
 from ...kernels.contacts.rubbing import anchored
 from ...kernels.decay import lost
 from ...kernels.loads.faces import face_outputs
+from ...kernels.rates.on_curves import curve_inputs, curve_sums
 from ...kernels.rates.slips import lost_to_slips
 from ...kernels.resolution import coordinate_size
 from ...kernels.rolling import rates
@@ -157,7 +158,9 @@ class Accounts:
         if t.gain.size:
             turned = h * turned_spins(start.R, x.omega)
             by_row = by_row + x.lam * rates(a.rolling, t.gain, done, turned)
-        by_input = self._input_work(step, x, t, moved) if self._inputs else _NOTHING
+        if a.curves:
+            by_row = by_row + x.lam * curve_sums(a.curves, t.on_curves, done, x.lam.size)
+        by_input = self._input_work(step, x, t, (moved, done)) if self._inputs else _NOTHING
         by_loss = self._dissipation(step, x, t) if self.loses else _NOTHING
         if s.decay is not None:
             by_loss = np.append(by_loss, lost(a, step, t.end, x))
@@ -243,13 +246,15 @@ class Accounts:
         """The same of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
         return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
 
-    def _input_work(self, step: Step, x: Means, t: Trial, moved: Array) -> Array:
-        """Of each input, from the increments of the nodes."""
-        start, _, h, _ = step
-        outputs = input_outputs(self.arrays, h, x, (t.inverse, moved))
-        if self.arrays.faces is not None:
-            mean = mean_places(self.arrays, start, t.end.r, t.lever)
-            outputs = outputs + face_outputs(self.arrays.faces, mean, moved, outputs.size)
+    def _input_work(self, step: Step, x: Means, t: Trial, moved: tuple[Array, Array]) -> Array:
+        """Of each input, from the increments of nodes and products."""
+        (start, _, h, _), (nodes, products), a = step, moved, self.arrays
+        outputs = input_outputs(a, h, x, (t.inverse, nodes))
+        if a.faces is not None:
+            mean = mean_places(a, start, t.end.r, t.lever)
+            outputs = outputs + face_outputs(a.faces, mean, nodes, outputs.size)
+        if a.curves:
+            outputs = outputs + products @ curve_inputs(a.curves, t.on_curves, (products.size, outputs.size))
         return outputs * t.loads
 
     def _dissipation(self, step: Step, x: Means, t: Trial) -> Array:

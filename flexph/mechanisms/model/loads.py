@@ -146,6 +146,8 @@ def load_arrays(
             if c.input.against is not None:
                 torques.append((at, -1.0, *_section(c.input.against, bodies, start)))
             count = spins(dim)
+        elif c.input.kind == "along":
+            count = 1  # of a curve, which has its place in the arrays of curves
         else:
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))

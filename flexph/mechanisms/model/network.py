@@ -13,7 +13,7 @@ from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port, frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.laws import Contact, CurveShape, PointOnCurve
+from ...joints.rows.laws import Contact, CurveShape, PlaceOnCurve, PointOnCurve
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Arrays, Rolling, Springs, prepared
 from ...kernels.constraint_sizes import constraint_measures
@@ -127,7 +127,7 @@ def build_network(
         slips=slips,
         bearings=_bearings(connections, dim),
         faces=face_arrays(bodies, connections, slices, places),
-        curves=curves,
+        curves=_pushed(curves, connections, slices),
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
@@ -230,11 +230,20 @@ def _curves(connections: Sequence[Connection], numbering: _Numbering) -> tuple[C
     for i, row in enumerate(row for c in connections for row in c.rows):
         if isinstance(row.law, PointOnCurve):
             rows.setdefault(row.law.curve, []).append(i)
+    driven = {row.law.curve for c in connections for row in c.rows if isinstance(row.law, PlaceOnCurve)}
     numbered = [(own, np.array([[numbering.product(p) for p in one] for one in c.products])) for c, own in rows.items()]
     return tuple(
-        Curve(np.array(own), products, *pieces(np.array(curve.at), curve.degree))
+        Curve(np.array(own), products, *pieces(np.array(curve.at), curve.degree), driven=curve in driven)
         for curve, (own, products) in zip(rows, numbered, strict=True)
     )
+
+
+def _pushed(
+    curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
+) -> tuple[Curve, ...]:
+    """Curves with the inputs that push along them."""
+    inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
+    return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 
 
 def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody]) -> int:

@@ -55,7 +55,7 @@ class Problem(NamedTuple):
         if a.rolling.row.size or a.curves:
             d = derive(a, c)
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
-            add_curve_forces(a.curves, d.on_curves, lam, on_product)
+            add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
         return Forces(on_product, spring_forces(self.mechanism, c, self.table, self.time), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:

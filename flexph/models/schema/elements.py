@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from flexph import joints as make
 
 from .contacts import CONTACTS
-from .entry import Builder, Entry, one_of
+from .entry import Entry, one_of
 from .fields import Angle, Direction, End, Length, Matrix, Name, Point, Port, Stiffness, Torsional, by_shape
 from .functions import (
     EACH,
     AngleFunction,
+    Driven,
     LengthFunction,
     PlaceFunction,
     Turned,
-    as_function,
     damping,
-    refuse_undefined,
 )
 from .joints import JOINTS
 from .rotations import RotationValue
@@ -36,10 +35,11 @@ class RotationDrive(Entry):
     angle: AngleFunction
 
 
-class Drive(Entry):
+class Drive(Driven):
     """One motion as a function of time."""
 
     makes: ClassVar = staticmethod(make.drive)
+    motions: ClassVar = ("angle", "displacement", "position", "rotation")
     kind: Literal["drive"]
     port: Port
     reference: End = None
@@ -50,19 +50,6 @@ class Drive(Entry):
     axis: Direction = None
     second_axis: Direction = None
     direction: Direction = None
-
-    def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Motions are functions of time, constants too."""
-        given = super().arguments(builder)
-        motions = {name: as_function(given[name]) for name in ("angle", "displacement", "position") if name in given}
-        return given | motions
-
-    def check_at(self, time: float, builder: Builder) -> None:
-        """Raise Misfit where a motion has no value at a time [s]."""
-        for name, motion in self.arguments(builder).items():
-            if callable(motion):
-                with builder.at(name).refusals():
-                    refuse_undefined(motion, time)
 
 
 class SpringDamper(Entry):

@@ -124,6 +124,25 @@ def refuse_undefined(function: Any, time: float) -> None:
         raise ValueError(f"the function{told} is not finite at t = {time:.6g} s, the start")
 
 
+class Driven(Entry):
+    """An entry with ``motions``, fields that are functions of time, constants too."""
+
+    motions: ClassVar[tuple[str, ...]]
+
+    def arguments(self, builder: Builder) -> dict[str, Any]:
+        """Motions are functions of time."""
+        given = super().arguments(builder)
+        return given | {name: as_function(given[name]) for name in self.motions if name in given}
+
+    def check_at(self, time: float, builder: Builder) -> None:
+        """Raise Misfit where a motion has no value at a time [s]."""
+        given = self.arguments(builder)
+        for name in self.motions:
+            if name in given:
+                with builder.at(name).refusals():
+                    refuse_undefined(given[name], time)
+
+
 @dataclass(frozen=True)
 class Components:
     """A vector (k,) of functions of time."""

@@ -10,7 +10,7 @@ from flexph import joints as make
 
 from .entry import Entry
 from .fields import Angle, Direction, End, Ground, Length, Name, Number, Port
-from .functions import CoulombFriction, Friction, Relation
+from .functions import CoulombFriction, Driven, Friction, LengthFunction, Relation
 from .rotations import RotationValue
 
 
@@ -232,16 +232,20 @@ class SlippingWheel(Entry):
     name: Name = None
 
 
-class PointOnCurve(Entry):
+class PointOnCurve(Driven):
     """A port that slides along ports of a body, which bends."""
 
     makes: ClassVar = staticmethod(make.point_on_curve)
+    motions: ClassVar = ("place",)
     kind: Literal["point_on_curve"]
     port: Port
     curve: Annotated[list[End], Field(min_length=2)]
     degree: Annotated[int, Field(ge=1)] = None
     at: list[Number] = None
     friction: Friction = None
+    motor: bool = False
+    place: LengthFunction = None
+    name: Name = None
 
 
 JOINTS = (

@@ -12,6 +12,7 @@ import rigid
 from flexph import (
     GROUND,
     IntegrationError,
+    Simulator,
     connect,
     coulomb,
     drive,
@@ -20,13 +21,14 @@ from flexph import (
     force,
     hinge,
     integrate,
+    inverse_dynamics,
     point_on_curve,
     slider,
     viscous,
     weld,
 )
 from flexph.contacts import Plane, Rigid, contact
-from flexph.control import Sampled
+from flexph.control import Continuous, Sampled, port_spring
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.rates.curves import Curve, pieces
@@ -55,10 +57,10 @@ def axis_of(length, elements, **options):
     ]  # fmt: skip
 
 
-def bead(dim=3, material=SOFT, friction=None):
+def bead(dim=3, material=SOFT, **options):
     """A beam and a point on it, free; thrown, so that the point crosses the middle of the beam."""
     beam, axis = axis_of(1.0, 2, material=material, section=STRIP, dim=dim)
-    joint = point_on_curve("bead.point", axis, degree=3, friction=friction)
+    joint = point_on_curve("bead.point", axis, degree=3, **options)
     mechanism = connect({"beam": beam, "bead": rigid.point(0.3, dim)}, [joint])
     if dim == 2:
         pose = mechanism.assemble({"beam": (0.0, 0.0, 0.2)}, guess={"bead": (0.4, 0.1, 0.0)})
@@ -128,6 +130,96 @@ def test_places_on_curves_and_their_rates_are_read():
         rate(rate(place))
 
 
+def on_way(s):
+    """Place of a trolley that begins at 2.4 with about the speed of the bead, and stops and goes on."""
+    return lambda t: s + 5.0 * t + 0.1 * math.sin(30.0 * t)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("h", [0.004, 0.02])
+def test_a_motor_along_a_curve_and_the_place_that_it_keeps_to(dim, h):
+    """Balance, momenta and the place at round-off at any step; the force that the place needs moves it so by a motor.
+
+    Works are the force times the way along the curve, to round-off of each.
+    """
+    place = place_on_curve("trolley")
+    free, start = bead(dim, motor=True, name="trolley")
+    first = float(read_at(free, start, place))
+    driven, start = bead(dim, place=on_way(first), name="trolley")
+    run = integrate(driven, start, h * np.arange(7))
+    kept(run)
+    s = run.measured(place)
+    np.testing.assert_allclose(s, [on_way(first)(t) for t in run.times], rtol=1e-13)
+    force = run.stage_multipliers[:, -1]
+    np.testing.assert_allclose(run.ledger.work["trolley"], force * np.diff(s), rtol=1e-11)
+    np.testing.assert_allclose(
+        run.measured(rate(place))[0], 8.0, rtol=1e-10
+    )  # drives are differentiated by differences
+    pushed = lambda t: force[min(int(t / h), 5)]  # noqa: E731
+    begin = replace(start, multipliers=start.multipliers[:-1])
+    again = integrate(free, begin, run.times, inputs={"trolley": pushed})
+    kept(again)
+    np.testing.assert_allclose(again.states, run.states, atol=1e-10 * abs(run.states).max())
+    np.testing.assert_allclose(again.ledger.work["trolley"], force * np.diff(s), rtol=1e-8)
+
+
+def test_a_servo_holds_a_trolley_on_a_beam():
+    """A passive controller at the port: of it and the mechanism together the balance closes, and the momenta stay."""
+    place = place_on_curve("trolley")
+    mechanism, start = bead(2, motor=True, name="trolley")
+    servo = Continuous(system=port_spring(30.0, 0.4), ports={"spring": "trolley"})
+    run = integrate(mechanism, start, 0.01 * np.arange(8), controllers={"servo": servo})
+    kept(run)
+    s = run.measured(place)
+    assert s.max() - s[0] > 0.04
+    np.testing.assert_allclose(run.controls["trolley"][0, 0], -(15.0 + 40.0) * (s[1] - s[0]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_push_along_a_wire_has_a_potential(dim):
+    """y = κx²/2 under a constant F: at rest where m g κ x = F, small swings with ω² = g κ/(1 + κ²x²) about that."""
+    m, bend, x = 2.0, 1.3, 0.3
+    up = (0.0,) * (dim - 2)
+    wire = [GROUND.at(x, 0.5 * bend * x**2, *up) for x in (-1.0, 0.0, 1.0)]
+    joint = point_on_curve("bead.point", wire, degree=2, at=(-1.0, 0.0, 1.0), motor=True, name="push")
+    bowl = connect({"bead": rigid.point(m, dim)}, [joint], gravity=(0.0, -9.81, *up))
+    pose, inputs = bowl.assemble(guess={"bead": (0.2, 0.02, 0.0)}), {"push": m * 9.81 * bend * x}
+    rest = bowl.equilibrium(pose, inputs=inputs)
+    assert rest.x[:2] == pytest.approx([x, 0.5 * bend * x**2], abs=1e-12)
+    small = bowl.linearize(rest, inputs=inputs)
+    np.testing.assert_allclose(eigenfrequencies(small), np.sqrt(9.81 * bend / (1.0 + (bend * x) ** 2)), rtol=1e-12)
+    level = replace(bowl, gravity=0.0 * bowl.gravity).linearize(pose)
+    for system in (small, eliminate(level)):  # what a unit push does to the momentum along the wire, √(m (ds/dx)²) ẋ
+        E, B = dense(system.E), dense(system.B)
+        at = x if system is small else pose.centres[0, 0]
+        assert B[:, 0] @ np.linalg.solve(E, B[:, 0]) == pytest.approx(1.0 / (m * (1.0 + (bend * at) ** 2)))
+    start = bowl.consistent_state(pose, velocities={"bead": (0.5, 0.1, *up)})
+    simulator = Simulator(bowl, start, sensors={"rate": rate(place_on_curve("push"))})
+    simulator.advance(0.01, inputs)
+    assert simulator.outputs["push"][0] == pytest.approx(simulator.readings["rate"], rel=1e-13)
+    with pytest.raises(ValueError, match=r"motion of 'push': write point_on_curve\(..., place=function"):
+        inverse_dynamics(bowl, {"push": lambda t: 0.2 + t}, pose, (0.0, 0.1))
+    assert "point_on_curve" in bowl.describe() and "push: across" in bowl.describe(details=True)
+
+
+def test_reactions_of_a_place_that_is_driven_hold_a_mass_that_climbs():
+    """Up a slope at constant speed a mass is held by its weight, straight up."""
+    slope = [GROUND.at(0.0, 0.0), GROUND.at(4.0, 3.0)]
+    joint = point_on_curve("mass.point", slope, at=(0.0, 5.0), place=lambda t: 1.0 + 2.0 * t, name="lift")
+    hill = connect({"mass": rigid.point(2.0)}, [joint], gravity=(0.0, -9.81))
+    start = hill.consistent_state(hill.assemble(guess={"mass": (0.7, 0.7, 0.0)}))
+    run = integrate(hill, start, np.linspace(0.0, 1.0, 5))
+    np.testing.assert_allclose(run.position("mass.point")[-1], [2.4, 1.8], rtol=1e-13)
+    np.testing.assert_allclose(run.reaction("lift").force, np.outer(np.ones(4), [0.0, 2.0 * 9.81]), atol=1e-11)
+    np.testing.assert_allclose(run["lift: along"], 2.0 * 9.81 * 0.6, rtol=1e-12)
+    assert run.ledger.work["lift"].sum() == pytest.approx(2.0 * 9.81 * 1.2, rel=1e-12)
+
+
+def read_at(mechanism, state, quantity):
+    """What a quantity is at a state."""
+    return quantity.of_state(mechanism)(state.x)
+
+
 @pytest.mark.parametrize("friction", [None, coulomb(1.5, speed=0.05, viscous=0.7)])
 def test_a_curve_that_does_not_bend_is_a_rail(friction):
     """The same motion and the same reaction as those of a slider, and friction takes the same."""
@@ -150,15 +242,19 @@ def test_a_curve_that_does_not_bend_is_a_rail(friction):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("friction", [None, coulomb(0.4, speed=0.5, viscous=2.0)])
-def test_the_slopes_are_derivatives(dim, friction):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"friction": coulomb(0.4, speed=0.5, viscous=2.0)}, {"motor": True}, {"place": lambda t: 2.4 + 3.0 * t}],
+)
+def test_the_slopes_are_derivatives(dim, options):
     """The Jacobian of a step from a state off the curve, at a random iterate."""
-    mechanism, start = bead(dim, friction=friction)
+    mechanism, start = bead(dim, **options)
     rng, a, h = np.random.default_rng(dim), mechanism.network.arrays, 0.1
     off = 0.01 * rng.standard_normal(start.x.size)
     off[mechanism.layout.parts["beam.rotation"]] = 0.0
     c = configuration(mechanism, start.x + off)
-    step = Step(c, derive(a, c), h, schedule(TimeTable(mechanism, start.anchors), 0.0, h, np.zeros(0)))
+    push = np.full(len(mechanism.input_names), 2.0)
+    step = Step(c, derive(a, c), h, schedule(TimeTable(mechanism, start.anchors), 0.0, h, push))
     count = mechanism.layout.velocities
     y = rng.standard_normal(count + mechanism.layout.multipliers)
 
@@ -220,7 +316,7 @@ def test_the_matrix_of_the_constraints_gives_their_rates():
     [(Exact(), 2, None), (Exact4(), 4, None), (Exact(), 2, coulomb(3.0, speed=1.0, viscous=0.5))],
 )
 def test_steps_have_their_order(dim, method, order, friction):
-    mechanism, start = bead(dim, fem.Material(young=1e6, density=1000.0, poisson=0.3), friction)
+    mechanism, start = bead(dim, fem.Material(young=1e6, density=1000.0, poisson=0.3), friction=friction)
     ends = [
         integrate(mechanism, start, np.linspace(0.0, 0.02, count + 1), method=method).position("bead.point")[-1]
         for count in (10, 20, 40)
@@ -231,7 +327,8 @@ def test_steps_have_their_order(dim, method, order, friction):
 
 
 @pytest.mark.slow
-def test_a_load_that_crosses_a_bridge():
+@pytest.mark.parametrize("by", ["drive", "place"])
+def test_a_load_that_crosses_a_bridge(by):
     """A constant force that moves with a constant speed over a beam on two supports, in closed form (L. Frýba).
 
     w = Σ 2P/(μL) sin(nπx/L) (sin Ω_n t − Ω_n/ω_n sin ω_n t)/(ω_n² − Ω_n²), Ω_n = nπv/L.
@@ -239,8 +336,10 @@ def test_a_load_that_crosses_a_bridge():
     length, speed, push, steel = 10.0, 20.0, 1000.0, fem.Material(young=2.1e11, density=7850.0)
     beam, axis = axis_of(length, 4, material=steel, section=fem.Section(width=0.2, height=0.2))
     supports = [hinge("beam.root", GROUND.at(0.0, 0.0)), slider("beam.tip", GROUND.at(length, 0.0), turning=True)]
-    moving = drive("load.point", GROUND.at(0.0, 0.0), displacement=lambda t: speed * t, direction=(1.0, 0.0))
-    joints = [*supports, point_on_curve("load.point", axis, degree=3), moving, force("load.point", name="load")]
+    along = {"drive": None, "place": lambda t: speed * t}[by]  # over the ground, or over the beam
+    moving = [drive("load.point", GROUND.at(0.0, 0.0), displacement=lambda t: speed * t, direction=(1.0, 0.0))]
+    carriage = point_on_curve("load.point", axis, degree=3, at=np.linspace(0.0, length, 13), place=along)
+    joints = [*supports, carriage, force("load.point", name="load"), *(moving if by == "drive" else [])]
     bridge = connect({"beam": beam, "load": rigid.point(0.01)}, joints)
     start = bridge.consistent_state(bridge.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"load": (0.0, 0.0, 0.0)}))
     run = integrate(bridge, start, np.linspace(0.0, 0.48, 193), inputs={"load": (0.0, -push)})
@@ -315,6 +414,7 @@ def test_a_point_beyond_the_end_cannot_start():
         ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),
         ({"curve": ["b.root", "b.tip"], "degree": 1.0}, "degree must be a whole number, got 1.0"),
+        ({"curve": ["b.root", "b.tip"], "motor": True, "place": abs}, "motor and place do not go together"),
     ],
 )
 def test_bad_curves_are_refused(arguments, message):

@@ -283,6 +283,15 @@ CONNECTIONS = [
             A, [GROUND.at(0.0, 0.0, 0.0), GROUND.at(1.0, 0.0, 0.0)], at=[0.0, 2.0], friction=viscous(2.0)
         ),
     ),
+    (
+        "kind: point_on_curve, port: a.centre, curve: [{ground: [0, 0, 0]}, {ground: [1, 0, 0]}], motor: true, "
+        "name: trolley",
+        joints.point_on_curve(A, [GROUND.at(0.0, 0.0, 0.0), GROUND.at(1.0, 0.0, 0.0)], motor=True, name="trolley"),
+    ),
+    (
+        "kind: point_on_curve, port: a.centre, curve: [{ground: [0, 0, 0]}, {ground: [1, 0, 0]}], place: 0.1 + 2*t",
+        joints.point_on_curve(A, [GROUND.at(0.0, 0.0, 0.0), GROUND.at(1.0, 0.0, 0.0)], place=lambda t: 0.1 + 2.0 * t),
+    ),
     ("kind: screw, PAIR, lead: 5 mm, axis: [0, 0, 1]", joints.screw(A, B, lead=0.005, axis=Z)),
     (
         "kind: spring_damper, PAIR, stiffness: 2 kN/m, damping: {kind: quadratic, coefficient: 3}",
