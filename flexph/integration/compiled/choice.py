@@ -72,7 +72,8 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     if sum(rigid) > LISTED:
         return "a group of so many rigid contacts is not"
     strikes_in_steps = isinstance(method, Exact) and method.contact == "steps"
-    return "a rigid contact in steps is not" if strikes_in_steps and _is_rigid(mechanism) else None
+    told = "a rigid contact in steps is not, but for the impulses of its impacts"
+    return told if strikes_in_steps and _is_rigid(mechanism) else None
 
 
 def _is_rigid(mechanism: Model) -> bool:

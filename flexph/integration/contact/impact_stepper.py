@@ -12,7 +12,7 @@ from ...numerics.arrays import Array
 from ..exact.step import StepStart
 from .part_stepper import PartStepper
 from .parts import Part
-from .strikes import MOST, RESTING, Strikes, are_closing
+from .strikes import MOST, RESTING, Strikes, are_closing, in_loops, in_numpy
 
 STRIKES = 200
 """Impacts at the beginning of a step."""
@@ -42,7 +42,8 @@ class ImpactStepper(PartStepper):
                 level = None if index.size > MOST or self._sides(index) is None else self._level(start, index)
                 if not isinstance(level, SparseLevel):
                     return [self._strike(start, np.union1d(closing, touching))]
-                strikes = Strikes(self.arrays, start, (points, h), (level, index))
+                near = in_loops if self.compiled else in_numpy
+                strikes = Strikes(self.arrays, start, (points, h), (level, index), near)
             parts.append(self._strike(now, *strikes.acting(closing, touching)))
             now = parts[-1].end
             closing = strikes.closing(now, velocities_of(self.mechanism, now.state.c))

@@ -47,9 +47,10 @@ class PartStepper(ExactStepper):
         contact: Literal["events", "steps"],
         least_norm: bool = False,
         depth: int = 2,
+        compiled: bool = False,
     ) -> None:
         super().__init__(problem, least_norm=least_norm, depth=depth)
-        self.by_events, contacts = contact == "events", self.arrays.contacts
+        self.by_events, self.compiled, contacts = contact == "events", compiled, self.arrays.contacts
         self._broad = broad_phase(contacts, self.arrays.node_body.size)
         if not self._broad.leaves_out:
             contacts = contacts.all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...numerics.compiling import AVAILABLE
 from ..exact.step import InitialValueProblem, Stepper
 from ..exact.steppers import stepper_of
 from ..methods import Exact, MechanismMethod
@@ -24,7 +25,8 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
         if arrays.bearings.number:
             what, names = "CoulombFriction of joints", [c.name for c in connections if c.form.bearing is not None]
         raise ValueError(f"{what} such as {names[0]!r} are for Exact() with given steps, got {method}")
-    return RigidStepper(problem, contact=method.contact, least_norm=method.redundant == "least_norm")
+    compiled = AVAILABLE and method.compiled is not False
+    return RigidStepper(problem, contact=method.contact, least_norm=method.redundant == "least_norm", compiled=compiled)
 
 
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:

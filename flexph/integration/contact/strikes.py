@@ -6,6 +6,7 @@ step without contacts. Contacts that do not act on each other by others that tou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -22,15 +23,33 @@ RESTING = 1e-11
 """Speed of a gap over the largest in the mechanism up to which it does not close."""
 MOST, WEIGHT, FEW = 600, 1e-9, 4
 """Contacts up to which D is a matrix, the weight on what changes, over its largest entry, contacts of a small group."""
+NearGuess = Callable[[Problem, Array], Impulses]
+"""What solves a problem by its dense D, near a guess."""
+
+
+def in_numpy(problem: Problem, guess: Array) -> Impulses:
+    """Impulses near a guess."""
+    return together(problem, judged(problem, guess), WEIGHT)
+
+
+def in_loops(problem: Problem, guess: Array) -> Impulses:
+    """Impulses near a guess by compiled loops."""
+    from ...contacts.compiled.dense import solve_dense
+
+    weight = WEIGHT * float(problem.D.diagonal().max())
+    x, defect = solve_dense((problem.D, problem.b), problem.cones, guess, scale=problem.scale, weight=weight)
+    return Impulses(*problem.split(x), defect, problem.scale)
 
 
 class Struck:
     """Some of the contacts of a level, as :class:`flexph.contacts.levels.Level` has all of its own, by its dense D."""
 
-    def __init__(self, whole: SparseLevel, known: tuple[Array, Array], index: Array, group: Array) -> None:
+    def __init__(
+        self, whole: SparseLevel, known: tuple[Array, Array], index: Array, group: Array, near: NearGuess = in_numpy
+    ) -> None:
         D, spread = known
         own = np.arange(D.shape[0]).reshape(-1, whole.friction.size)[:, index].ravel()
-        self._whole, self._index, self._group = whole, index, group
+        self._whole, self._index, self._group, self._near = whole, index, group, near
         self.friction, self.rows = whole.friction[index], whole.rows[own]
         self._D, self._spread = D[np.ix_(own, own)], spread[:, own]
 
@@ -58,7 +77,7 @@ class Struck:
         for own in (*([np.flatnonzero(few)] if few.any() else []), *apart):
             at = rows[:, own].ravel()
             problem = Problem(self._D[np.ix_(at, at)], b[at], self.friction[own], whole.scale)
-            found = together(problem, judged(problem, x[at]), WEIGHT)
+            found = self._near(problem, x[at])
             if found.defect > SOLVED:
                 found = self._whole.of(self._index[own]).solved(b[at], whole.scale, None if guess is None else x[at])
             x[at] = found.flat
@@ -83,9 +102,14 @@ class Strikes:
     """Contacts that may be struck at the beginning of a step, which without them ends with the nodes at ``ahead``."""
 
     def __init__(
-        self, a: Arrays, start: StepStart, ahead: tuple[Array, float], level: tuple[SparseLevel, Array]
+        self,
+        a: Arrays,
+        start: StepStart,
+        ahead: tuple[Array, float],
+        level: tuple[SparseLevel, Array],
+        near: NearGuess = in_numpy,
     ) -> None:
-        (self._ahead, self._h), (self._level, self.index) = ahead, level
+        (self._ahead, self._h), (self._level, self.index), self._near = ahead, level, near
         self._a = a._replace(contacts=a.contacts.take(self.index))
         self._before, self._moved = gaps_at(self._a, start.state.c, start.state.d).before, self._velocities(start)
 
@@ -115,7 +139,7 @@ class Strikes:
             if group[first] < 0:
                 group[_reached(acting, int(first))] = group.max() + 1
         taken = group >= 0
-        return index[taken], Struck(self._level, self._known, place[taken], group[taken])
+        return index[taken], Struck(self._level, self._known, place[taken], group[taken], self._near)
 
     @cached_property
     def _acting(self) -> Array:

@@ -229,3 +229,20 @@ def triangle(wide, friction, height=0.0):
     touching = [contact(discs, floor, law, name="floor"), mutual_contact(discs, law, name="discs")]
     mechanism = connect(bodies, touching, gravity=(0.0, -9.81))
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess=places)), places
+
+
+@pytest.mark.parametrize("tangents", [0, 1, 2])
+def test_impulses_by_compiled_loops_are_those_of_numpy(tangents):
+    """By a dense D, as long as impulses are unique; redundant ones obey the laws."""
+    solve_dense = pytest.importorskip("flexph.contacts.compiled.dense").solve_dense
+    rng = np.random.default_rng(tangents)
+    for count, redundant in ((3, 0), (8, 0), (8, 5)):
+        m = count * (1 + tangents)
+        H = rng.standard_normal((m, max(m + 3 - redundant - m * (redundant > 0) // 2, 2)))
+        problem = Problem(H @ H.T, H @ rng.standard_normal(H.shape[1]), 0.5 * rng.random(count))
+        weight = 1e-9 * float(problem.D.diagonal().max())
+        given = (problem.D, problem.b), problem.cones, np.zeros(m)
+        x, defect = solve_dense(*given, scale=problem.scale, weight=weight)
+        assert judged(problem, x).defect == pytest.approx(defect, abs=1e-14) and defect < 1e-11
+        if not redundant:
+            assert x == pytest.approx(solve(problem).flat, abs=1e-10 * np.abs(x).max())

@@ -1,0 +1,73 @@
+"""Elimination in dense matrices, in loops; needs numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...numerics.arrays import Array
+from ...numerics.compiled.linking import inner
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+"""Without the counting of references to arrays."""
+
+
+def loops(function: Callable[..., Any]) -> Any:
+    """A function of loops that only compiled ones call."""
+    return inner(function, plain=True, **OPTIONS)
+
+
+@loops
+def factor(A: Array, pivot: Array, n: int) -> bool:
+    """Factor the leading (n, n) of a matrix in place, with row exchanges, by four columns; False where singular."""
+    for first in range(0, n, 4):
+        end = min(first + 4, n)
+        for k in range(first, end):
+            p = k
+            for i in range(k + 1, n):
+                if abs(A[i, k]) > abs(A[p, k]):
+                    p = i
+            pivot[k] = p
+            if p != k:
+                for j in range(n):
+                    A[k, j], A[p, j] = A[p, j], A[k, j]
+            if not abs(A[k, k]) > 0.0:
+                return False
+            inverse = 1.0 / A[k, k]
+            for i in range(k + 1, n):
+                A[i, k] *= inverse
+                for j in range(k + 1, end):
+                    A[i, j] -= A[i, k] * A[k, j]
+        if end < n:
+            _update(A, first, end, n)
+    return True
+
+
+@loops
+def _update(A: Array, first: int, end: int, n: int) -> None:
+    """Take four factored columns from those behind them."""
+    for k in range(first + 1, end):
+        for i in range(first, k):
+            share = A[k, i]
+            for j in range(end, n):
+                A[k, j] -= share * A[i, j]
+    u, v, w, z = A[first], A[first + 1], A[first + 2], A[first + 3]
+    for i in range(end, n):
+        row = A[i]
+        a, b, c, d = row[first], row[first + 1], row[first + 2], row[first + 3]
+        for j in range(end, n):
+            row[j] -= a * u[j] + b * v[j] + c * w[j] + d * z[j]
+
+
+@loops
+def solve(A: Array, pivot: Array, n: int, x: Array) -> None:
+    """Solve for one right-hand side in place."""
+    for k in range(n):
+        x[k], x[pivot[k]] = x[pivot[k]], x[k]
+    for i in range(n):
+        for j in range(i):
+            x[i] -= A[i, j] * x[j]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            x[i] -= A[i, j] * x[j]
+        x[i] /= A[i, i]

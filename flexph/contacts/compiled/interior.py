@@ -1,0 +1,177 @@
+"""The interior point method for a dense D, in loops (see flexph.contacts.interior, whose method this is)."""
+
+from __future__ import annotations
+
+import math
+
+from ...numerics.arrays import Array
+from .elimination import factor, loops, solve
+from .newton import SOLVED, Cone, Space, newton, rates_at
+
+STEPS, POLISHED = 40, 6
+"""Steps, of which some 15 are needed, and those of Newton's method from each point."""
+NEAR, ENDED, MISSED, ASTRAY, SHORT = 1e-12, 1e-18, 1e-9, 1e3, 0.99
+"""See flexph.contacts.interior."""
+FACTOR, SLACK, WAY, CHANGE, WANTED = 0, 3, 6, 9, 12
+"""Where factors (Λ_N, p, m), their slacks, the ways of both and the products that are wanted begin among the pairs."""
+
+
+@loops
+def _pairs_of(p: Cone, k: int, m: int) -> int:
+    """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
+    return 3 if m > p.friction.size and p.friction[k] > 0.0 else 1
+
+
+@loops
+def _begin(p: Cone, x: Array, space: Space) -> None:
+    """Impulses and slacks of the size of the problem."""
+    c, m, s = p.friction.size, x.size, space.pairs
+    for i in range(m):
+        x[i] = 0.0
+    for k in range(c):
+        x[k] = p.scale * p.normal_step[k]
+        s[FACTOR, k], s[SLACK, k] = x[k], p.scale
+        for e in range(1, 3):
+            s[FACTOR + e, k], s[SLACK + e, k] = p.friction[k] * x[k], p.scale
+
+
+@loops
+def _mean(p: Cone, m: int, share: float, space: Space) -> float:
+    """The mean product after a share of the way."""
+    s, total, count = space.pairs, 0.0, 0
+    for k in range(p.friction.size):
+        for e in range(_pairs_of(p, k, m)):
+            factor_, slack = s[FACTOR + e, k] + share * s[WAY + e, k], s[SLACK + e, k] + share * s[CHANGE + e, k]
+            total += factor_ * slack
+            count += 1
+    return total / count
+
+
+@loops
+def _longest(p: Cone, m: int, space: Space) -> float:
+    """Share of the way that keeps all positive, 1 at most."""
+    s, share = space.pairs, 1.0
+    for k in range(p.friction.size):
+        for e in range(_pairs_of(p, k, m)):
+            if s[WAY + e, k] < 0.0:
+                share = min(share, -s[FACTOR + e, k] / s[WAY + e, k])
+            if s[CHANGE + e, k] < 0.0:
+                share = min(share, -s[SLACK + e, k] / s[CHANGE + e, k])
+    return share
+
+
+@loops
+def _factor(p: Cone, count: int, m: int, space: Space) -> bool:
+    """Factor D with what the products add."""
+    c, s = p.friction.size, space.pairs
+    for a in range(count):
+        for e in range(count):
+            space.matrix[a, e] = p.D[space.own[a], space.own[e]]
+    for a in range(count):
+        k = space.own[a] % c
+        if space.own[a] < c:
+            space.matrix[a, a] += s[SLACK, k] / s[FACTOR, k]
+        else:
+            one, other = s[SLACK + 1, k] / s[FACTOR + 1, k], s[SLACK + 2, k] / s[FACTOR + 2, k]
+            space.matrix[a, a] += one + other
+            space.matrix[a, k] += p.friction[k] * (one - other)
+    return factor(space.matrix, space.pivot, count)
+
+
+@loops
+def _go(p: Cone, count: int, m: int, space: Space) -> None:
+    """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
+    c, s, y = p.friction.size, space.pairs, space.rates
+    for a in range(count):
+        k = space.own[a] % c
+        if space.own[a] < c:
+            space.unknown[a] = s[WANTED, k] / s[FACTOR, k] - (y[k] - s[SLACK, k])
+        else:
+            pull = s[WANTED + 1, k] / s[FACTOR + 1, k] - s[WANTED + 2, k] / s[FACTOR + 2, k]
+            space.unknown[a] = pull - (y[c + k] - s[SLACK + 1, k] + s[SLACK + 2, k])
+    solve(space.matrix, space.pivot, count, space.unknown)
+    for i in range(m):
+        space.change[i] = 0.0
+    for a in range(count):
+        space.change[space.own[a]] = space.unknown[a]
+    for k in range(c):
+        normal = space.change[k]
+        s[WAY, k] = normal
+        if _pairs_of(p, k, m) > 1:
+            tangent = space.change[c + k]
+            s[WAY + 1, k], s[WAY + 2, k] = p.friction[k] * normal + tangent, p.friction[k] * normal - tangent
+        for e in range(_pairs_of(p, k, m)):
+            s[CHANGE + e, k] = (s[WANTED + e, k] - s[SLACK + e, k] * s[WAY + e, k]) / s[FACTOR + e, k]
+
+
+@loops
+def _missed(p: Cone, m: int, space: Space) -> float:
+    """The largest that rates miss of their slacks."""
+    c, s, y, worst = p.friction.size, space.pairs, space.rates, 0.0
+    for k in range(c):
+        worst = max(worst, abs(y[k] - s[SLACK, k]))
+        if _pairs_of(p, k, m) > 1:
+            worst = max(worst, abs(y[c + k] - s[SLACK + 1, k] + s[SLACK + 2, k]))
+    return worst
+
+
+@loops
+def interior(p: Cone, x: Array, weight: float, space: Space, point: Array) -> float:
+    """Impulses of contacts of the plane by Newton's method from points of this one, and their least defect.
+
+    ``point`` (2, m) is overwritten.
+    """
+    c, m, s, least, best, now = p.friction.size, x.size, space.pairs, math.inf, math.inf, point[0]
+    size, count = 0.0, _all(p, m, space)
+    for k in range(c):
+        size += p.scale * p.scale * p.normal_step[k] / c
+    _begin(p, now, space)
+    for _ in range(STEPS):
+        rates_at(p, now, 0.0, now, space.rates)
+        product = _mean(p, m, 0.0, space)
+        least = min(least, product)
+        if not (ENDED * size < product <= ASTRAY * least):
+            break
+        if product <= NEAR * size and _missed(p, m, space) <= MISSED * p.scale:
+            for i in range(m):
+                point[1, i] = now[i]
+            found = newton(p, point[1], weight, POLISHED, space)
+            if found < best:
+                best = found
+                for i in range(m):
+                    x[i] = point[1, i]
+            if best <= SOLVED:
+                break
+            count = _all(p, m, space)
+            rates_at(p, now, 0.0, now, space.rates)
+        if not _factor(p, count, m, space):
+            break
+        for k in range(c):
+            for e in range(_pairs_of(p, k, m)):
+                s[WANTED + e, k] = -s[FACTOR + e, k] * s[SLACK + e, k]
+        _go(p, count, m, space)
+        centre = min(1.0, max(1e-6, (_mean(p, m, _longest(p, m, space), space) / product) ** 3))
+        for k in range(c):
+            for e in range(_pairs_of(p, k, m)):
+                done = s[FACTOR + e, k] * s[SLACK + e, k] + s[WAY + e, k] * s[CHANGE + e, k]
+                s[WANTED + e, k] = centre * product - done
+        _go(p, count, m, space)
+        share = min(1.0, SHORT * _longest(p, m, space))
+        for k in range(c):
+            for e in range(_pairs_of(p, k, m)):
+                s[FACTOR + e, k] += share * s[WAY + e, k]
+                s[SLACK + e, k] += share * s[CHANGE + e, k]
+        for i in range(m):
+            now[i] += share * space.change[i]
+    return best
+
+
+@loops
+def _all(p: Cone, m: int, space: Space) -> int:
+    """The places of all impulses that may be; their number."""
+    c, count = p.friction.size, 0
+    for i in range(m):
+        if i < c or p.friction[i - c] > 0.0:
+            space.own[count] = i
+            count += 1
+    return count

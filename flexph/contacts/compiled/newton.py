@@ -1,0 +1,249 @@
+"""The semismooth Newton method on who is open, sticks and slips, in loops (see flexph.contacts.cones).
+
+Vectors have all normal entries first, then those along each tangent. With a weight w on what changes from impulses Λ̂
+the rates are y = b + D Λ + w (Λ − Λ̂).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .elimination import factor, loops, solve
+
+TINY, HUGE = 1e-300, 1e12
+"""See flexph.contacts.complementarity."""
+SOLVED, EXACT = 1e-11, 1e-14
+"""See flexph.contacts.complementarity."""
+
+
+class Space(NamedTuple):
+    """What the loops overwrite, for m impulses of c contacts."""
+
+    matrix: Array  # (m, m)
+    pivot: Array  # (m,)
+    own: Array  # (m,), the impulses that are unknown
+    place: Array  # (m,), their places among those
+    x: Array  # (m,)
+    change: Array  # (m,)
+    best: Array  # (m,)
+    kept: Array  # (m,)
+    unknown: Array  # (m,)
+    rates: Array  # (m,)
+    missed: Array  # (m,)
+    right: Array  # (m,)
+    turning: Array  # (c, 2, 2), of slips by rates
+    along: Array  # (c, 2), directions of slips
+    state: Array  # (c,), 0 open, 1 without friction, 2 sticks, 3 slips
+    pairs: Array  # (15, c), zeros, of the interior point method
+
+
+def space_of(m: int, c: int) -> Space:
+    """Space for so many impulses and contacts."""
+    vectors = (np.empty(m) for _ in range(8))
+    whole = (np.empty(m, dtype=np.int64) for _ in range(3))
+    kinds = np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)
+    return Space(np.empty((m, m)), *whole, *vectors, *kinds, np.zeros((15, c)))
+
+
+class Cone(NamedTuple):
+    """D (m, m), b (m,), coefficients of friction and steps of the natural map (c,), and the scale of rates [m/s]."""
+
+    D: Array
+    b: Array
+    friction: Array
+    normal_step: Array
+    tangent_step: Array
+    scale: float
+
+
+@loops
+def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:
+    """y."""
+    m = x.size
+    for i in range(m):
+        total = p.b[i] + weight * (x[i] - centre[i])
+        for j in range(m):
+            total += p.D[i, j] * x[j]
+        out[i] = total
+
+
+@loops
+def defect_of(p: Cone, x: Array, y: Array) -> float:
+    """The largest defect of the natural map over the scale."""
+    c, worst = p.friction.size, 0.0
+    t = x.size // c - 1
+    for k in range(c):
+        r, s = p.normal_step[k], p.tangent_step[k]
+        worst = max(worst, abs(x[k] - max(x[k] - r * y[k], 0.0)) / r)
+        if t > 0:
+            square = 0.0
+            for i in range(1, t + 1):
+                trial = x[i * c + k] - s * y[i * c + k]
+                square += trial * trial
+            share = min(1.0, p.friction[k] * max(x[k], 0.0) / max(math.sqrt(square), TINY))
+            for i in range(1, t + 1):
+                wanted = share * (x[i * c + k] - s * y[i * c + k])
+                worst = max(worst, abs(x[i * c + k] - wanted) / s)
+    return worst / p.scale if worst == worst else math.inf
+
+
+@loops
+def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
+    """Who is open, sticks and slips, with the defects of their conditions; the number of unknown impulses."""
+    c, count = p.friction.size, 0
+    t = x.size // c - 1
+    for k in range(c):
+        r = p.normal_step[k]
+        is_open = x[k] - r * y[k] <= 0.0
+        space.state[k] = 0 if is_open else 1
+        space.missed[k] = y[k]
+        if not is_open:
+            space.own[count] = k
+            count += 1
+    for i in range(1, t + 1):
+        for k in range(c):
+            if space.state[k] > 0 and p.friction[k] > 0.0:
+                space.own[count] = i * c + k
+                count += 1
+    for k in range(c):
+        if t > 0 and space.state[k] > 0 and p.friction[k] > 0.0:
+            _slide(p, k, c, t, x, y, space)
+    return count
+
+
+@loops
+def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
+    """Whether a closed contact slips, the direction, and the defects along its tangents."""
+    s, square = p.tangent_step[k], 0.0
+    for i in range(t):
+        trial = x[(i + 1) * c + k] - s * y[(i + 1) * c + k]
+        space.along[k, i] = trial
+        square += trial * trial
+    size, bound = max(math.sqrt(square), TINY), p.friction[k] * max(x[k], 0.0)
+    slips = size > bound
+    space.state[k] = 3 if slips else 2
+    for i in range(t):
+        space.along[k, i] /= size
+    for i in range(t):
+        at = (i + 1) * c + k
+        space.missed[at] = (x[at] - bound * space.along[k, i]) / s if slips else y[at]
+        for j in range(t):
+            unit = 1.0 if i == j else 0.0
+            turned = bound / size * (unit - space.along[k, i] * space.along[k, j])
+            space.turning[k, i, j] = turned if slips else unit
+
+
+@loops
+def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
+    """What rates add to the condition of an unknown impulse."""
+    k, i = at % c, at // c
+    if i == 0:
+        value: float = row[k]
+        return value
+    total = 0.0
+    for j in range(row.size // c - 1):
+        total += space.turning[k, i - 1, j] * row[(j + 1) * c + k]
+    return total
+
+
+@loops
+def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
+    """The matrix of the conditions of unknown impulses."""
+    c, m = p.friction.size, p.b.size
+    t = m // c - 1
+    for a in range(count):
+        space.place[space.own[a]] = a
+    for a in range(count):
+        at, row = space.own[a], space.matrix[a]
+        if at < c:
+            given = p.D[at]
+            for e in range(count):
+                row[e] = given[space.own[e]]
+            row[a] += weight
+            continue
+        k, i = at % c, at // c - 1
+        s, slips = p.tangent_step[k], space.state[k] == 3
+        for j in range(t):
+            gain, given = space.turning[k, i, j], p.D[(j + 1) * c + k]
+            for e in range(count):
+                row[e] = gain * given[space.own[e]] + (row[e] if j > 0 else 0.0)
+        for j in range(t):
+            turned = space.turning[k, i, j]
+            row[space.place[(j + 1) * c + k]] += weight * turned
+            if slips:
+                row[space.place[(j + 1) * c + k]] += ((1.0 if i == j else 0.0) - turned) / s
+        if slips:
+            row[space.place[k]] -= p.friction[k] * space.along[k, i] / s
+
+
+@loops
+def _step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
+    """Change impulses by a step; False where their conditions are dependent."""
+    c, m = p.friction.size, x.size
+    count, moves = _sort(p, x, y, space), False
+    for i in range(m):
+        space.change[i] = -x[i]
+    for a in range(count):
+        space.change[space.own[a]] = 0.0
+    for i in range(m):
+        moves = moves or space.change[i] != 0.0
+    if moves:
+        for i in range(m):
+            total = weight * space.change[i]
+            for j in range(m):
+                total += p.D[i, j] * space.change[j]
+            space.right[i] = total
+    for a in range(count):
+        at = space.own[a]
+        missed = space.missed[at]
+        if moves:
+            missed += _conditions(p, at, c, space.right, space)
+        space.unknown[a] = -missed
+    _assemble(p, count, weight, space)
+    if not factor(space.matrix, space.pivot, count):
+        return False
+    solve(space.matrix, space.pivot, count, space.unknown)
+    for a in range(count):
+        space.change[space.own[a]] = space.unknown[a]
+    for i in range(m):
+        x[i] += space.change[i]
+    return True
+
+
+@loops
+def newton(p: Cone, start: Array, weight: float, steps: int, space: Space) -> float:
+    """Newton's steps from impulses with a weight on what changes from there; the best ones are in their place.
+
+    The defect of the conditions with the weight.
+    """
+    m, x, y, most = start.size, space.x, space.rates, 0.0
+    for i in range(m):
+        most = max(most, p.D[i, i])
+        x[i] = space.best[i] = start[i]
+    most = HUGE * p.scale / max(most, TINY)
+    rates_at(p, x, weight, start, y)
+    least = defect_of(p, x, y)
+    for _ in range(steps):
+        if not _step(p, x, y, weight, space):
+            break
+        largest = 0.0
+        for i in range(m):
+            largest = max(largest, abs(x[i])) if x[i] == x[i] else math.inf
+        if not largest < most:
+            break
+        rates_at(p, x, weight, start, y)
+        defect = defect_of(p, x, y)
+        better = defect < least
+        if better:
+            least = defect
+            for i in range(m):
+                space.best[i] = x[i]
+        if least <= (EXACT if better else SOLVED):
+            break
+    for i in range(m):
+        start[i] = space.best[i]
+    return least
