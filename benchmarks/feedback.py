@@ -5,7 +5,7 @@ hubs and its generalised-α method with a modified Newton iteration. Its user fu
 calls for every residual, as feedback within the step (our ``port``), and one that it calls once before each step, which
 sets the loads (our ``sampled`` at 1 kHz). Both call the function once a step and solve the step with what it gives;
 by the tips that are printed, what Exudyn's gives acts later: at the end its tip is about twice as far from that of
-feedback within the step. Ours books the balance, works and multipliers of every step beside. Process time, the least of
+feedback within the step. Ours records balance, works and multipliers of every step beside. Process time, the least of
 rounds in which all take their turn, from the assembled models to the end of the runs. One thread: OMP_NUM_THREADS=1.
 
 ``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), ``within`` as a ``StateFeedback``: both

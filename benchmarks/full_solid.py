@@ -37,10 +37,10 @@ def main() -> None:
         body = bar("tetra", 2, across)
         first = swing(body, [0.0, 1e-3])[1]
         run, spent = swing(body, np.linspace(0.0, 1e-3 * (STEPS + 1), STEPS + 2))
-        books = run.ledger
-        row = (f"{first:.2f}", f"{(spent - first) / STEPS:.3f}", f"{books.iterations.mean():.1f}")
+        ledger = run.ledger
+        row = (f"{first:.2f}", f"{(spent - first) / STEPS:.3f}", f"{ledger.iterations.mean():.1f}")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
-        kept = (f"{books.largest_residual:.0e}", f"{books.position_residual.max():.0e}", f"{peak:.0f}")
+        kept = (f"{ledger.largest_residual:.0e}", f"{ledger.position_residual.max():.0e}", f"{peak:.0f}")
         table.add_row(str(body.size), str(body.stress_size), *row, *kept)
     Console(width=140).print(table)
 

@@ -288,7 +288,7 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Books that close, a step that is fine enough, and sampling that comes to the port by the first order."""
+    """A ledger that closes, a step that is fine enough, and sampling that comes to the port by the first order."""
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

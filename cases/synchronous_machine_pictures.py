@@ -77,15 +77,15 @@ def draw_ledgers(result: Result, path: Path) -> None:
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):
         stored, moved, audit = panels[:, column]
         trajectory = runs["fluxes"]
-        book, energy = ledger(trajectory), trajectory.balance.total_energy
+        table, energy = ledger(trajectory), trajectory.balance.total_energy
         kinetic = trajectory["momentum"][:, 0] ** 2 / (2.0 * INERTIA)
         for name, values in (("kinetic", kinetic), ("magnetic", energy - kinetic)):
             stored.plot(trajectory.times, 1e-6 * (values - values[0]), linewidth=1.2, label=name)
         stored.plot(trajectory.times, 1e-6 * (energy - energy[0]), "k:", label="total")
         stored.set_ylabel("energy since the start [MJ]")
         for name in PORTS:
-            moved.plot(book["t_s"], 1e-6 * np.cumsum(book[f"work_{name}_J"]), linewidth=1.2, label=f"work of {name}")
-        moved.plot(book["t_s"], 1e-6 * np.cumsum(book["dissipated_J"]), "--", label="dissipated")
+            moved.plot(table["t_s"], 1e-6 * np.cumsum(table[f"work_{name}_J"]), linewidth=1.2, label=f"work of {name}")
+        moved.plot(table["t_s"], 1e-6 * np.cumsum(table["dissipated_J"]), "--", label="dissipated")
         moved.plot(trajectory.times, 1e-6 * (energy - energy[0]), "k:", label="change of energy")
         moved.set_ylabel("accumulated [MJ]")
         for name in COORDINATES:

@@ -89,7 +89,7 @@ class CompiledAgreement:
             held[:, entry] += self._arrays.agreed[:done, j]
         return held
 
-    def booked(self, start: list[Array], done: int) -> tuple[dict[str, Array], Array]:
+    def rows(self, start: list[Array], done: int) -> tuple[dict[str, Array], Array]:
         """What is recorded of the steps from states of the controllers, and what they add to the balance [J]."""
         a, h = self._arrays, np.diff(self.times[: done + 1])
         states = np.vstack([np.concatenate([np.zeros(0), *start]), a.states[:done]])

@@ -58,7 +58,7 @@ class ContinuousLoop:
     def hold(self, held: Array) -> None:
         """Take what others hold at the ports that are not joined, (m,), which is written over, as acting from outside.
 
-        Whatever it is, its work is booked.
+        Whatever it is, its work is in the ledger.
         """
         self.held = held
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]

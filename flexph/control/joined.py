@@ -1,4 +1,4 @@
-"""What acts within the steps of a run: what controllers and mechanism answer each other, and what is booked."""
+"""What acts within the steps of a run: what controllers and mechanism answer each other, and what is recorded."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .tries import Take, Tried, Tries
 
 
 class JoinedStep(NamedTuple):
-    """A step of all controllers: states and energies at its end, what they answered, what is booked.
+    """A step of all controllers: states and energies at its end, what they answered, what is recorded.
 
     ``inputs`` are those of their ports, ``forces`` those of their laws, ``held`` (i,) those of all ports of the
-    mechanism, ``own_held`` what others hold at those of the controllers. ``booked`` are by controller
+    mechanism, ``own_held`` what others hold at those of the controllers. ``flows`` are by controller
     what it dissipates and by its ports the work of what is outside, ``given`` the work that it does on the mechanism by
     port; ``error`` is what they add to the balance of the mechanism [J]. Angles of feedback are next to ``near``.
     """
@@ -35,7 +35,7 @@ class JoinedStep(NamedTuple):
     forces: Array
     held: Array
     own_held: Array
-    booked: Array
+    flows: Array
     given: Array
     error: float
     near: list[list[float]]
@@ -43,8 +43,8 @@ class JoinedStep(NamedTuple):
     def row(self) -> dict[str, Array]:
         """What is recorded of the step."""
         energy = {"controller_energy": self.energy, "controller_state": _joint(self.states)}
-        booked = {"controller_flows": self.booked, "controller_work": self.given}
-        return {**energy, **booked, "controller_held": self.own_held}
+        flows = {"controller_flows": self.flows, "controller_work": self.given}
+        return {**energy, **flows, "controller_held": self.own_held}
 
 
 class Joined:
@@ -113,7 +113,7 @@ class Joined:
 
     @property
     def widths(self) -> tuple[int, int, int]:
-        """Numbers of energies, of what is booked, and of works given."""
+        """Numbers of energies, of flows, and of works given."""
         each = self.controllers
         return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.joined) for c in each)
 
@@ -204,12 +204,12 @@ class Joined:
             self._slope = slope if abs(np.linalg.det(slope[:q])) > least else self._slope
 
     def _agreed(self, given: tuple[Array, Array], tries: Tries, tried: Tried, line: Line) -> JoinedStep:
-        h, (inputs, forces), work, booked, error, first, law = tries.h, given, [], [], 0.0, 0, 0
+        h, (inputs, forces), work, flows, error, first, law = tries.h, given, [], [], 0.0, 0, 0
         energies, before = np.array([step.energy for step, _ in tried.steps]), self._energies(tries.states)
         for c, (step, u), acting in zip(self.controllers, tried.steps, tries.acting, strict=True):
             own_laws = slice(law, law + len(c.steps.laws))
             lost = step.lost + h * float(line.power[own_laws].sum())
-            booked += [lost, *c.worked(step, acting, h)]
+            flows += [lost, *c.worked(step, acting, h)]
             error += lost - h * (float(step.output[: u.size] @ u))
             for _, own, _, seen in c.joined:
                 width = own.stop - own.start
@@ -219,7 +219,7 @@ class Joined:
             law = own_laws.stop
         error += float((energies - before).sum())
         states, held = [step.state for step, _ in tried.steps], (self.at_all_ports(inputs), self.held)
-        return JoinedStep(states, energies, inputs, forces, *held, np.array(booked), np.array(work), error, tried.near)
+        return JoinedStep(states, energies, inputs, forces, *held, np.array(flows), np.array(work), error, tried.near)
 
     @property
     def memory(self) -> tuple[Array, Array, float, float]:

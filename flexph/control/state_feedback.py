@@ -24,7 +24,7 @@ class StateFeedback:
     """A feedback u = f(t, y) of readings y, solved within each step: with means of time and readings over the step.
 
     The step is that of the mechanism under the inputs u = f(½(t₀ + t₁), ½(y₀ + y₁)), which hold in it, so that its
-    balance closes whatever f is; what f gives is booked as the work of its ports. The error is of second order in the
+    balance closes whatever f is; what f gives is work of its ports in the ledger. The error is of second order in the
     step, where that of a function that is called and held, :class:`Sampled`, is of the first order in its period.
 
     Where numba can compile the function, and sensors are measures between ports and their rates, compiled loops call it

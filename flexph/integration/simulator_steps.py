@@ -16,7 +16,7 @@ from .exact.step import Stepper, StepStart
 
 if TYPE_CHECKING:
     from .blocks.block_stepper import BlockStepper
-    from .compiled.steps.books import Rows
+    from .compiled.steps.rows import Rows
 
 
 MOST = 64
@@ -99,7 +99,7 @@ class CompiledSteps:
     """Steps in compiled loops; one that they do not solve is taken by the NumPy kernels."""
 
     def __init__(self, plain: NumpySteps) -> None:
-        from .compiled.steps.books import Rows
+        from .compiled.steps.rows import Rows
 
         self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper)
         start = self.blocks.put(plain.start)

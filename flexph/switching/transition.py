@@ -21,7 +21,7 @@ class SwitchFailed(ArithmeticError):
 class Reset:
     """``x⁺ = function(t, x)`` at a switch, and quantities ``keeps`` of x, by name, that it leaves as they are.
 
-    What is said to be kept is checked at every switch, and H(x⁺) ≤ H(x): what a switch loses is booked, and none gains.
+    What is said to be kept is checked at every switch, and H(x⁺) ≤ H(x): what is lost is recorded, and nothing gained.
     Algebraic states of x⁺ are guesses from which those of the new mode are found.
     """
 

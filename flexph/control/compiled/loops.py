@@ -109,7 +109,7 @@ def _renew(a: Agreement) -> None:
 
 @small
 def _commit(a: Agreement, step: int) -> None:
-    """Book a step that is agreed on, and go on to the guess of the next one."""
+    """Record a step that is agreed on, and go on to the guess of the next one."""
     c = a.linear
     copy(c.mean, a.means[step])
     copy(c.u, a.given[step])

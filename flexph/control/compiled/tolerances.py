@@ -1,7 +1,7 @@
 """When controllers and a mechanism agree on the inputs of a step.
 
 The work of what is left of the inputs, h ȳ·Δu, is all that opens the balance of mechanism and controllers, and is
-booked in it. Tries converge faster than linearly, in robot-arm from 2e-6 of the guess to 2e-11 and 3e-15.
+counted in it. Tries converge faster than linearly, in robot-arm from 2e-6 of the guess to 2e-11 and 3e-15.
 """
 
 CLOSED = 1e-12

@@ -17,8 +17,8 @@ from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.near import NearPairs
 from ..compiled.stepper import Stepper
-from ..compiled.steps.books import Rows
 from ..compiled.steps.pairs import Pair, no_pair
+from ..compiled.steps.rows import Rows
 from ..compiled.steps.step import Parts, Table
 from ..exact.advance import EvaluatedState
 from ..exact.composition import ComposedStepper
@@ -183,14 +183,14 @@ class BlockStepper:
         if not k:
             return Block({}, saved, start, 0)
         return Block(
-            self.booked(times, rows, last),
+            self.columns(times, rows, last),
             saved,
             self.end(float(times[steps]), rows.state[k - 1].copy()),
             steps,
             ("flows",),
         )
 
-    def booked(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
+    def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
         """What is recorded of rows, by column; ``last`` is the last step of each."""
         k = last.size
         return {

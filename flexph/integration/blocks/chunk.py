@@ -10,7 +10,7 @@ from ...control.control_loops import ControlLoops
 from ...control.joined import JoinedStep
 from ...numerics.arrays import Array
 from ...sensors.quantities import LastStep
-from ..compiled.steps.books import Rows
+from ..compiled.steps.rows import Rows
 from ..times.loop import Block, Run
 from ..times.sampled import Plan
 from .block_stepper import BlockStepper
@@ -61,7 +61,7 @@ class Chunk:
         own = slice(self.plan.next, self.plan.next + self.done)
         last = self.last(self.done)
         self.loops.last = last._replace(multipliers=last.multipliers.copy(), flows=last.flows.copy())
-        values = self.blocks.booked(self.times, self.rows, np.arange(1, self.done + 1))
+        values = self.blocks.columns(self.times, self.rows, np.arange(1, self.done + 1))
         values["held"] = self.held[: self.done]
         if self.joined:
             rows = [step.row() for step in self.joined]

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
-from ..compiled.steps.books import Rows
 from ..compiled.steps.controlled import (
     CONTROLS,
     ENERGY,
@@ -23,6 +22,7 @@ from ..compiled.steps.controlled import (
     H,
 )
 from ..compiled.steps.pairs import Pair
+from ..compiled.steps.rows import Rows
 from ..compiled.steps.step import Table
 from ..exact.pairs_of_steps import PairStepper
 from ..exact.step import StepStart
@@ -105,7 +105,7 @@ class PairBlocks(BlockStepper):
         reached = int(pair.control[REACHED])
         closed = (save.before + reached) // save.every - save.before // save.every
         k = closed + int(pair.spans[closed, 1] > pair.spans[closed, 0])
-        values = self.booked(np.zeros(2), rows, np.ones(k, dtype=int))
+        values = self.columns(np.zeros(2), rows, np.ones(k, dtype=int))
         spans = pair.spans[:k]
         values |= {"time": spans[:, 1:].copy(), "middle": spans.mean(axis=1, keepdims=True)}
         end = self.end(float(spans[k - 1, 1]), rows.state[k - 1].copy())

@@ -111,6 +111,6 @@ def _take_agreed(chunk: Chunk, joined: Joined) -> None:
         k = chunk.done
         agreement.commit(k)
         chunk.held[:k] += agreement.held(k)
-        chunk.agreed, error = agreement.booked(states, k)
+        chunk.agreed, error = agreement.rows(states, k)
         energies, accounts = np.vstack([start.energy, chunk.rows.energy[:k]]), chunk.blocks.accounts
         chunk.rows.audit[:k, 0] = abs(accounts.balances(energies, chunk.rows.flow[:k]) + error)

@@ -1,4 +1,4 @@
-"""Contacts of a mechanism for the compiled loops: their gaps by nodes, and where compliant ones are booked."""
+"""Contacts of a mechanism for the compiled loops: their gaps by nodes, and the accounts of compliant ones."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 A list made with a margin s has every pair with a gap up to s. As long as no node is further than ½s from where it was,
 a gap has changed by s at most, so that pairs that are not in the list are open. Forces of a step depend on the gaps at
-its ends alone: where both ends are within ½s, which loops look at before they book a step, the pairs left out have
-none, and the step is that with all pairs. One that goes further is not booked but taken again with another list.
+its ends alone: where both ends are within ½s, which loops look at before they record a step, the pairs left out have
+none, and the step is that with all pairs. One that goes further is not recorded but taken again with another list.
 Iterates that go further in between change nothing: only the last one, which solves the step, counts.
 """
 

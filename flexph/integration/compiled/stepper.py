@@ -23,9 +23,9 @@ from .memory.data import Index
 from .memory.memory import Memory
 from .memory.step_space import Motion
 from .near import MARGIN, WIDER, NearPairs
-from .steps.books import Rows
 from .steps.calls import Calls, Within, no_calls
 from .steps.pairs import Pair, no_pair
+from .steps.rows import Rows
 from .steps.run import run, settle, settle_contacts
 from .steps.step import Parts, Table
 from .workspace import memory, memory_of
@@ -61,7 +61,7 @@ class Stepper:
         self._near = mechanism.once(NearPairs) if parts.contact else None
         self.known, self._none = 0, no_calls()
         self._bind(self._memory())
-        self._booked, self.lists = False, 0  # whether a step was taken with the list, and how many were made
+        self._list_served, self.lists = False, 0  # whether a step was taken with the list, and how many were made
         self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
         self._is_astray = False  # after a part of a step that was not solved
         self._code: Callable[..., None] | None = None
@@ -83,7 +83,7 @@ class Stepper:
 
     @property
     def leaves_list(self) -> bool:
-        """Whether the last step was not booked as a pair that is not listed might touch in it."""
+        """Whether the last step was not recorded as a pair that is not listed might touch in it."""
         return self._near is not None and bool(self.memory.touch_reach[2])
 
     def _list_near(self, c: Configuration, points_of: Callable[[], Array]) -> None:
@@ -96,7 +96,7 @@ class Stepper:
         away = np.linalg.norm(watched - self.memory.touch_listed[: own.size], axis=1)
         if reach > 0.0 and not left and (away <= reach).all():
             return
-        wider = WIDER if left and not self._booked else 1.0  # a single step went further than the list allows
+        wider = WIDER if left and not self._list_served else 1.0  # a single step went further than the list allows
         self._margin = max(wider * self._margin, MARGIN * near.phase.widest)
         share, steps = self.memory.decay_share.copy(), (len(self.parts.redundant), len(self.parts.decay))
         memory = memory_of(self.mechanism, steps, near.near(points, self._margin, c.spring))
@@ -105,7 +105,7 @@ class Stepper:
         memory.touch_reach[:] = 0.5 * self._margin * (1.0 - 1e-9), own.size, 0.0
         self._bind(memory)
         self.lists += 1
-        self._booked = False
+        self._list_served = False
 
     def put(self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array]) -> None:
         """Set where the next step starts: positions and speeds, the last steps, and the velocity defect.
@@ -168,7 +168,7 @@ class Stepper:
         finally:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
-            self._book(int(solved[0]))
+            self._taken(int(solved[0]))
 
     def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
@@ -179,7 +179,7 @@ class Stepper:
                 self.entry(*self._arguments(table, save, self._none, rows, solved))
         finally:
             self.parts = own
-            self._book(int(solved[0]))
+            self._taken(int(solved[0]))
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, table, self.parts, *save, self.known, *rest
@@ -200,12 +200,13 @@ class Stepper:
         if not solved[0]:
             self._back()
             return False
-        self._book(1)
+        self._taken(1)
         return True
 
-    def _book(self, steps: int) -> None:
+    def _taken(self, steps: int) -> None:
         """Count finished steps."""
-        self.known, self._booked = min(self.known + steps * self.remembered, self.depth), self._booked or steps > 0
+        self.known = min(self.known + steps * self.remembered, self.depth)
+        self._list_served |= steps > 0
 
     def within(self, given: CompiledAgreement) -> Within:
         """What loops ask after each try of a step."""
@@ -251,7 +252,7 @@ class GaussSteps(Stepper):
                 self.entry(*self._arguments(table, save, self._none, rows, solved))
         finally:
             self.parts = own
-            self._book(int(solved[0]))
+            self._taken(int(solved[0]))
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.axes, self.stages.scheme, table, *save, self.known, *rest

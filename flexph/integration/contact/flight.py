@@ -13,7 +13,7 @@ import numpy as np
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ..blocks.block_stepper import BlockStepper
-from ..compiled.steps.books import Rows
+from ..compiled.steps.rows import Rows
 from ..exact.step import StepStart
 from .parts import Part
 from .stepper import RigidStepper
@@ -33,9 +33,9 @@ class RigidBlocks(BlockStepper):
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""
         return self.put(self.exact.start(start))
 
-    def booked(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
-        """See :meth:`BlockStepper.booked`."""
-        return {**super().booked(times, rows, last), "complementarity": np.zeros((last.size, 1))}
+    def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
+        """See :meth:`BlockStepper.columns`."""
+        return {**super().columns(times, rows, last), "complementarity": np.zeros((last.size, 1))}
 
 
 class CompiledFlight:

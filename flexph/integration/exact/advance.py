@@ -52,7 +52,7 @@ class EvaluatedState:
 
 
 class SolvedStep(NamedTuple):
-    """A solved step and what is booked of it.
+    """A solved step and what is recorded of it.
 
     ``means`` with the multipliers of all constraints; ``energy`` and ``flows`` in the order of the accounts; ``gap``
     the constraint residuals at the end, of nonholonomic rows those over the step; ``alternating`` what the change of
@@ -77,7 +77,7 @@ def solve_and_account(
     *,
     solve: Callable[[Arrays, Step, Means], Converged] = solve_step,
 ) -> SolvedStep:
-    """Solve the step (of either sign) from ``start`` and book it; raises StepFailed.
+    """Solve the step (of either sign) from ``start`` and record it; raises StepFailed.
 
     ``ahead`` are the rates of what time prescribes at its end, and the guess of the means.
     """

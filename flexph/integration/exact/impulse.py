@@ -89,7 +89,7 @@ def struck(
 ) -> StepResult:
     """A step, or steps as one with the last of them ``solved``, followed by the impulse −κGᵀμ, κ = ``share``.
 
-    What it does is booked, and added to the mean multipliers; ``known`` has the answer to the defect first.
+    What it does is recorded, and added to the mean multipliers; ``known`` has the answer to the defect first.
     """
     a, (c, _), defect = accounts.arrays, step.end.state.place, step.end.state.defect
     prescribed = solved.prescribed
@@ -103,10 +103,10 @@ def struck(
     lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
     work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
     defect = velocity_defect(a, (c, d), prescribed.coefficient_1, solved.rates)
-    return _booked(accounts, step, EvaluatedState(x, (c, d), defect), (work, -share * mu))
+    return _ending_at(accounts, step, EvaluatedState(x, (c, d), defect), (work, -share * mu))
 
 
-def _booked(accounts: Accounts, step: StepResult, state: EvaluatedState, given: tuple[Array, Array]) -> StepResult:
+def _ending_at(accounts: Accounts, step: StepResult, state: EvaluatedState, given: tuple[Array, Array]) -> StepResult:
     """The step that ends at another state by the work and impulse given; what its balance is off by adds up."""
     work, impulse = given
     energy = accounts.energies(state.c, state.d)

@@ -52,7 +52,7 @@ class StepStart(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """A finished step as it is booked.
+    """A finished step as it is recorded.
 
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
     balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of

@@ -37,7 +37,7 @@ def spring_damper(
         c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇) in its place.
     length : float or function, optional
         Free length ℓ₀ [m], that of the assembled pose by default; or a function of time, as of an actuator: the damper
-        then sees ℓ̇ − ℓ̇₀, and the ledger books the work of what moves ℓ₀ under the name of the element.
+        then sees ℓ̇ − ℓ̇₀, and the ledger has the work of what moves ℓ₀ under the name of the element.
     name : str, optional
         A name of its own.
 
@@ -95,7 +95,7 @@ def torsion_spring(
         c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
     angle : float or callable, optional
         Free angle α₀ [rad], by default that of the assembled pose. A function of time moves the reference: a position
-        controller of a joint, torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger books under its name.
+        controller of a joint, torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger has under its name.
     axis : array_like, optional
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional

@@ -87,7 +87,7 @@ def test_a_tumbling_rope_keeps_all_invariants(step):
     assert run.ledger.iterations.mean() <= 5.0
 
 
-def test_loads_and_damping_are_booked():
+def test_loads_and_damping_are_in_the_ledger():
     """A uniform load is a weight; forces act on points between the borders of elements."""
     rope = fem.cable(2.0, **ROPE, elements=3, ports={"q": 0.7}, damping=fem.Damping(stiffness=1e-3))
     held = [spherical("rope.root", GROUND.at(0.0, 0.0, 0.0))]

@@ -83,7 +83,7 @@ def test_rod_between_bodies_keeps_all_invariants(step):
     assert run.orthogonality() <= 1e-12
 
 
-def test_damping_is_booked_as_that_of_the_rod():
+def test_damping_is_in_the_ledger_as_that_of_the_rod():
     mechanism = between_bodies(damping=0.2)
     start = mechanism.consistent_state(
         mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))}), velocities={"hub": ((0, 0, 0), (0.0, 3.0, 0.0))}
@@ -183,7 +183,7 @@ def test_runs_are_saved_and_known_again(tmp_path):
 
 
 def test_joints_drives_springs_and_loads_act_on_sections():
-    """On an eccentric port with a lumped mass too: the balance of all that is booked holds."""
+    """On an eccentric port with a lumped mass too: the balance of all that is recorded holds."""
     body = fem.rod(4.0, None, SLENDER, elements=2, ports={"eye": (2.0, (0.0, 0.1, 0.0)), "q": 3.0})
     ball = rigid.body(3.0, inertia=(1.0, 2.0, 2.5), ports={"pin": (-0.4, 0.1, 0.0)})
     turning = {"axis": (0.0, 0.0, 1.0)}
@@ -220,7 +220,7 @@ def test_a_distributed_load_is_a_weight():
 
 
 def test_a_distributed_load_that_follows_turns_with_the_sections():
-    """Along a rod that lies in y, q t/ρA of all sections; across one that tumbles it does work that is booked."""
+    """Along a rod that lies in y, q t/ρA of all sections; across one that tumbles it does work, in the ledger."""
     rod = fem.rod(4.0, None, SLENDER, elements=2)
     pushed = connect({"rod": rod}, [distributed_load("rod.load", axes="body", name="q")])
     turned = Rotation.from_euler("z", 90.0, degrees=True)

@@ -1,4 +1,4 @@
-"""Friction of compliant contacts by an anchor: it holds, slips, and books its energy."""
+"""Friction of compliant contacts by an anchor: it holds, slips, and its energy is in the ledger."""
 
 import math
 from dataclasses import replace

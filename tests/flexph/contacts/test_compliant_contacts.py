@@ -104,7 +104,7 @@ def test_a_ball_within_a_body_that_turns_keeps_both_momenta_and_the_balance(law)
     assert min(values.min() for values in solution.ledger.dissipation.values()) > -1e-15
 
 
-def test_stops_of_angles_and_offsets_hold_with_their_energy_booked():
+def test_stops_of_angles_and_offsets_hold_with_their_energy_in_the_ledger():
     mechanism, start = arm_between_stops()
     solution = integrate(mechanism, start, np.linspace(0.0, 1.5, 301))
     rotation = solution.rotations("arm")

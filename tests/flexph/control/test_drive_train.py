@@ -170,7 +170,7 @@ def test_bad_gearboxes_are_refused(options, told):
     ],
 )
 def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, method, tmp_path):
-    """The same run as with what it held as a function of time; it is stopped and goes on, and its work is booked."""
+    """The same run as with what it held as a function of time; it stops and goes on, and its work is in the ledger."""
     arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="drive")])
     rest = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
     times, period, given = np.linspace(0.0, 0.04, 21), 0.01, []

@@ -78,7 +78,7 @@ def test_less_friction_lets_the_load_go():
 @pytest.mark.parametrize("method", [NUMPY, COMPILED])
 @pytest.mark.parametrize("h", [7e-3, 0.012])
 def test_motion_ends_in_rest_that_stays(method, h):
-    """A spin ω₀ is braked by nT/I, to rest within a step, and all of its energy is booked to friction."""
+    """A spin ω₀ is braked by nT/I, to rest within a step, and all of its energy goes to friction in the ledger."""
     level, rate = 0.02, 0.3
     braked = TURNS * level / INERTIA
     run = driven(TRAINS["gearbox"](level), h * np.arange(16.0), mechanism=FREE, rate=rate, method=method)

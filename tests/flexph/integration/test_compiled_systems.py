@@ -258,7 +258,7 @@ def test_what_a_function_raises_keeps_the_finished_steps():
 
 @numba
 def test_an_interrupt_keeps_the_finished_steps(monkeypatch):
-    """Ctrl-C counts when a call of the compiled loop returns: its steps are booked."""
+    """Ctrl-C counts when a call of the compiled loop returns: its steps are recorded."""
     from flexph.integration.general.compiled_run import CompiledStepper
 
     taken, advance = [], CompiledStepper._advance

@@ -98,7 +98,7 @@ def test_orders(method):
 
 
 def test_states_that_are_redefined_arrive_in_every_row():
-    """Whatever is saved and however steps are booked: "old" is "new" one step earlier."""
+    """Whatever is saved and however steps are recorded: "old" is "new" one step earlier."""
     times = np.linspace(0.0, 3.0, 256 + 30)
     new, old = (run(damped(), FIRST, times, method=DiscreteGradient(completion=name)) for name in ("new", "old"))
     np.testing.assert_array_equal(old["force"][:-1], new["force"][1:])

@@ -1,4 +1,4 @@
-"""The decaying scheme: its theorems at any step, what it does to fast and slow motions, and what it books."""
+"""The decaying scheme: its theorems at any step, what it does to fast and slow motions, and what its ledger has."""
 
 import math
 from dataclasses import replace

@@ -123,7 +123,7 @@ def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
 
 
 @pytest.mark.parametrize("where", MECHANISMS)
-def test_friction_is_booked_under_the_name_of_its_joint(where):
+def test_friction_is_in_the_ledger_under_the_name_of_its_joint(where):
     ledger = run(MECHANISMS[where](KINDS["quadratic"]), 0.01, 5, method=Exact(compiled=False)).ledger
     wanted = {
         "plane": {"hinge crank.root–GROUND at (0.0, 0.0)", "slider slider.point–GROUND at (0.0, 0.0)"},
@@ -349,7 +349,7 @@ def _generator(system):
 # --- runs of other methods, words, failures ---------------------------------------------------------------------------
 
 
-def test_decaying_and_step_control_book_it():
+def test_decaying_and_step_control_count_it():
     for method in (Decaying(compiled=False), Exact(tolerance=1e-3)):
         ledger = run(planar(KINDS["coulomb"]), 0.05, 25, method=method).ledger
         assert ledger.largest_residual < 1e-13

@@ -147,7 +147,7 @@ def one_stage(mechanism, start, times, inputs):
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_stage_is_the_exact_scheme(name):
-    """Two formulations of one scheme: what it does, and what it books."""
+    """Two formulations of one scheme: what it does, and what its ledger has."""
     mechanism, start, inputs = CASES[name]()
     times = start.time + 1e-3 * np.arange(6)
     run = integrate(mechanism, start, times, inputs=inputs, method=Exact(compiled=False))
@@ -159,8 +159,8 @@ def test_one_stage_is_the_exact_scheme(name):
             continue
         assert np.abs((step.end.x - run.states[k + 1]) / size).max() < 1e-11  # stresses have the round-off of stiffness
         assert step.stage == pytest.approx(run.stage_multipliers[k], abs=1e-9 * np.abs(run.stage_multipliers).max())
-        books = [v[k] for part in ("work", "joint_work", "dissipation") for v in getattr(run.ledger, part).values()]
-        assert step.flows == pytest.approx(books, abs=1e-12)
+        flows = [v[k] for part in ("work", "joint_work", "dissipation") for v in getattr(run.ledger, part).values()]
+        assert step.flows == pytest.approx(flows, abs=1e-12)
 
 
 # --- what is kept -----------------------------------------------------------------------------------------------------

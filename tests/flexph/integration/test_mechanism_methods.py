@@ -338,7 +338,7 @@ def memory_at_the_end(method, steps, save_every):
 def test_steps_that_are_not_saved_take_no_memory(method):
     """Times, their copies and what a block of steps prescribes take up to 90 bytes a step; a row would add 184 or more.
 
-    That is a state of nine numbers, two energies, two multipliers twice, and the books.
+    That is a state of nine numbers, two energies, two multipliers twice, and the ledger.
     """
     short, long = (memory_at_the_end(method, steps, 25) for steps in (50, 150))
     assert long - short < 100 * 100

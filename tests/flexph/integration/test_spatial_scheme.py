@@ -268,7 +268,7 @@ def test_a_force_that_follows_turns_with_its_section():
     assert errors[-1] < 1e-3
 
 
-def test_damping_of_a_small_motion_is_booked():
+def test_damping_of_a_small_motion_is_in_the_ledger():
     """A damper between two points: c (Δℓ/h)² h; a bushing: Σ c ḋ²; of free point masses on a line."""
     made = {"a": rigid.point(1.0, dim=3), "b": rigid.point(2.0, dim=3)}
     joint = spring_damper("a.point", "b.point", stiffness=4.0, damping=0.7, length=1.0)

@@ -34,7 +34,7 @@ def start_of(mechanism, seed=0):
 
 @pytest.mark.parametrize("damping", [C, (coulomb(0.3, speed=0.1), 0.2, 0.0)], ids=["numbers", "relation"])
 def test_energy_is_balanced_at_large_steps(damping):
-    """To round-off, by both kernels alike; what is dissipated is booked by direction."""
+    """To round-off, by both kernels alike; what is dissipated is in the ledger by direction."""
     mechanism = chain(stiffness=K, damping=damping, offset=(0.1, -0.2, 0.3))
     start, times = start_of(mechanism), np.linspace(0.0, 0.8, 17)
     runs = [integrate(mechanism, start, times, method=Exact(compiled=flag), progress=False) for flag in (False, True)]

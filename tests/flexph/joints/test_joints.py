@@ -219,7 +219,7 @@ def test_reactions_are_equal_and_opposite(kind, joint):
 
 
 @each
-def test_ideal_joints_do_no_work_and_drives_are_booked(kind, joint, second):
+def test_ideal_joints_do_no_work_and_drives_are_in_the_ledger(kind, joint, second):
     run = run_with(kind, joint, second)
     ledger, size = run.ledger, run.ledger.total_energy.max()
     if joint in IDEAL:

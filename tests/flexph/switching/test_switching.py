@@ -1,4 +1,4 @@
-"""Switching systems: events, impulses on constraints, modes by their validity, the books, bad input."""
+"""Switching systems: events, impulses on constraints, modes by their validity, the ledger, bad input."""
 
 import math
 

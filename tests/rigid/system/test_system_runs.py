@@ -127,7 +127,7 @@ def tip(z):
 
 
 @pytest.mark.parametrize("relation", [viscous(0.4), quadratic(0.3), coulomb(0.5, speed=0.05)])
-def test_dissipation_is_booked_and_never_negative(relation):
+def test_dissipation_is_in_the_ledger_and_never_negative(relation):
     system = damped(relation)
     made = run(system, system.state(np.zeros(3), [1.0, 0.0, 2.0]), steps(2.0, 200), inputs={"push": np.sin})
     assert made.balance.total_dissipation.min() >= 0.0

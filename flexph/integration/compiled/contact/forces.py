@@ -137,7 +137,7 @@ def _anchored(m: Memory, axes: tuple[int, ...], c: int, is_start: bool) -> float
 
 
 @kernel
-def book_contacts(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def record_contacts(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Add the impulses of compliant contacts, and what they take, to the flows of a step."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:

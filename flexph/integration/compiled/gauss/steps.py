@@ -12,8 +12,8 @@ from ..loops.rolling import add_squares
 from ..memory.data import Index
 from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
-from ..steps.books import Rows, begin_row, book_energy, close_row
 from ..steps.calls import Calls, hold
+from ..steps.rows import Rows, begin_row, close_row, record_energy
 from .history import guess, remember
 from .momenta import begin, constraint_rates
 from .newton import newton
@@ -233,7 +233,7 @@ def _book(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescrib
             m.run_step_stage[row] += g.weights[i] * s.x_lam[row]
     copy(stage(g.stages, g.stages.size // 2).x_lam, m.run_step_multipliers)
     audit = m.run_step_audit
-    audit[0] = max(audit[0], abs(book_energy(m)))
+    audit[0] = max(audit[0], abs(record_energy(m)))
     for row in range(m.run_gap.size):
         m.run_defect[row] = m.run_new_defect[row]
         if m.rolling_free[row]:

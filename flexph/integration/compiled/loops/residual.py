@@ -54,7 +54,7 @@ def trial(
     offset: Array,
     inputs: Array,
 ) -> None:
-    """The trial end of the step and its constraint defects, without momenta: all that is booked of a solved step."""
+    """The trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
     _move(m, axes, h)
     _stress(m, h)
     if len(axes) == 3:

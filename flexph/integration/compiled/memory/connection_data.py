@@ -102,7 +102,7 @@ class Border(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and where they are booked.
+    """Contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and their accounts.
 
     See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Of the
     ``rigid`` ones the gaps are watched: there are steps in which they are open.

@@ -11,7 +11,7 @@ class RunSpace(NamedTuple):
     """State of a run between steps: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
 
     ``back_…`` are those at the start of the step under way, which may be made of several; ``step_…`` is what it has
-    booked so far, and goes to a row only when it is finished.
+    recorded so far, and goes to a row only when it is finished.
     """
 
     history: Matrix  # (HISTORY, width)

@@ -1,4 +1,4 @@
-"""Steps of the exact scheme in compiled loops: the guess, the iteration, and the run that books them.
+"""Steps of the exact scheme in compiled loops: the guess, the iteration, and the run that records them.
 
 Imports: integration.compiled.algebra, integration.compiled.contact, integration.compiled.decay,
 integration.compiled.loops, integration.compiled.memory, integration.compiled.nodal, integration.times, kernels,

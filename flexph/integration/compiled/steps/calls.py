@@ -14,7 +14,7 @@ from ..loops.motion import copy, copy_field
 from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .books import store
+from .rows import store
 
 
 class Within(NamedTuple):
@@ -39,7 +39,7 @@ class Calls(NamedTuple):
     """What a compiled function is given behind that; zero where it is one of Python."""
     due: Index  # (n,), 1 before steps at whose start it is called
     held: Array  # (i,), inputs that go on until the next call
-    booked: Array  # (n, i), what was held in each step
+    held_in_steps: Array  # (n, i), what was held in each step
     within: Within
 
 
@@ -66,7 +66,7 @@ def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
     for p in range(step * points, (step + 1) * points):
         for i in range(calls.held.size):
             inputs[p, i] += calls.held[i]
-    copy(calls.held, calls.booked[step])
+    copy(calls.held, calls.held_in_steps[step])
     return True
 
 

@@ -12,8 +12,8 @@ from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
-from .books import Rows, begin_row, close_row
 from .pairs import Pair
+from .rows import Rows, begin_row, close_row
 from .step import Parts, Table, take_step
 
 TRIES, H, LAST, ENERGY, TOLERANCE, SMALLEST = 0, 1, 2, 3, 4, 5

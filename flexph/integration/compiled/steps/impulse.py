@@ -12,7 +12,7 @@ from ..loops.redundancy import factor_assembled, keep_independent, solve_least
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import get, put
-from .books import book_energy
+from .rows import record_energy
 
 INSTANT = 2.0**-500
 """Length of a step in which only inertia and constraints act: a power of two, by which products are exact."""
@@ -82,7 +82,7 @@ def strike(
     length: float,
     lost: float,
 ) -> None:
-    """Take a share κ of the answer from the velocities, and book it in a row of so long a step [s], with its loss."""
+    """Take a share κ of the answer from the velocities, and record it in a row of so long a step [s], with its loss."""
     for i in range(m.at_velocities.size):
         m.at_velocities[i] -= share * m.correction[i]
     derive_momenta(m, axes, m.trial_c)
@@ -97,7 +97,7 @@ def strike(
     if lost != 0.0:
         m.run_flow[m.run_flow.size - 1] += lost
     energies(m, axes, m.run_new_energy)
-    m.run_step_audit[0] += abs(book_energy(m))
+    m.run_step_audit[0] += abs(record_energy(m))
     velocity_defect(m, axes, coefficient, own_coefficient, own_offset)
     copy(m.run_new_defect, m.run_defect)
     last = m.run_history.size - 1 - mu.size
@@ -115,7 +115,7 @@ def lose_defect(
     own_offset: Array,
     length: float,
 ) -> bool:
-    """Leave ρ of the velocity defect, booked in a row of so long a step [s]; False where constraints are dependent."""
+    """Leave ρ of the velocity defect, recorded in a row of so long a step [s]; False for dependent constraints."""
     share, left = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0]), 0.0  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
     for i in range(m.run_defect.size):
         left = max(left, abs(m.run_defect[i]))

@@ -9,9 +9,9 @@ from ..memory.data import Index
 from ..memory.kernel import entry
 from ..memory.memory import Memory
 from ..memory.simd import brief
-from .books import Rows, begin_row, close_row
 from .calls import Calls, begin_within, hold, is_to_be_tried
 from .controlled import take_controlled
+from .rows import Rows, begin_row, close_row
 from .step import Parts, Table, take_step
 
 
@@ -28,7 +28,7 @@ def run(
     rows: Rows,
     solved: Index,
 ) -> None:
-    """Take the steps of the table and book them, until one is not solved; their number goes to ``solved``.
+    """Take the steps of the table and record them, until one is not solved; their number goes to ``solved``.
 
     ``count`` steps were taken before; ``known`` rows of the memory are filled, the last ones. Where there are ``calls``
     the table has inputs for every substep, to which those that are held are added. Where pairs of steps are chosen by

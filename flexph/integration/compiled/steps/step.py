@@ -1,4 +1,4 @@
-"""The compiled step of a mechanism, with its substeps and what they book (see flexph.integration.exact.newton)."""
+"""The compiled step of a mechanism, with its substeps and what they record (see flexph.integration.exact.newton)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ....numerics.arrays import Array
 from ..contact.anchors import has_no_row
 from ..contact.flight import closes, touches, turns_away
-from ..contact.forces import book_contacts, leaves_list, store_contacts
+from ..contact.forces import leaves_list, record_contacts, store_contacts
 from ..decay.step import prepare
 from ..loops.arrow import solve_border
 from ..loops.ledger_rows import energies, flows, lost, outputs, velocity_defect
@@ -17,12 +17,12 @@ from ..loops.relations import generates
 from ..loops.rolling import add_squares
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .books import book_energy
 from .history import guess, remember
 from .impulse import lose_defect
 from .iterate import coordinate_size
 from .newton import factor_step, newton
 from .pairs import Pair, begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
+from .rows import record_energy
 from .search import search
 
 
@@ -115,7 +115,7 @@ def _substep(
     share: float,
     weight: float,
 ) -> bool:
-    """Take one substep from its guess and add it to what the step books; False where it is not solved."""
+    """Take one substep from its guess and add it to what the step records; False where it is not solved."""
     h = table.times[k + 1] - table.times[k]
     first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
     before, after, offset = table.coefficient[first], table.coefficient[last], table.offset[last]
@@ -147,14 +147,14 @@ def _substep(
     if len(decay) > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, axes)
     if len(contact) > 0:
-        book_contacts(m, axes, h)
+        record_contacts(m, axes, h)
     _finish(m, axes)
     if len(contact) > 0:
         store_contacts(m, axes)
     energies(m, axes, m.run_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
-    _book(m, redundant, h, iterations, after, offset, share, weight)
+    _record(m, redundant, h, iterations, after, offset, share, weight)
     remember(m, h, known)
     return True
 
@@ -188,7 +188,7 @@ def _finish(m: Memory, axes: tuple[int, ...]) -> None:
 
 
 @kernel
-def _book(
+def _record(
     m: Memory,
     redundant: tuple[int, ...],
     h: float,
@@ -200,9 +200,9 @@ def _book(
 ) -> None:
     """Energies, flows, residuals and multipliers of a substep."""
     audit = m.run_step_audit
-    audit[0] = max(audit[0], abs(book_energy(m)))
+    audit[0] = max(audit[0], abs(record_energy(m)))
     audit[4] += iterations
-    _book_gaps(m, h, after, offset)
+    _record_gaps(m, h, after, offset)
     _close_gaps(m, redundant)
     for i in range(offset.size):
         m.run_step_stage[i] += share * m.x_lam[i]
@@ -210,7 +210,7 @@ def _book(
 
 
 @kernel
-def _book_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
+def _record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
     """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
     audit = m.run_step_audit
     for i in range(offset.size):

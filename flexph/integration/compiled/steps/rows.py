@@ -1,4 +1,4 @@
-"""Rows of a run in loops: what steps book, and what a step that is not solved is taken again from."""
+"""Rows of a run in loops: what steps record, and what a step that is not solved is taken again from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..memory.simd import brief, get
 
 
 class Rows(NamedTuple):
-    """What a run books: a row for every saved step, the last one for the step under way (see exact.step.StepResult)."""
+    """What a run records: a row for every saved step, the last for the step under way (see exact.step.StepResult)."""
 
     state: Array
     energy: Array
@@ -50,7 +50,7 @@ def close_row(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
 
 
 @kernel
-def book_energy(m: Memory) -> float:
+def record_energy(m: Memory) -> float:
     """Add the flows of a substep, and go on to the energies at its end; the power balance that is left [J]."""
     balance = 0.0
     for i in range(m.run_energy.size):
