@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from flexph.meshes.abaqus_elements import differences, lumped
 from flexph.meshes.contents import FileMaterial, MeshContents
-from flexph.numerics.arguments import stack_level
+from flexph.numerics.arguments import warn
 from flexph.systems.validity import ValidityWarning
 
 from .materials import Material
@@ -63,9 +61,9 @@ def element_notes(contents: MeshContents) -> list[str]:
     return notes
 
 
-def warn_of_elements(contents: MeshContents, level: int) -> None:
-    """Say that stiffnesses differ from those of the program that the file is for; ``level`` as of warnings.warn."""
+def warn_of_elements(contents: MeshContents) -> None:
+    """Say that stiffnesses differ from those of the program that the file is for."""
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
-        warnings.warn(text, ValidityWarning, stacklevel=stack_level(level + 1))
+        warn(text, ValidityWarning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args, overload
@@ -18,7 +17,7 @@ from flexph.bodies.nodal_body import NodalBody
 from flexph.meshes.contents import MeshContents
 from flexph.meshes.files import Source, read_contents
 from flexph.numerics import checks as check
-from flexph.numerics.arguments import checked, stack_level
+from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import compact
 from flexph.systems.validity import ValidityWarning
 
@@ -209,7 +208,7 @@ def read_model(
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
     held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh)
-    warn_of_elements(held, level=3)
+    warn_of_elements(held)
     read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
     model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
     _warn_of_locking(model)
@@ -238,5 +237,5 @@ def _warn_of_locking(model: SolidModel) -> None:
         size = np.sqrt(material.compliance.diagonal())
         if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
             text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
-            warnings.warn(text, ValidityWarning, stacklevel=stack_level(4))
+            warn(text, ValidityWarning)
             return

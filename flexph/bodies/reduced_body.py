@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from scipy import sparse
 
 from ..linear.projection import ReductionWarning
 from ..numerics import checks as check
-from ..numerics.arguments import checked, stack_level
+from ..numerics.arguments import checked, warn
 from ..numerics.arrays import Array
 from ..numerics.factors.ldl import divided, dropped, ldl, semi_definite_product
 from ..numerics.factors.low_rank import Bordered
@@ -234,4 +233,4 @@ def _warn_of_loss(held: Held, T: Array, S: Array) -> None:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, ReductionWarning, stacklevel=stack_level(5))
+    warn(message, ReductionWarning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..kernels.constraint_sizes import lever
 from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.state import Configuration, Derived
-from ..numerics.arguments import stack_level
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..systems.validity import ValidityWarning
 from .levels import gaps_at, near_at
@@ -25,10 +24,7 @@ FAR = 10.0
 
 
 def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[Configuration, Derived]) -> None:
-    """Warn of compliant contacts whose bodies begin far deeper in each other than weight would press them.
-
-    Points to the fifth caller, this function included and doors not counted: that of a run.
-    """
+    """Warn of compliant contacts whose bodies begin far deeper in each other than weight would press them."""
     if a.contacts.laws.rigid.all():
         return
     a = near_at(a, at)
@@ -47,7 +43,7 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
             f"{names[owner]}: the run begins {depth[k]:.3g} {unit} deep in the contact{of}{press}, which stores "
             f"{energy[k]:.3g} J that will throw the bodies apart: begin with a gap of zero or more"
         )
-        warnings.warn(text, ValidityWarning, stacklevel=stack_level(5))
+        warn(text, ValidityWarning)
 
 
 def _sizes(a: Arrays, c: Contacts) -> Array:

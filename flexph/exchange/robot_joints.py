@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from ..joints.revolute import revolute
 from ..joints.rows.connection import Connection
 from ..joints.rows.vectors import GROUND
 from ..joints.weld import weld
-from ..numerics.arguments import stack_level
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..systems.resistive_relations import Relation, coulomb, viscous
 
@@ -73,7 +72,7 @@ def warn_of_friction(joints: Sequence[RobotJoint], speed: float | None) -> None:
     ]
     if dry and speed is None:
         told = "dry friction of the file is left out, give friction_speed=, below which it sticks, to have it: joints"
-        warnings.warn(f"{told} {', '.join(dry)}", stacklevel=stack_level(3))
+        warn(f"{told} {', '.join(dry)}")
 
 
 def joint_connections(

@@ -200,7 +200,7 @@ class _Task(NamedTuple):
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
         done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
-        warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()), level=4)
+        warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()))
         return done
 
 

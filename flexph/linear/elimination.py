@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import norm
 
 from ..numerics import checks as check
-from ..numerics.arguments import computing, stack_level
+from ..numerics.arguments import computing, warn
 from ..numerics.arrays import Array
 from ..numerics.factors.sparse_null_space import sparse_null_space
 from ..systems.linear import LinearPHDAE, linear_system, unknowns
@@ -77,10 +76,9 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
         return system
     basis, redundant = null_space(system.G, system.constraints)
     for names in redundant:
-        warnings.warn(
+        warn(
             f"{explain_redundant(names)}; the motion is unaffected, the multipliers are not unique",
             RedundantConstraintWarning,
-            stacklevel=stack_level(2),
         )
     defect = check.norm(system.G @ basis) / max(check.norm(system.G), np.finfo(float).tiny)
     if defect > check.ROUND_OFF * norm(basis, axis=0).max(initial=1.0):
@@ -88,7 +86,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     return project(system, basis, kinetic=_kinetic(system, basis))
 
 
-def independent(system: LinearPHDAE, *, stacklevel: int = 3) -> LinearPHDAE:
+def independent(system: LinearPHDAE) -> LinearPHDAE:
     """The system without constraints that follow from others: the same motions, multipliers that are unique.
 
     Warns with :class:`RedundantConstraintWarning`, naming them.
@@ -100,9 +98,7 @@ def independent(system: LinearPHDAE, *, stacklevel: int = 3) -> LinearPHDAE:
         return system
     for involved in dependent:
         named = explain_redundant([system.constraints[i] for i in involved])
-        warnings.warn(
-            f"{named}; the motion is unaffected", RedundantConstraintWarning, stacklevel=stack_level(stacklevel)
-        )
+        warn(f"{named}; the motion is unaffected", RedundantConstraintWarning)
     kept = np.setdiff1d(np.arange(system.G.shape[0]), [involved[0] for involved in dependent])
     return replace(system, G=system.G[kept], constraints=tuple(system.constraints[i] for i in kept))
 

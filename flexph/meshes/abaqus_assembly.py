@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import meshio
 import numpy as np
 
-from ..numerics.arguments import stack_level
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from .abaqus_elements import FACES
 from .abaqus_instances import Instance
@@ -111,7 +110,7 @@ class Builder:
                     f"surface {name!r} is left out: line {surface.line} has {surface.kind}, {member!r} with face "
                     f"{face!r}, which is not read"
                 )
-                warnings.warn(text, UserWarning, stacklevel=stack_level(2))
+                warn(text)
                 return
         self._take_facets(name, facets)
 

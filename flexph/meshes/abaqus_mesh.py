@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
-from ..numerics.arguments import stack_level
+from ..numerics.arguments import warn
 from .abaqus_assembly import Builder
 from .abaqus_instances import Instance, instance, take_assembly_set
 from .abaqus_keywords import Block, keyword_blocks
@@ -65,7 +64,7 @@ def _collected(
             take_assembly_set(block, instances)
         elif scope is assembly and word == "ELEMENT":
             text = f"elements of type {block.name('TYPE')} of the assembly are left out (line {block.line})"
-            warnings.warn(text, UserWarning, stacklevel=stack_level(2))
+            warn(text)
         else:
             scope.take(block)
     return loose, parts, assembly, instances, materials

@@ -20,6 +20,7 @@ from __future__ import annotations
 import inspect
 import sys
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, wraps
@@ -34,6 +35,8 @@ from .threads import one_thread
 Public = TypeVar("Public", bound=Callable[..., Any])
 HUGE = 1e75
 """Numbers whose fourth power is beyond double precision."""
+PASSED = {"flexph", "fem", "rigid", "numpy", "scipy", *sys.stdlib_module_names}
+"""Packages whose lines no warning points to."""
 
 
 def checked(public: Public) -> Public:
@@ -91,13 +94,14 @@ def _checked(
     return door
 
 
-def stack_level(calls: int) -> int:
-    """The ``stacklevel`` of a warning that many calls up, which does not count the doors in between."""
-    level, frame = 1, sys._getframe(1)
-    while calls > 1 and frame.f_back is not None:
-        level, frame = level + 1, frame.f_back
-        calls -= frame.f_code.co_name != "door" or frame.f_code.co_filename != __file__
-    return level
+def warn(told: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that led here from outside of these packages and what they call: that of the user."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED:
+        frame = frame.f_back
+    names = frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(told, category, frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
 
 
 def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:

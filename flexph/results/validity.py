@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..mechanisms.model.constraints import extent
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import law_products, laws
-from ..numerics.arguments import stack_level
+from ..numerics.arguments import warn
 from ..systems.validity import ValidityWarning
 
 if TYPE_CHECKING:
@@ -33,11 +32,11 @@ JUMP = 0.1
 """Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
 
 
-def warn_of_doubts(solution: Solution, h: float, level: int) -> None:
-    """Look a run over, h its longest step [s]; ``level`` counts the callers up to the user's, from this one on."""
-    warn_of_range(solution.mechanism, solution.times, solution.states, level + 1)
+def warn_of_doubts(solution: Solution, h: float) -> None:
+    """Look a run over, h its longest step [s]."""
+    warn_of_range(solution.mechanism, solution.times, solution.states)
     for doubt in (*_defects(solution), *_long_steps(solution, h), *_axes(solution)):
-        warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+        warn(doubt, ValidityWarning)
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
@@ -91,7 +90,12 @@ def _defects(solution: Solution) -> list[str]:
         return []
     doubts = []
     if not balanced:
-        doubts.append(f"the energy balance is off by {ledger.largest_residual:.0e}")
+        worst = int(np.argmax(ledger.relative_residual))
+        doubts.append(
+            f"the energy balance is off by {ledger.residual[worst]:.2g} J, {ledger.largest_residual:.0e} of the "
+            f"energies, in a step up to t = {solution.times[worst + 1]:.6g} s: its iteration ended above round-off; "
+            "take shorter steps"
+        )
     if jump > JUMP * speed:
         cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps"
         if not any(c.is_driven for c in solution.mechanism.connections):

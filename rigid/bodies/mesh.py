@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import meshio
@@ -10,7 +9,7 @@ import numpy as np
 
 from flexph.meshes.files import TYPE, nodes_of
 from flexph.numerics import checks as check
-from flexph.numerics.arguments import stack_level
+from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
 from .moments import SURFACE, VOLUME
@@ -39,7 +38,7 @@ def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
     curved = sorted(name for kind in kinds for name in types[kind] - {kind})
     if curved:
         text = f"cells of type {', '.join(curved)} are taken by their corners: curved edges become straight"
-        warnings.warn(text, stacklevel=stack_level(3))
+        warn(text)
     return _used(points, {kind: np.vstack(cells_by_kind[kind]) for kind in kinds})
 
 

@@ -7,7 +7,6 @@ velocities that it left against the contacts settle (:mod:`flexph.contacts.veloc
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...kernels.contacts.gaps import TOUCHING, vectors_of
 from ...kernels.resolution import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
-from ...numerics.arguments import stack_level
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ...systems.validity import ValidityWarning
@@ -172,7 +171,7 @@ class RigidStepper(ImpactStepper):
             f"more than {CROWD} impacts of {GROUP} or more contacts within a step: each is found in time and solved by "
             "itself, which takes long; Exact(contact='steps') is for groups, it strikes at the beginning of steps"
         )
-        warnings.warn(self._told[0], ValidityWarning, stacklevel=stack_level(2))
+        warn(self._told[0], ValidityWarning)
 
     def _in_one(self, start: StepStart, time: float) -> list[Part]:
         parts: list[Part] = []

@@ -100,8 +100,17 @@ class _Scale(NamedTuple):
     motion: float = 0.0
 
 
-def _rescaled(a: Arrays, iterate: Iterate, work: float, scale: _Scale) -> _Scale:
-    return _Scale(max(scale.largest, work), scale.motion or motion_energy(a, iterate))
+def _rescaled(a: Arrays, iterate: Iterate, work: float, scale: _Scale, *, first: bool) -> _Scale:
+    """The scale with one more correction; after the ``first`` two the motion is known well enough to compare with."""
+    if _may_penetrate(a):
+        scale = _Scale()
+    motion = 0.0 if first else scale.motion
+    return _Scale(max(scale.largest, work), motion or motion_energy(a, iterate))
+
+
+def _may_penetrate(a: Arrays) -> bool:
+    """Whether an iterate may be deep in a contact, with energies that the motion never has: they are no measure."""
+    return bool(a.contacts.laws.stiffness.any())
 
 
 class _Best(NamedTuple):
@@ -121,8 +130,7 @@ def _iterate(a: Arrays, step: Step, guess: Means, *, mixed: bool = False) -> Con
             progress = progress if mixed else progress._replace(used=0)  # of new ones each time the rate is known too
         correction = solve(iterate.defect)
         work = correction_work(a, iterate.defect, correction)
-        first = iteration <= 2  # after one correction the motion is known well enough to compare with
-        scale = _rescaled(a, iterate, work, _Scale(scale.largest) if first else scale)
+        scale = _rescaled(a, iterate, work, scale, first=iteration <= 2)
         progress = progress.corrected(_relative_size(work, scale, iteration))
         best = _Best(iterate, progress.size) if progress.size < best.size else best
         at_rest = work <= limits.unresolved and kinetic_energy(a, iterate.trial) <= limits.unresolved
@@ -198,12 +206,12 @@ def _search(a: Arrays, step: Step, guess: Means) -> Converged:
     zero. There θ is taken, and the Jacobian renewed: Newton's method with a line search. Raises StepFailed.
     """
     iterate, gaps, largest, size, previous = evaluated(a, step, guess), gap_sizes(a, step), TINY, math.inf, math.inf
-    extent = coordinate_size(a, step.start.r)
+    extent, deep = coordinate_size(a, step.start.r), _may_penetrate(a)
     for iteration in range(1, NEWTON.searches + 1):
         solve = factored(a, iterate, iteration, size)
         correction = solve(iterate.defect)
         work = correction_work(a, iterate.defect, correction)
-        largest = max(work if iteration == 1 else largest, motion_energy(a, iterate))
+        largest = max(work if iteration == 1 or deep else largest, motion_energy(a, iterate))
         size, previous = _relative_size(work, _Scale(largest), iteration), size
         share, iterate, _ = _along(a, iterate, correction)
         expected = size if math.isinf(previous) else size * min(1.0, size / previous)

@@ -57,5 +57,5 @@ def integrate_mechanism(
         x0 = start_with_multipliers(mechanism, system, options.inputs, span)
     view, dim = partial(MechanismView, mechanism), mechanism.layout.dim
     trajectory = integrate_system(system, x0, grid, method=method, options=options, dim=dim, view=view)
-    warn_of_range(mechanism, trajectory.times, trajectory.states, level=3)
+    warn_of_range(mechanism, trajectory.times, trajectory.states)
     return trajectory

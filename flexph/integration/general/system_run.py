@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
-from ...numerics.arguments import stack_level
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ...results.exchanged_energy import exchanged_energy
 from ...results.ledger import system_ledger
@@ -29,7 +28,7 @@ class Cautions:
     def look(self, time: float, x: Array) -> None:
         """Ask those that have not spoken yet, at a state that the run has reached."""
         for text in self._ask(time, x):
-            warnings.warn(text, ValidityWarning, stacklevel=stack_level(2))
+            warn(text, ValidityWarning)
 
     def told(self, time: float, x: Array) -> str:
         """What to add to the message of a run that failed: what was said before, or is to say at its last state."""

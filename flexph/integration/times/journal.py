@@ -6,7 +6,6 @@ A piece holds the rows since the piece before, and everything that the next step
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from ...files.durable import leftovers, locked, remove
 from ...files.trees import read_tree, write_tree
+from ...numerics.arguments import warn
 from .checkpoint import Checkpoint, CheckpointWarning
 from .signature import Signature, difference
 
@@ -90,7 +90,7 @@ class Journal:
             write_tree(self.folder / f"{self._number + 1:0{DIGITS}}.h5", self._piece(run))
         except OSError as error:
             told = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run goes on"
-            warnings.warn(told, CheckpointWarning, stacklevel=2)
+            warn(told, CheckpointWarning)
             return
         finally:
             self._clock = time.monotonic()  # after it: where writing takes long, the run still has its time between

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from .checkpoint import CheckpointWarning
 from .rows_on_disk import Rows, RowsOnDisk
@@ -205,7 +205,7 @@ class Recorder:
                 return self._on_disk.append(rows)
             except OSError as error:
                 told = f"the rows of the run stay in memory, since {str(self._folder)!r} cannot be written to: {error}"
-                warnings.warn(told, CheckpointWarning, stacklevel=2)
+                warn(told, CheckpointWarning)
         self._full.append(dict(rows))
         return None
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from ...numerics.arguments import stack_level
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.orthonormal import extend
 from ...systems.linear import LinearPHDAE
@@ -79,11 +78,10 @@ def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
             f"error is {error:.1e} of the largest |H|; take a larger order or a smaller band"
         )
     if tolerance is None and not error <= POOR:
-        warnings.warn(
+        warn(
             f"order {order} is too small for the band and the ports: at {abs(worst):.4g} rad/s the error is "
             f"{error:.0%} of the largest |H|; take a larger order, a smaller band, or fewer ports=",
             ReductionWarning,
-            stacklevel=stack_level(5),
         )
 
 

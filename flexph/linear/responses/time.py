@@ -174,11 +174,11 @@ def _respond(
 ) -> TimeResponse:
     asked, grid = channels(system, outputs, inputs), _ascending(times)
     if through is None:
-        return _own(independent(system, stacklevel=4), grid, asked, how)
-    small, through = same_channels(through, asked), independent(through, stacklevel=4)
+        return _own(independent(system), grid, asked, how)
+    small, through = same_channels(through, asked), independent(through)
     response = _own(through, grid, small, how)
     error, checked = reduced_error(
-        independent(system, stacklevel=4),
+        independent(system),
         through,
         (asked, small),
         poles(through),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ...bodies.body import Body
 from ...bodies.deformation import deformation_gradients
 from ...bodies.nodal_body import NodalBody, nodes_of
-from ...numerics.arguments import stack_level
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import entry_count, from_entries
 from ...systems.validity import ValidityWarning
@@ -28,22 +26,19 @@ BUCKLING_SHARE = 0.5
 """Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
 
 
-def warn_of_range(mechanism: Model, times: Array, states: Array, level: int) -> None:
-    """Warn where states (k, size) at times (k,) leave the range of the models of bodies.
-
-    ``level`` counts the callers up to the user's, from this one on.
-    """
+def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
+    """Warn where states (k, size) at times (k,) leave the range of the models of bodies."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
             kind = "rotation" if body.tangents is None else "centre"
             turned = _element_turns(body, states[:, mechanism.layout.parts[f"{name}.{kind}"]])
             for doubt in _elements(name, times, turned):
-                warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+                warn(doubt, ValidityWarning)
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
-                warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+                warn(doubt, ValidityWarning)
         for doubt in _frames(mechanism, name, times, states):
-            warnings.warn(doubt, ValidityWarning, stacklevel=stack_level(level + 1))
+            warn(doubt, ValidityWarning)
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:

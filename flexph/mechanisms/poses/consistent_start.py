@@ -48,5 +48,5 @@ def consistent_state(
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
     check_consistent(mechanism, state, table=table)
     if elastic == "quasi_static":
-        warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
+        warn_of_range(mechanism, np.array([time]), state.x[None])
     return state

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...numerics.arguments import stack_level
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..model.constraints import CONSISTENT, constraint_rates, velocities_of, wanted_velocities
 from ..model.placement import Motion
@@ -37,10 +36,9 @@ def warn_of_changed(
             changed[name] = " and ".join(f"{size:.3g} {unit}" for size, unit in by if size > 0.0)
     if changed:
         broken = _broken(mechanism, constraint_rates(mechanism, c, table, time), wanted, given)
-        warnings.warn(
+        warn(
             "the velocities given contradict the joints, the drives or each other, and the nearest that these allow "
-            f"are taken: changed are {', '.join(f'{name!r} by {by}' for name, by in changed.items())}{broken}",
-            stacklevel=stack_level(4),
+            f"are taken: changed are {', '.join(f'{name!r} by {by}' for name, by in changed.items())}{broken}"
         )
 
 

@@ -107,7 +107,7 @@ def equilibrium(
         end = search()
         if end.settled:
             state = _finished(given, end.value, redundant)
-            warn_of_range(mechanism, np.array([time]), state.x[None], level=3)
+            warn_of_range(mechanism, np.array([time]), state.x[None])
             return state
     raise ArithmeticError(not_found(end.defect, reached))
 

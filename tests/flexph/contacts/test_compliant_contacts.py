@@ -45,6 +45,16 @@ def test_bounces_without_loss_keep_their_height():
     assert balance(solution) < 1e-14
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stiffness", [1e7, 1e11])
+def test_the_balance_holds_to_round_off_at_steps_that_no_impact_is_seen_in(stiffness, compiled):
+    mechanism, start = dropped(Hertz(stiffness), speed=0.0, height=1.0, gravity=9.81)
+    for h in (0.3, 1.0):  # iterates are as deep as the way of a step: 1e10 J, where the ball has 10
+        solution = integrate(mechanism, start, np.arange(0.0, 4.5 * h, h), method=Exact(compiled=compiled))
+        assert solution["ball.centre"][:, 1].min() < 0.1  # it is met
+        assert balance(solution) < 1e-11  # round-off of the depth times the stiffness
+
+
 @pytest.mark.slow
 def test_a_thousand_bounces_without_loss_keep_their_height_to_a_billionth():
     mechanism, start = dropped(Hertz(1e7), speed=0.0, height=0.01, gravity=9.81)

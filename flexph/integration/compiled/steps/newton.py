@@ -73,6 +73,8 @@ def newton(
             factored, used = True, used if mixed else 0  # of new ones each time the rate is known too
         solve_step(m, axes, redundant, decay, contact, h)
         done = work(m)
+        if len(contact) > 0:  # what an iterate deep in a contact has is no measure (see exact.newton)
+            largest, scaled = 0.0, False
         largest = max(largest, done)
         if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
             scale, scaled = energy_scale(m, h), True

@@ -44,7 +44,8 @@ def search(
             return -1
         solve_step(m, axes, redundant, decay, contact, h)
         done = work(m)
-        largest = max(done if iteration == 1 else largest, energy_scale(m, h))
+        first = iteration == 1 or len(contact) > 0  # as in newton
+        largest = max(done if first else largest, energy_scale(m, h))
         size = math.sqrt(done / largest)
         if not math.isfinite(size):
             return -1
