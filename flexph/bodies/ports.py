@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from ..numerics.memo import Memo, once
+from ..numerics.memo import Memo, Named, once
 from ..numerics.rotations import spins
 from .body import Body, Port
 from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
@@ -19,7 +19,7 @@ class NamedBodies(Mapping[str, AnyBody], Memo):
     """Bodies by name, which nobody can change, with the numbers of their first frames."""
 
     def __init__(self, bodies: Mapping[str, AnyBody]) -> None:
-        self._bodies = dict(bodies)
+        self._bodies = Named(bodies, "bodies")
 
     def __repr__(self) -> str:
         return f"<bodies {', '.join(self._bodies)}>"

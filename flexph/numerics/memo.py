@@ -23,9 +23,40 @@ BY_VALUE = ("cloudpickle", "dill")
 """Modules that send functions by their code."""
 
 
+class UnknownName(KeyError):
+    """A name that is not in a mapping, with those that are."""
+
+    def __str__(self) -> str:  # that of KeyError is in quotation marks
+        return str(self.args[0])
+
+
+class Named(dict[Key, Value]):
+    """Values by name; the error for a name that is not there lists those that are."""
+
+    def __init__(self, values: Mapping[Key, Value], what: str = "") -> None:
+        super().__init__(values)
+        self.what = what
+
+    def __missing__(self, name: Any) -> Value:
+        names = ", ".join(map(repr, self)) or "none"
+        raise UnknownName(f"no {name!r}{self.what and ' in '}{self.what}: there are {names}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Named, (dict(self), self.what)
+
+
+class NamedFields:
+    """Base of frozen dataclasses whose fields are values by name: what is not there is told with the field."""
+
+    def __post_init__(self) -> None:
+        for name, values in vars(self).items():
+            if type(values) is dict:
+                object.__setattr__(self, name, Named(values, name))
+
+
 def read_only(mapping: Mapping[Key, Value]) -> Mapping[Key, Value]:
     """A copy of a mapping that nobody can change; it is pickled and copied as any other value."""
-    return MappingProxyType(dict(mapping))
+    return MappingProxyType(Named(mapping))
 
 
 def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:

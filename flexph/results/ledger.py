@@ -13,6 +13,7 @@ from ..mechanisms.model.accounts import Accounts
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import NamedFields
 
 if TYPE_CHECKING:
     from ..mechanisms.poses.resolution import Resolution
@@ -34,7 +35,7 @@ _LARGEST = ("exchanged", "unresolved")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ledger:
+class Ledger(NamedFields):
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 
     Attributes

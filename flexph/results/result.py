@@ -17,6 +17,7 @@ from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_fields import Declared, Leaf, get_texts, open_checksummed, read_fields, values_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.memo import NamedFields
 from .ledger import Ledger
 from .state_view import StateView
 from .stored_array import StoredArray, in_file
@@ -42,7 +43,7 @@ class Occurrences:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Result(ABC):
+class Result(NamedFields, ABC):
     """What a run returns: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
 
     ``result["name"]`` is a part of the states. ``events`` by name: when each event occurred, and the states there; a

@@ -14,6 +14,7 @@ from scipy.optimize import least_squares
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
+from ..numerics.memo import NamedFields
 from .evaluations import Evaluations, evaluations, told, value_of
 from .execution.runs import Place
 from .run_sensitivities import derivatives
@@ -23,7 +24,7 @@ DETERMINED = 1e-10
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(NamedFields):
     """Fitted ``parameters`` with their ``covariance`` (n, n), in the order of the parameters.
 
     Attributes

@@ -15,6 +15,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import central_of_order_four
+from ..numerics.memo import NamedFields
 from ..systems.linear import LinearPHDAE
 from .run_sensitivities import stated_steps
 
@@ -23,7 +24,7 @@ REPEATED = 1e-8
 
 
 @dataclass(frozen=True)
-class FrequencySensitivities:
+class FrequencySensitivities(NamedFields):
     """Frequencies (k,) [rad/s], ascending, and their ``derivatives`` (k,) by parameter; repeated ones are ascending.
 
     Attributes

@@ -14,6 +14,7 @@ from scipy.optimize import Bounds, NonlinearConstraint, minimize
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import NamedFields
 from .evaluations import Evaluations, evaluations, told, value_of
 from .execution.records import Record
 from .execution.runs import Place
@@ -26,7 +27,7 @@ Limits = Mapping[str, tuple[float | None, float | None]]
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(NamedFields):
     """The best run that meets all constraints: its ``parameters``, its ``values``, and all ``runs`` (a dataset).
 
     Attributes

@@ -11,12 +11,13 @@ from typing import Any
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.memo import NamedFields
 from .evaluations import Evaluations, evaluations, value_of
 from .execution.runs import Place
 
 
 @dataclass(frozen=True)
-class Sensitivities:
+class Sensitivities(NamedFields):
     """``values`` of the run ``at`` some parameters, and ``derivatives[value][parameter]`` of the shape of the value.
 
     Attributes
