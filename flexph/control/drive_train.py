@@ -216,7 +216,7 @@ def _friction(friction: float | Relation, dry: float) -> tuple[float, dict[str, 
 
 def _ratio(ratio: float) -> float:
     if check.number("ratio", ratio) == 0.0:
-        raise ValueError("ratio must not be zero: it is turns of the driving side for one of the shaft")
+        raise ValueError(f"ratio must not be zero, got {ratio}: it is turns of the driving side for one of the shaft")
     return ratio
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..control.control_loops import ControlLoops
+from ..control.state_feedback import Unusable
 from ..mechanisms.model.consistency import Checked
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import TimeTable
@@ -25,7 +26,7 @@ from ..results.validity import warn_of_doubts
 from ..systems.inputs import Forcing
 from .compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
 from .controllers import loops_of
-from .exact.failures import explain, explain_control
+from .exact.failures import explain, explain_control, huge_inputs
 from .exact.pairs_of_steps import PairStepper
 from .exact.record import recorder_of, solution_of
 from .exact.step import Stepper, StepStart
@@ -74,7 +75,7 @@ def run_mechanism(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
     blocks, steps_by = _compiled(mechanism, method, stepper, (grid, options), blocks_of)
-    task = _Task(mechanism, start, checked, stepper, grid, options, signature, steps_by, loops)
+    task = _Task(mechanism, start, checked, stepper, grid, options, forcing, signature, steps_by, loops)
     if blocks is not None:
         return task.in_blocks(blocks)
     refuse_large(stepper)
@@ -114,6 +115,7 @@ class _Task(NamedTuple):
     stepper: Stepper
     grid: Array
     options: RunOptions
+    forcing: Forcing
     signature: Callable[..., Signature]
     steps_by: str
     loops: ControlLoops | None = None
@@ -157,6 +159,17 @@ class _Task(NamedTuple):
         control = StepSizeControl.of(self.grid, float(np.abs(known).max(initial=0.0)) or math.inf)
         return by(run, pairs, control, self.grid, self.options.save_every)
 
+    def _huge_inputs(self, run: Run, span: tuple[float, float]) -> str:
+        """What may have kept a step of this time from being solved."""
+        time, ports = 0.5 * sum(span), self.mechanism.network.input_slices
+        values = self.forcing.at(time)
+        if self.loops is None:
+            return huge_inputs(ports, values, {})
+        for c in () if self.loops.joined is None else self.loops.joined.feedback:
+            with suppress(Unusable):
+                values[c.entries] += c.answer(time, c.read(run.start.x, c.near)[0])
+        return huge_inputs(ports, values, self.loops.ports)
+
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
@@ -195,7 +208,7 @@ class _Task(NamedTuple):
 
         messages = Messages(
             StepFailed,
-            lambda error, tried: explain(run, error, error.span or tried),
+            lambda error, tried: explain(run, error, span := error.span or tried, self._huge_inputs(run, span)),
             lambda error: explain_control(run, error),
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)

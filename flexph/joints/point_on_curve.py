@@ -115,7 +115,7 @@ def point_on_curve(
         raise ValueError("curve must have places of the ground, GROUND.at(...), got GROUND without a place")
     places = np.arange(float(count)) if at is None else check.array("at", at, (count,))
     if any(a >= b for a, b in pairwise(places)):
-        raise ValueError(f"at must ascend, one place for each of {count} ports")
+        raise ValueError(f"at must ascend, one place for each of {count} ports, got {check.shown(at)}")
     resists = friction_of_sliding("friction", friction)
     first = curve[0]
     frame = GROUND if isinstance(first, Ground) else first

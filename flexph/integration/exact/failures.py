@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...numerics.arguments import HUGE
+from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..times.loop import Run
 from ..times.step_size import StepControlFailed
 
 
-def explain_step(error: StepFailed, span: tuple[float, float]) -> str:
-    """Which step could not be solved or to what the motion came, why, and what to do."""
+def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "") -> str:
+    """Which step could not be solved or to what the motion came, why, and what to do; ``acting`` is what may be why."""
     t0, t1 = span
     if isinstance(error, MotionEnded):
         return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
-        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion; try a smaller step, check "
-        "the drives, loads and inputs of controllers at this time, and look for a singular pose or redundant joints"
+        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion{acting}; try a smaller "
+        "step, check the drives, loads and inputs of controllers at this time, and look for a singular pose or "
+        "redundant joints"
     )
 
 
-def explain(run: Run, error: StepFailed, span: tuple[float, float]) -> str:
+def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "") -> str:
     """What is said of a run that a step ended which could not be solved."""
-    return f"{explain_step(error, span)}. {run.count} steps before it are finished and kept in .solution"
+    return f"{explain_step(error, span, acting)}. {run.count} steps before it are finished and kept in .solution"
+
+
+def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str, Sequence[str]]) -> str:
+    """Inputs so large that a step overflows, with their ports and the controllers that set them; nothing of others."""
+    told = []
+    for port, part in ports.items():
+        if (largest := np.abs(values[part]).max(initial=0.0)) > HUGE:
+            by = [f" of controller {name!r}" for name, own in setters.items() if port in own]
+            told.append(f"; the input{''.join(by)} at {port!r} is of size {largest:.3g} there")
+    return "".join(told)
 
 
 def explain_control(run: Run, error: StepControlFailed) -> str:

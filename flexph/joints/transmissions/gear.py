@@ -66,7 +66,7 @@ def gear(
     """
     i = check.number("ratio", ratio)
     if i == 0.0:
-        raise ValueError("ratio must not be zero: it is the angle of the first shaft over that of the second")
+        raise ValueError(f"ratio must not be zero, got {i}: it is the angle of the first shaft over that of the second")
     refuse_equal("gear", first, second, carrier)
     axes = shaft_axes(axis, second_axis, carrier_axes)
 

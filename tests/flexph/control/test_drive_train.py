@@ -112,7 +112,7 @@ def test_a_rotor_starts_with_its_shaft(limit):
         ({"constant": 0.0}, "constant must be"),
         ({"resistance": 0.0}, "resistance must be"),
         ({"inductance": -1.0}, "inductance must"),
-        ({"ratio": 0.0}, "ratio must not be zero"),
+        ({"ratio": 0.0}, "ratio must not be zero, got 0"),
         ({"torque_limit": 0.0}, "torque_limit must be"),
         ({"dry_friction": 0.1}, "dry friction needs an inertia"),
         ({"dry_friction": -0.1}, "dry_friction must"),
@@ -152,7 +152,7 @@ def test_a_motor_with_dry_friction_has_its_balance():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"ratio": 0.0}, "ratio must not be zero"),
+        ({"ratio": 0.0}, "ratio must not be zero, got 0"),
         ({"ratio": 2.0, "inertia": -1.0}, "inertia must"),
         ({"ratio": 2.0, "dry_friction": 1.0}, "stores no energy"),
     ],

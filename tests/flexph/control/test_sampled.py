@@ -11,6 +11,7 @@ from flexph import (
     GROUND,
     Checkpoint,
     InputError,
+    IntegrationError,
     IntegrationInterrupted,
     Solution,
     connect,
@@ -19,7 +20,7 @@ from flexph import (
     torque,
     torsion_spring,
 )
-from flexph.control import Sampled
+from flexph.control import Sampled, StateFeedback
 from flexph.methods import DiscreteGradient, Exact, ExactGauss
 from flexph.sensors import distance, joint_angle, joint_force, joint_rate, position, velocity
 
@@ -331,3 +332,19 @@ def test_joint_forces_are_read_of_the_last_step(method, tmp_path):
     with pytest.raises(ValueError, match="no joint 'axle'"):
         wrong = Sampled(function=note, period=0.02, sensors={"force": joint_force("axle")})
         integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"weigh": wrong})
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_an_input_beyond_all_numbers_is_told_with_its_controller_where_a_step_fails(within):
+    bar = rigid.body(1.0, inertia=0.01, ports={"pin": (0.0, 0.5)})
+    joints = [hinge("bar.pin", GROUND.at(0.0, 0.0)), torque("bar.pin", name="motor")]
+    pendulum = connect({"bar": bar}, joints, gravity=(0.0, -9.81))
+    start = pendulum.consistent_state(pendulum.assemble({"bar": (0.0, -0.5, 0.0)}))
+    huge, see = lambda t: 1e300 if t > 0.002 else 0.0, {"turn": joint_angle("bar.pin")}
+    servo = StateFeedback(function=lambda t, x: np.array([huge(t)]), sensors=see, ports=["motor"])
+    held = Sampled(function=lambda t, x: {"motor": huge(t)}, period=1e-3, sensors=see)
+    times, method = np.linspace(0.0, 0.005, 6), Exact(compiled=False)
+    with pytest.raises(IntegrationError, match=r"the input of controller 'servo' at 'motor' is of size 1e\+300"):
+        integrate(pendulum, start, times, method=method, controllers={"servo": servo if within else held})
+    with pytest.raises(IntegrationError, match=r"motion; the input at 'motor' is of size 1e\+300 there; try"):
+        integrate(pendulum, start, times, method=method, inputs={"motor": huge})
