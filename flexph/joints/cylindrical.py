@@ -21,6 +21,7 @@ def cylindrical(
     turning_friction: Relation | None = None,
     sliding_friction: Relation | None = None,
     friction: CoulombFriction | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
@@ -46,6 +47,9 @@ def cylindrical(
         Dry friction in proportion to the force across the axis, with the radius of the bearing, against its slip along
         and around the axis together: what turns slides almost without force.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -70,4 +74,4 @@ def cylindrical(
         signs = (Rail(second, first, axes[1]), Solid("pin", first, axes[0]))
         return Form(rows, (*turning, *sliding, *around), parallel=(axes,), signs=signs, bearing=bearing)
 
-    return Connection("cylindrical", (first, second), make)
+    return Connection("cylindrical", (first, second), make, label=name)

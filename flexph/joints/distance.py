@@ -9,7 +9,7 @@ from .rows.vectors import Ground, PortName, Product, between
 
 
 @checked
-def distance(first: str, second: PortName, *, length: float | None = None) -> Connection:
+def distance(first: str, second: PortName, *, length: float | None = None, name: str | None = None) -> Connection:
     """A rod that holds both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
 
     Parameters
@@ -21,6 +21,9 @@ def distance(first: str, second: PortName, *, length: float | None = None) -> Co
     length : float, optional
         Distance [m]; by default that of the assembled pose.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -31,4 +34,4 @@ def distance(first: str, second: PortName, *, length: float | None = None) -> Co
     gap = between(first, second)
     value = None if length is None else check.positive("length", length, "m")
     form = Form((Row("length", Length(Product(gap, gap), value)),), signs=(Strand("rod", first, second),))
-    return Connection("distance", (first, second), form=form)
+    return Connection("distance", (first, second), form=form, label=name)

@@ -30,6 +30,7 @@ def drive(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
     direction: Sequence[float] | None = None,
+    name: str | None = None,
 ) -> Connection:
     """One motion prescribed as a function of time; its work is the multiplier times the prescribed increment.
 
@@ -54,6 +55,9 @@ def drive(
         The axis of an angle in space, in the sections of both ports.
     direction : sequence of float, optional
         The direction of a displacement, fixed in the reference's section.
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -104,7 +108,7 @@ def drive(
         rail = along(reference, fitting("direction", line, dim))
         return Form((Row("along", Offset(Product(between(port, reference), rail), motion)),))
 
-    return Connection("drive", (port, reference), make)
+    return Connection("drive", (port, reference), make, label=name)
 
 
 def _turned(axes: Axes, angle: Motion) -> Callable[[float], Axes]:

@@ -19,6 +19,7 @@ def hinge(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
     friction: Relation | CoulombFriction | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A joint at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
 
@@ -35,6 +36,9 @@ def hinge(
     friction : Relation or CoulombFriction, optional
         The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`), or dry friction in
         proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -71,4 +75,4 @@ def hinge(
         rows = (*rows, *parallel_axes(first, second, axes))
         return Form(rows, measures, parallel=(axes,), signs=signs, bearing=bearing)
 
-    return Connection("hinge", (first, second), make)
+    return Connection("hinge", (first, second), make, label=name)

@@ -10,7 +10,12 @@ from .rows.signs import Solid
 
 @checked
 def planar(
-    first: str, second: PortName, *, normal: Sequence[float], second_normal: Sequence[float] | None = None
+    first: str,
+    second: PortName,
+    *,
+    normal: Sequence[float],
+    second_normal: Sequence[float] | None = None,
+    name: str | None = None,
 ) -> Connection:
     """The first section glides on a plane of the second: ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
 
@@ -27,6 +32,9 @@ def planar(
     second_normal : array_like, optional
         n₂ in the section at the second port, of ``GROUND`` in world axes; the same components by default.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -41,4 +49,4 @@ def planar(
         signs = (Solid("plate", second, axes[1]), Solid("ball", first))
         return Form(rows, parallel=(axes,), signs=signs)
 
-    return Connection("planar", (first, second), make)
+    return Connection("planar", (first, second), make, label=name)

@@ -12,7 +12,12 @@ from .slider import slider
 
 @checked
 def prismatic(
-    port: str, rail: PortName, *, direction: Sequence[float], friction: Relation | CoulombFriction | None = None
+    port: str,
+    rail: PortName,
+    *,
+    direction: Sequence[float],
+    friction: Relation | CoulombFriction | None = None,
+    name: str | None = None,
 ) -> Connection:
     """The port moves on a line through the rail port without turning; one relative freedom.
 
@@ -30,9 +35,12 @@ def prismatic(
     friction : Relation or CoulombFriction, optional
         See :func:`slider`.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
         The joint, for :func:`flexph.connect`.
     """
-    return replace(slider(port, rail, direction=direction, friction=friction), kind="prismatic")
+    return replace(slider(port, rail, direction=direction, friction=friction, name=name), kind="prismatic")

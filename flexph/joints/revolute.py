@@ -18,6 +18,7 @@ def revolute(
     axis: Sequence[float],
     second_axis: Sequence[float] | None = None,
     friction: Relation | CoulombFriction | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A joint with one point and one axis in common: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
 
@@ -38,6 +39,9 @@ def revolute(
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`), or dry friction
         in proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -54,4 +58,6 @@ def revolute(
     >>> "freedoms 1" in mechanism.describe()
     True
     """
-    return replace(hinge(first, second, axis=axis, second_axis=second_axis, friction=friction), kind="revolute")
+    return replace(
+        hinge(first, second, axis=axis, second_axis=second_axis, friction=friction, name=name), kind="revolute"
+    )

@@ -21,6 +21,7 @@ def screw(
     lead: float,
     axis: Sequence[float],
     second_axis: Sequence[float] | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A joint along and about one axis that advances by its lead in a turn: one relative freedom of space.
 
@@ -40,6 +41,9 @@ def screw(
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -64,4 +68,4 @@ def screw(
         form = held.formed(dim).form
         return replace(form, rows=(*form.rows, coupled("advance", (moved,), turned)))
 
-    return Connection("screw", (first, second), make)
+    return Connection("screw", (first, second), make, label=name)

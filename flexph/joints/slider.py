@@ -27,6 +27,7 @@ def slider(
     direction: Sequence[float] = (1.0, 0.0),
     turning: bool = False,
     friction: Relation | CoulombFriction | None = None,
+    name: str | None = None,
 ) -> Connection:
     """The port moves on a line through the rail port, along a direction fixed in the rail's section or in the world.
 
@@ -47,6 +48,9 @@ def slider(
         Force [N] against the sliding velocity [m/s] along the direction, or dry friction in proportion to the force
         across the line (:class:`flexph.CoulombFriction`; a torque that the joint carries does not press).
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -64,7 +68,7 @@ def slider(
             return Form(rows, measures, signs=signs, bearing=bearing)
         return Form((*rows, *fixed_rotation(port, rail, dim)), measures, signs=signs, bearing=bearing)
 
-    return Connection("slider", (port, rail), make)
+    return Connection("slider", (port, rail), make, label=name)
 
 
 def fixed_rotation(first: str, second: PortName, dim: int) -> tuple:

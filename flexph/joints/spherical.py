@@ -6,7 +6,7 @@ from .rows.signs import Solid
 
 
 @checked
-def spherical(first: str, second: PortName) -> Connection:
+def spherical(first: str, second: PortName, *, name: str | None = None) -> Connection:
     """A joint at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms.
 
     Parameters
@@ -15,6 +15,9 @@ def spherical(first: str, second: PortName) -> Connection:
         Port ``body.port`` of a body.
     second : str or Ground
         Port of another body, or a place ``GROUND.at(...)`` of the world.
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -27,4 +30,4 @@ def spherical(first: str, second: PortName) -> Connection:
             raise ValueError("a spherical joint is one of space: the plane has hinge(...)")
         return Form(coincidence(first, second, dim), signs=(Solid("ball", first),))
 
-    return Connection("spherical", (first, second), make)
+    return Connection("spherical", (first, second), make, label=name)

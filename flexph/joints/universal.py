@@ -11,7 +11,9 @@ from .rows.vectors import Product, along
 
 
 @checked
-def universal(first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float]) -> Connection:
+def universal(
+    first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float], name: str | None = None
+) -> Connection:
     """A joint of both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
 
     Leaves two relative freedoms, the turns about both axes.
@@ -26,6 +28,9 @@ def universal(first: str, second: PortName, *, axis: Sequence[float], second_axi
         a₁ in the axes of the section at the first port.
     second_axis : array_like
         a₂ in the section at the second port, of ``GROUND`` in world axes.
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -42,4 +47,4 @@ def universal(first: str, second: PortName, *, axis: Sequence[float], second_axi
         row = Row("cross", Offset(axes), unit="N m")
         return Form((*coincidence(first, second, dim), row), signs=(Solid("cross", first, a1),))
 
-    return Connection("universal", (first, second), make)
+    return Connection("universal", (first, second), make, label=name)

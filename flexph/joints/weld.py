@@ -11,7 +11,9 @@ from .rows.signs import Solid
 
 
 @checked
-def weld(first: str, second: PortName, *, angle: float | None = None, rotation: Any = None) -> Connection:
+def weld(
+    first: str, second: PortName, *, angle: float | None = None, rotation: Any = None, name: str | None = None
+) -> Connection:
     """A rigid connection: both ports at one point and at a fixed relative rotation.
 
     Parameters
@@ -25,6 +27,9 @@ def weld(first: str, second: PortName, *, angle: float | None = None, rotation: 
     rotation : array_like or Rotation, optional
         In space R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; by default that of the assembled
         pose.
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -55,4 +60,4 @@ def weld(first: str, second: PortName, *, angle: float | None = None, rotation: 
         axes = () if stated is None else tuple((axis(i, 3), row) for i, row in enumerate(stated))
         return Form((*rows, *same_rotation(first, second, stated)), parallel=axes, signs=signs)
 
-    return Connection("weld", (first, second), make)
+    return Connection("weld", (first, second), make, label=name)

@@ -76,7 +76,7 @@ def connect(
     formed = tuple(connection.formed(dim) for connection in connections)
     for name, count in Counter(c.name for c in formed).items():
         if count > 1:
-            raise ValueError(f"connection given twice: {name}; a second force element takes a name= of its own")
+            raise ValueError(f"connection given twice: {name}; a second one takes a name= of its own")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
     mechanism = Mechanism(bodies, formed, acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here

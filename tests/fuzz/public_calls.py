@@ -317,6 +317,9 @@ def _joints() -> dict[str, Call]:
         "viscous": {"coefficient": 0.1},
         "CoulombFriction": {"coefficient": 0.1, "radius": 0.01},
     }  # fmt: skip
+    joints = ("belt", "gear", "rack", "screw", "cylindrical", "distance", "drive", "hinge", "knife_edge", "planar",
+              "prismatic", "revolute", "rolling_disc", "slider", "spherical", "universal", "weld", "wheel")  # fmt: skip
+    given |= {kind: given[kind] | {"name": "joint"} for kind in joints}
     table = {name: Call(f[name], arguments) for name, arguments in given.items()}
     table["Ground.at"] = Call(lambda x, y: GROUND.at(x, y), {"x": 0.0, "y": 1.0})
     table["systems.quadratic"] = Call(systems.quadratic, {"coefficient": 0.1})

@@ -13,7 +13,9 @@ from .ground_plane import on_ground
 
 
 @checked
-def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0)) -> Connection:
+def knife_edge(
+    port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0), name: str | None = None
+) -> Connection:
     """The port does not move along a direction fixed in its section: ``0 = (R a)·ṗ``, a nonholonomic constraint.
 
     In space the edge forbids one direction only (a skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean
@@ -28,6 +30,9 @@ def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = 
     axis : array_like
         a, the direction across the edge in the axes of the section; in space it has three components.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -39,7 +44,7 @@ def knife_edge(port: str, ground: PortName = GROUND, *, axis: Sequence[float] = 
         direction = fitting("axis", across, dim)
         return Form((no_motion_along(port, floor, direction),), signs=(Solid("blade", port, direction),))
 
-    return Connection("knife_edge", (port, floor), make)
+    return Connection("knife_edge", (port, floor), make, label=name)
 
 
 def no_motion_along(port: str, ground: Ground, direction: Direction) -> Row:

@@ -20,6 +20,7 @@ def rolling_disc(
     radius: float,
     axis: Sequence[float] | None = None,
     normal: Sequence[float] | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A thin disc of a radius [m] rolls without slip on the ground; the port is its centre.
 
@@ -45,6 +46,9 @@ def rolling_disc(
     normal : array_like, optional
         Unit normal n of the ground; by default y in the plane and z in space.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -68,7 +72,7 @@ def rolling_disc(
         direction = fitting("axis", across, 3)
         return Form(_tilting(on, direction, size), signs=(Solid("wheel", port, direction, radius=size),))
 
-    return Connection("rolling_disc", (port, floor), make)
+    return Connection("rolling_disc", (port, floor), make, label=name)
 
 
 def _tilting(on: Plane, axis: Direction, radius: float) -> tuple[Row, ...]:

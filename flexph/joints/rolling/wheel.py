@@ -21,6 +21,7 @@ def wheel(
     axis: Sequence[float] | None = None,
     normal: Sequence[float] | None = None,
     height: bool = True,
+    name: str | None = None,
 ) -> Connection:
     """An upright wheel that rolls on the ground without slip; the port is its centre, on the body that spins.
 
@@ -49,6 +50,9 @@ def wheel(
     height : bool
         Whether the wheel holds the height of its centre.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -72,4 +76,4 @@ def wheel(
         rows = (*on.rolling(size), on.level(size)) if height else on.rolling(size)
         return Form(rows, signs=(Solid("ball", port),))
 
-    return Connection("wheel", (port, floor), make)
+    return Connection("wheel", (port, floor), make, label=name)

@@ -22,6 +22,7 @@ def belt(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
     carrier_axes: Directions | None = None,
+    name: str | None = None,
 ) -> Connection:
     """Two pulleys on one belt, or two sprockets on a chain, that neither slips nor stretches: ``0 = r₁ Δθ₁ ∓ r₂ Δθ₂``.
 
@@ -40,6 +41,9 @@ def belt(
     axis, second_axis, carrier_axes : array_like, optional
         In space the axes, as for :func:`flexph.gear`.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -54,5 +58,6 @@ def belt(
         raise ValueError(f"radii must be two numbers, of both pulleys, got {len(radii)}")
     r1, r2 = (check.positive(f"radii[{k}]", r, "m") for k, r in enumerate(radii))
     ratio = -r2 / r1 if crossed else r2 / r1
-    meshed = gear(first, second, carrier, ratio=ratio, axis=axis, second_axis=second_axis, carrier_axes=carrier_axes)
+    axes = {"axis": axis, "second_axis": second_axis, "carrier_axes": carrier_axes}
+    meshed = gear(first, second, carrier, ratio=ratio, name=name, **axes)
     return replace(meshed, kind="belt")

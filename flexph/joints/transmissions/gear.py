@@ -20,6 +20,7 @@ def gear(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
     carrier_axes: Directions | None = None,
+    name: str | None = None,
 ) -> Connection:
     """Two shafts on a carrier turn in a constant ratio: ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
 
@@ -42,6 +43,9 @@ def gear(
     carrier_axes : pair of array_like, optional
         Both axes in the section of the carrier (world axes for GROUND), of bevel gears for instance; the same
         components as in the sections of the shafts by default.
+
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
 
     Returns
     -------
@@ -77,4 +81,4 @@ def gear(
         signs = tuple(Solid("wheel", port, direction) for port, direction in ends)
         return Form((coupled("ratio", one, other, unit="N m"),), signs=signs)
 
-    return Connection("gear", (first, second, carrier), make)
+    return Connection("gear", (first, second, carrier), make, label=name)

@@ -21,6 +21,7 @@ def rack(
     direction: Sequence[float] = (1.0, 0.0),
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
+    name: str | None = None,
 ) -> Connection:
     """A rack moves with the pitch circle of a pinion: ``0 = Δs − r Δθ``, counted from the assembled pose.
 
@@ -44,6 +45,9 @@ def rack(
     axis, second_axis : array_like, optional
         In space the axis of the pinion in its own section and in that of the housing; the same components by default.
 
+    name : str, optional
+        Name of the joint; by default its kind and its ports.
+
     Returns
     -------
     Connection
@@ -66,4 +70,4 @@ def rack(
         sign = Solid("wheel", pinion, None if axes is None else axes[0], radius=r)
         return Form((coupled("travel", (moved,), turned),), signs=(sign,))
 
-    return Connection("rack", (rack, pinion, housing), make)
+    return Connection("rack", (rack, pinion, housing), make, label=name)

@@ -50,6 +50,7 @@ class Drive(Driven):
     axis: Direction = None
     second_axis: Direction = None
     direction: Direction = None
+    name: Name = None
 
 
 class SpringDamper(Entry):

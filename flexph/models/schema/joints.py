@@ -24,6 +24,7 @@ class Hinge(Entry):
     axis: Direction = None
     second_axis: Direction = None
     friction: Friction = None
+    name: Name = None
 
 
 class Revolute(Entry):
@@ -36,6 +37,7 @@ class Revolute(Entry):
     axis: Direction
     second_axis: Direction = None
     friction: Friction = None
+    name: Name = None
 
 
 class Spherical(Entry):
@@ -45,6 +47,7 @@ class Spherical(Entry):
     kind: Literal["spherical"]
     first: Port
     second: End
+    name: Name = None
 
 
 class Universal(Entry):
@@ -56,6 +59,7 @@ class Universal(Entry):
     second: End
     axis: Direction
     second_axis: Direction
+    name: Name = None
 
 
 class Cylindrical(Entry):
@@ -70,6 +74,7 @@ class Cylindrical(Entry):
     turning_friction: Relation = None
     sliding_friction: Relation = None
     friction: CoulombFriction = None
+    name: Name = None
 
 
 class Planar(Entry):
@@ -81,6 +86,7 @@ class Planar(Entry):
     second: End
     normal: Direction
     second_normal: Direction = None
+    name: Name = None
 
 
 class Slider(Entry):
@@ -93,6 +99,7 @@ class Slider(Entry):
     direction: Direction = None
     turning: bool = False
     friction: Friction = None
+    name: Name = None
 
 
 class Prismatic(Entry):
@@ -104,6 +111,7 @@ class Prismatic(Entry):
     rail: End
     direction: Direction
     friction: Friction = None
+    name: Name = None
 
 
 class Weld(Entry):
@@ -115,6 +123,7 @@ class Weld(Entry):
     second: End
     angle: Angle = None
     rotation: RotationValue = None
+    name: Name = None
 
 
 class Distance(Entry):
@@ -125,6 +134,7 @@ class Distance(Entry):
     first: Port
     second: End
     length: Length = None
+    name: Name = None
 
 
 class KnifeEdge(Entry):
@@ -135,6 +145,7 @@ class KnifeEdge(Entry):
     port: Port
     ground: Ground = None
     axis: Direction = None
+    name: Name = None
 
 
 class Wheel(Entry):
@@ -148,6 +159,7 @@ class Wheel(Entry):
     axis: Direction = None
     normal: Direction = None
     height: bool = True
+    name: Name = None
 
 
 class RollingDisc(Entry):
@@ -160,6 +172,7 @@ class RollingDisc(Entry):
     radius: Length
     axis: Direction = None
     normal: Direction = None
+    name: Name = None
 
 
 class Gear(Entry):
@@ -174,6 +187,7 @@ class Gear(Entry):
     axis: Direction = None
     second_axis: Direction = None
     carrier_axes: list[Direction] = None
+    name: Name = None
 
 
 class Belt(Entry):
@@ -189,6 +203,7 @@ class Belt(Entry):
     axis: Direction = None
     second_axis: Direction = None
     carrier_axes: list[Direction] = None
+    name: Name = None
 
 
 class Rack(Entry):
@@ -203,6 +218,7 @@ class Rack(Entry):
     direction: Direction = None
     axis: Direction = None
     second_axis: Direction = None
+    name: Name = None
 
 
 class Screw(Entry):
@@ -215,6 +231,7 @@ class Screw(Entry):
     lead: Length
     axis: Direction
     second_axis: Direction = None
+    name: Name = None
 
 
 class SlippingWheel(Entry):

@@ -1,7 +1,8 @@
 """Every joint: what it fixes, the force it carries, and that it does no work."""
 
+import inspect
 import math
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,22 @@ from covering import covering
 
 import fem
 import rigid
-from flexph import GROUND, connect, distance, drive, hinge, integrate, slider, spring_damper, torsion_spring, weld
+from flexph import (
+    GROUND,
+    connect,
+    distance,
+    drive,
+    hinge,
+    integrate,
+    joints,
+    slider,
+    spring_damper,
+    torsion_spring,
+    viscous,
+    weld,
+)
+from flexph.methods import Exact
+from flexph.sensors import joint_force
 
 SOFT = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)
@@ -302,3 +318,25 @@ def test_bare_ground_keeps_the_port_where_it_is():
     assert np.abs(way @ (QUARTER @ ALONG)).max() < 1e-14
     assert np.abs(way @ ALONG).max() > 0.01
     assert guided["a.rotation"] == pytest.approx(np.tile(guided["a.rotation"][0], (9, 1)), abs=1e-14)
+
+
+def test_joints_are_called_as_they_are_asked_to_be():
+    """By their names go multipliers, wrenches, sensors and accounts; all joints take one."""
+    arm = rigid.body(1.0, inertia=0.1, ports={"pin": (0.0, 0.5)})
+    pin = hinge("arm.pin", GROUND.at(0.0, 0.0), friction=viscous(0.1), name="elbow")
+    mechanism = connect({"arm": arm}, [pin, drive("arm.pin", angle=turning, name="turn")], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble())
+    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 6), method=Exact(compiled=False))
+    assert mechanism.constraint_names == ("elbow: x", "elbow: y", "turn: angle")
+    assert np.array_equal(run["elbow: y"], run.reaction("elbow").force[:, 1])
+    assert run.measured(joint_force("elbow")).shape == (6, 2)
+    assert {*run.ledger.work, *run.ledger.dissipation, *run.ledger.joint_work} == {"turn", "elbow"}
+    with pytest.raises(ValueError, match="connection given twice: elbow; a second one takes a name= of its own"):
+        connect({"arm": arm}, [pin, hinge("arm.pin", GROUND, name="elbow")])
+
+
+def test_every_joint_takes_a_name():
+    functions = [kind for kind in map(partial(getattr, joints), dir(joints)) if inspect.isfunction(kind)]
+    kinds = [kind for kind in functions if "Connection" in str(inspect.signature(kind).return_annotation)]
+    assert len(kinds) >= 26
+    assert [kind.__name__ for kind in kinds if "name" not in inspect.signature(kind).parameters] == []
