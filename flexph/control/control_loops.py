@@ -196,3 +196,4 @@ class ControlLoops:
             own = kept["loops"][loop.name]
             loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]
             loop.outputs = tuple(own["outputs"])
+            loop.keys = set(loop.outputs)

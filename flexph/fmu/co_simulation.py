@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..control.control_loops import Controller, check_known
+from ..integration.controllers import loops_of
 from ..integration.methods import Exact, MechanismMethod
 from ..integration.simulator import Simulator
 from ..mechanisms.mechanism import Mechanism
@@ -37,13 +39,17 @@ class CoSimulation:
         External ports that others set, all if None; the others stay zero.
     outputs : dict, optional
         Quantities of :mod:`flexph.sensors` by name.
+    controllers : dict, optional
+        Controllers within the unit by name, as those of :func:`flexph.integrate`, beside what others set. States of the
+        unit have what they remember.
     step, end : float, optional
         Length of a step and end of the run [s] that the unit proposes.
 
     Raises
     ------
     ValueError
-        For ports and sensors that the mechanism does not have, and two variables of one name.
+        For ports and sensors that the mechanism does not have, two variables of one name, and controllers that a run
+        of the method would refuse.
     """
 
     mechanism: Mechanism
@@ -51,6 +57,7 @@ class CoSimulation:
     method: MechanismMethod = field(default_factory=Exact)
     inputs: Sequence[str] | None = None
     outputs: Mapping[str, Quantity] = field(default_factory=dict)
+    controllers: Mapping[str, Controller] = field(default_factory=dict)
     step: float = 1e-3
     end: float = 1.0
 
@@ -62,6 +69,9 @@ class CoSimulation:
         check.positive("step", self.step, "s")
         object.__setattr__(self, "inputs", ports)
         object.__setattr__(self, "outputs", read_only(self.outputs))
+        check_known(self.start, self.controllers)
+        loops_of(self.mechanism, self.start, self.method, self.controllers)
+        object.__setattr__(self, "controllers", read_only(self.controllers))
         names = [*self.input_variables, *self.output_variables]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -81,7 +91,9 @@ class CoSimulation:
 
     def simulator(self) -> Simulator:
         """The mechanism at its start."""
-        return Simulator(self.mechanism, self.start, method=self.method, sensors=self.outputs)
+        return Simulator(
+            self.mechanism, self.start, method=self.method, sensors=self.outputs, controllers=self.controllers
+        )
 
 
 def _variables(sizes: Mapping[str, int]) -> dict[str, Entry]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FUNCTION = "co_simulation"
 """The function of a Python file that returns what is stepped."""
-NAMES = ("mechanism", "start", "method", "inputs", "outputs", "step", "end")
+NAMES = ("mechanism", "start", "method", "inputs", "outputs", "controllers", "step", "end")
 """Names that a Python file may define in its place."""
 
 
@@ -33,7 +33,7 @@ def command(file: Path, out: Path, run: str | None, settings: Sequence[str], tru
     """Write FILE as a functional mock-up unit (FMI 2, co-simulation).
 
     FILE is a model file, or a Python file, which is run: with a function co_simulation(**numbers) that returns a
-    flexph.fmu.CoSimulation, or with the names mechanism, start, method, inputs and outputs.
+    flexph.fmu.CoSimulation, or with the names mechanism, start, method, inputs, outputs and controllers.
     """
     with refusals():
         is_python = file.suffix == ".py"
@@ -81,19 +81,20 @@ def _imported(file: Path) -> ModuleType:
 
 
 def of_model(model: Any, run: str | None) -> CoSimulation:
-    """What a model file says is stepped: start, method, and places and velocities that a run in time tells of."""
+    """What a model file says is stepped: start, method, controllers, and places and velocities that a run tells of."""
     from ..sensors.quantities import position, velocity
     from .co_simulation import CoSimulation
 
     names = [name for name, entry in model.document.runs.items() if entry.kind == "integrate"]
     if run is None and not names:
         raise ValueError(f"{model.tree.name} has no run in time: add one of kind integrate")
-    start, method, entry = model.begun(run or names[0])
+    start, method, controllers, entry = model.begun(run or names[0])
     measures = {name: measure.of for name, measure in entry.outputs.measures.items()}
     columns = {name: reading for table in entry.outputs.tables.values() for name, reading in table.items()}
     kinds = {"position": position, "velocity": velocity}
     outputs = {n: kinds[r.what](r.of) for n, r in (measures | columns).items() if r.what in kinds}
     end = float(entry.end if entry.times is None else entry.times[-1])
     step = (end - start.time) / entry.steps if entry.times is None else float(entry.times[1] - entry.times[0])
-    options = {} if method is None else {"method": method}
-    return CoSimulation(mechanism=model.mechanism, start=start, outputs=outputs, end=end, step=step, **options)
+    options: dict[str, Any] = {} if method is None else {"method": method}
+    options |= {"outputs": outputs, "controllers": controllers, "end": end, "step": step}
+    return CoSimulation(mechanism=model.mechanism, start=start, **options)

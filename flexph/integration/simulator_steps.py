@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -66,9 +67,15 @@ class Steps(Protocol):
     def history(self) -> Array:
         """What the next step starts its iteration with."""
 
+    @property
+    def controllers(self) -> Mapping[str, Any]:
+        """What controllers go on from."""
+
 
 class NumpySteps:
     """Steps by the NumPy kernels."""
+
+    controllers: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, mechanism: Mechanism, stepper: Stepper, start: StepStart, multipliers: Array) -> None:
         self.mechanism, self.stepper = mechanism, stepper
@@ -97,6 +104,8 @@ class NumpySteps:
 
 class CompiledSteps:
     """Steps in compiled loops; one that they do not solve is taken by the NumPy kernels."""
+
+    controllers: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, plain: NumpySteps) -> None:
         from .compiled.steps.rows import Rows

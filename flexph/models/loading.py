@@ -172,17 +172,18 @@ class ModelFile:
         return self.located(compute)
 
     @checked
-    def begun(self, name: str) -> tuple[State, Any, Integrate]:
-        """The start and the method of a run in time, and what the file says of it. Raises ModelError."""
+    def begun(self, name: str) -> tuple[State, Any, dict[str, Any], Integrate]:
+        """Start, method and controllers of a run in time, and what the file says of it. Raises ModelError."""
         self.refuse_unknown([name])
         entry: Any = self.document.runs[name]
         here = self.builder.at("runs", name)
 
-        def compute() -> tuple[State, Any, Integrate]:
+        def compute() -> tuple[State, Any, dict[str, Any], Integrate]:
             if not isinstance(entry, Integrate):
                 raise here.misfit(f"{name!r} is no run in time: name one of kind integrate")
             self._check_names(entry, here)
-            return state_of(self.mechanism, *self._start(entry, here)), here.of(entry.method, "method"), entry
+            start = state_of(self.mechanism, *self._start(entry, here))
+            return start, here.of(entry.method, "method"), here.of(entry.controllers, "controllers"), entry
 
         return self.located(compute)
 

@@ -389,11 +389,12 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.phdae": Call(made.phdae, {"state": state}),
         "Mechanism.describe": Call(made.describe, {"pose": pose}),
         "Simulator": Call(flexph.Simulator, {"mechanism": made, "start": state, "method": methods.Exact(),
-                                              "sensors": {}}),
+                                              "sensors": {}, "controllers": {}}),
         "Simulator.restore": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).restore, {
             "state": state}),
         "fmu.CoSimulation": Call(fmu.CoSimulation, {"mechanism": made, "start": state, "method": methods.Exact(),
-                                                    "inputs": None, "outputs": {}, "step": 1e-3, "end": 1.0}),
+                                                    "inputs": None, "outputs": {}, "controllers": {}, "step": 1e-3,
+                                                    "end": 1.0}),
         "Simulator.advance": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).advance, {
             "h": 1e-3, "inputs": {}}),
         "inverse_dynamics": Call(flexph.inverse_dynamics, {

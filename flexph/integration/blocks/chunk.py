@@ -11,7 +11,7 @@ from ...control.joined import JoinedStep
 from ...numerics.arrays import Array
 from ...sensors.quantities import LastStep
 from ..compiled.steps.rows import Rows
-from ..times.loop import Block, Run
+from ..times.loop import Block, Going
 from ..times.sampled import Plan
 from .block_stepper import BlockStepper
 
@@ -23,7 +23,7 @@ class Chunk:
     their rows; ``done`` counts the steps that are finished, and ``failed`` says that loops do not solve the next one.
     """
 
-    def __init__(self, run: Run, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
+    def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
         self.run, self.blocks, self.loops = run, blocks, loops
         self.plan, most = which
         self.times = self.plan.times[self.plan.next - 1 : self.plan.next + most]

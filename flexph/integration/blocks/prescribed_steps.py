@@ -13,7 +13,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ..exact.step import Stepper as OneStep
 from ..times.events import Watch
-from ..times.loop import Accepted, Run
+from ..times.loop import Accepted, Going, Run
 from ..times.protocols import Entry
 from ..times.sampled import Holding, JoinedSteps
 from . import sizes
@@ -96,7 +96,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield block
 
 
-def not_compiled(run: Run, stepper: OneStep | Holding | JoinedSteps, time: float, saved: bool) -> Accepted:
+def not_compiled(run: Going, stepper: OneStep | Holding | JoinedSteps, time: float, saved: bool) -> Accepted:
     """A step without compiled kernels, which say why where they fail."""
     start = run.start
     run.trying(start.time, time)

@@ -12,7 +12,7 @@ from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
 from ...numerics.arrays import Array
 from ..compiled.steps.calls import Answering, Calls, Within, nothing_within
-from ..times.loop import Run
+from ..times.loop import Going
 from ..times.protocols import Entry
 from ..times.sampled import JoinedResult, held_steps, plan_of
 from . import sizes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
 
 
-def in_chunks(run: Run, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
+def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
     """Steps of compiled loops, of which as many are recorded together as take a tenth of a second."""
     plan, size = plan_of(run, loops, grid, save_every), sizes.FIRST
     k = plan.next

@@ -23,12 +23,28 @@ from .recorder import Recorder, Values
 from .step_size import StepControlFailed
 
 
-class Run:
+class Going:
+    """Where steps have come to: the ``start`` of the next one, and the times that are being tried.
+
+    ``then`` is what the source of steps goes on from, besides ``start``.
+    """
+
+    def __init__(self, start: StepStart) -> None:
+        self.start: Any = start
+        self.tried = (start.time, start.time)
+        self.then: Any = None
+
+    def trying(self, t0: float, t1: float) -> None:
+        """Note the step that is tried next, for what is said where it fails."""
+        self.tried = (t0, t1)
+
+
+class Run(Going):
     """A run under way: rows of finished steps, the events that are looked for, the step that is being tried.
 
     ``observer`` is asked at saved times, ``after_step`` is called with time and state after each recorded step;
-    ``longest`` is the longest accepted one [s]. ``reached`` counts the times of the run that are reached, ``then`` is
-    what the source of steps goes on from, besides ``start``, and ``ended`` says that an event ended the run.
+    ``longest`` is the longest accepted one [s]. ``reached`` counts the times of the run that are reached, and ``ended``
+    says that an event ended the run.
     """
 
     def __init__(
@@ -40,20 +56,14 @@ class Run:
         observer: Observer,
         after_step: Callable[[float, Array], None] | None = None,
     ) -> None:
+        super().__init__(start)
         self.recorder, self.watch, self.observer, self.after_step = recorder, watch, observer, after_step
-        self.start: Any = start
-        self.tried, self.longest = (start.time, start.time), 0.0
-        self.reached, self.ended = 0, False
-        self.then: Any = None
+        self.longest, self.reached, self.ended = 0.0, 0, False
 
     @property
     def count(self) -> int:
         """Steps that are finished."""
         return self.recorder.steps
-
-    def trying(self, t0: float, t1: float) -> None:
-        """Note the step that is tried next, for what is said where it fails."""
-        self.tried = (t0, t1)
 
     def observe_last(self) -> None:
         """Ask the observer at the last row, saved or not."""

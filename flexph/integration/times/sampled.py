@@ -12,7 +12,7 @@ from ...control.control_loops import ControlLoops
 from ...control.joined import JoinedStep
 from ...numerics.arrays import Array
 from ...systems.inputs import Forcing
-from .loop import Accepted, Run
+from .loop import Accepted, Going
 
 
 class ControlledForcing(Forcing):
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
     next: int
 
 
-def plan_of(run: Run, loops: ControlLoops, grid: Array, save_every: int) -> Plan:
+def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Plan:
     """The steps that are left of a run, whose controllers go on from where they stood."""
     if run.then:
         loops.restore(run.then)
@@ -127,7 +127,7 @@ class JoinedResult(NamedTuple):
         return {**row, "residuals": residuals, "held": self.inputs, **agreed.row()}
 
 
-def one_by_one(run: Run, stepper: Any, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Accepted]:
+def one_by_one(run: Going, stepper: Any, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Accepted]:
     """One step after the other, by a stepper or by compiled loops."""
     plan = plan_of(run, loops, grid, save_every)
     for k in range(plan.next, plan.times.size):

@@ -1,6 +1,7 @@
 """Functional mock-up units: valid, and stepped by FMPy to the bits of runs."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.cli import main
-from flexph.control import Sampled
+from flexph.control import Continuous, Sampled, port_spring
 from flexph.fmu import CoSimulation, fmu_controller, write_fmu
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, position
@@ -126,6 +127,24 @@ def test_the_robot_arm_to_the_bits_of_integrate(tmp_path):
     plan = co_simulation()
     run = integrate(plan.mechanism, plan.start, rows["time"], inputs={"shoulder": 30.0, "elbow": 5.0})
     np.testing.assert_array_equal(np.column_stack([rows["tip_x"], rows["tip_y"]]), run.measured(plan.outputs["tip"]))
+
+
+def test_controllers_within_a_unit_are_those_of_a_run(tmp_path):
+    """Called within steps, with what others set beside them; states have their memories."""
+    law = Sampled(
+        function=lambda t, see, total: ({"motor 1": -8.0 * see["q"] - total}, total + 0.1 * see["q"]),
+        period=2.5 * H,
+        sensors={"q": joint_angle("arm.root")},
+        memory=0.0,
+    )
+    plan = replace(swing(), controllers={"law": law})
+    rows = stepped(write_fmu(tmp_path / "held.fmu", plan), motor_1=7.0)
+    options = {"method": plan.method, "inputs": {"motor 1": 7.0}, "controllers": plan.controllers}
+    run = integrate(plan.mechanism, plan.start, rows["time"], **options)
+    np.testing.assert_array_equal(rows["angle"], run.measured(plan.outputs["angle"]))
+    with pytest.raises(ValueError, match="no external port 'brake'"):
+        servo = Continuous(system=port_spring(1.0), ports={"spring": "brake"})
+        replace(swing(), controllers={"servo": servo})
 
 
 def test_a_unit_controls_a_mechanism_as_its_simulator_does(unit):

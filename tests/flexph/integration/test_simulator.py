@@ -8,8 +8,10 @@ import pytest
 import rigid
 from cases import crank_slider as case
 from flexph import GROUND, Simulator, connect, drive, force, hinge, integrate, torque
+from flexph.control import Continuous, Sampled, StateFeedback, port_spring
 from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.compiling import AVAILABLE
+from flexph.sensors import joint_angle, joint_rate
 
 H = 2.0**-16  # times are exact sums
 METHODS = [
@@ -74,6 +76,83 @@ def test_the_work_of_the_input_is_what_the_energy_gains(method):
         work += 0.01 * u @ (0.5 * (before + simulator.outputs["push"]))
     after = simulator.outputs["push"]
     assert after @ after - 0.5**2 == pytest.approx(work, abs=1e-14)
+
+
+SEEN = {"angle": joint_angle("rod.root"), "spin": joint_rate("rod.root")}
+LOOPS = {
+    "sampled": Sampled(
+        function=lambda t, see, sum_: ({"motor": 4.0 * (0.5 - see["angle"]) - see["spin"] + sum_}, sum_ + 0.1),
+        period=2.5 * H,
+        sensors=SEEN,
+        memory=0.0,
+    ),
+    "continuous": Continuous(
+        system=port_spring(4.0, 1.0), ports={"spring": "motor"}, references={"spring": lambda t: 8.0 + 50.0 * t}
+    ),
+    "feedback": StateFeedback(
+        function=lambda t, see: np.array([4.0 * (0.5 - see[0]) - see[1]]), ports=["motor"], sensors=SEEN
+    ),
+}
+COMPILED = [pytest.param(True, marks=pytest.mark.slow)] if AVAILABLE else []
+INPUT = {"motor": 0.3}
+
+
+@pytest.mark.parametrize("compiled", [False, *COMPILED])
+@pytest.mark.parametrize("name", LOOPS)
+def test_with_controllers_steps_are_those_of_a_run(name, compiled):
+    """Called within steps, too, at their ends and after the last; states and memories to the bit."""
+    mechanism, start = motor()
+    method, loops = Exact(compiled=compiled), {name: LOOPS[name]}
+    times = H * np.array([0, 1, 3, 8, 9])
+    run = integrate(mechanism, start, times, method=method, controllers=loops, inputs=INPUT, progress=False)
+    simulator = Simulator(mechanism, start, method=method, controllers=loops)
+    for time in times[1:]:
+        simulator.advance_to(float(time), INPUT)
+    assert_equal(simulator.state, run.final)
+    known, expected = simulator.state.controllers, run.final.controllers
+    assert all(np.array_equal(known[n], expected[n]) or known[n] == expected[n] for n in {**known, **expected})
+    assert known.keys() == expected.keys()
+    if name != "continuous":  # of which a state does not have what its solution goes on from
+        run = integrate(mechanism, run.final, times[-1] + times, method=method, controllers=loops, progress=False)
+        simulator = Simulator(mechanism, simulator.state, method=method, controllers=loops)
+        for k in range(1, times.size):
+            simulator.advance_to(float(run.times[k]))
+        assert_equal(simulator.state, run.final)
+
+
+def test_memories_that_a_simulator_would_lose_are_refused():
+    mechanism, start = motor()
+    method, loops = Exact(compiled=False), {"sampled": LOOPS["sampled"]}
+    simulator = Simulator(mechanism, start, method=method, controllers=loops)
+    simulator.advance(4 * H)
+    for other in (
+        lambda: Simulator(mechanism, simulator.state),
+        lambda: Simulator(mechanism, start).restore(simulator.state),
+    ):
+        with pytest.raises(ValueError, match="the start carries the memory of controller 'sampled'"):
+            other()
+
+
+def test_controllers_stay_where_they_were_if_they_fail():
+    """In a step of which a part is done, too: its time, its memory and when it is called next."""
+    mechanism, start = motor()
+    broken = []
+
+    def count(time, see, calls):
+        if broken and calls == 3:
+            raise RuntimeError("no reading")
+        return {"motor": 1.0}, calls + 1
+
+    loops = {"count": Sampled(function=count, period=H, sensors={}, memory=0)}
+    simulator = Simulator(mechanism, start, method=Exact(compiled=False), controllers=loops)
+    simulator.advance(H)
+    broken.append(True)
+    with pytest.raises(ValueError, match=r"raised RuntimeError at t = .*: no reading"):
+        simulator.advance(4 * H)
+    assert (simulator.time, simulator.state.controllers["count"]["memory"]) == (H, 1)
+    broken.clear()
+    simulator.advance(4 * H)
+    assert (simulator.time, simulator.state.controllers["count"]["memory"]) == (5 * H, 5)
 
 
 def test_the_output_of_a_torque_is_the_spin():

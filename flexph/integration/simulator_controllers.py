@@ -1,0 +1,92 @@
+"""Steps of a simulator with controllers: those that a run over the same times takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..control.control_loops import ControlLoops
+from ..numerics.arrays import Array
+from ..numerics.threads import one_thread
+from .contact.steppers import blocks_with_contacts
+from .simulator_steps import HeldInputs, NumpySteps
+from .times.loop import Block, Going
+from .times.protocols import Entry
+from .times.sampled import ControlledForcing, one_by_one
+
+
+class OuterInputs(HeldInputs):
+    """Inputs that are held beside what controllers hold."""
+
+    def over(self, times: Array) -> Array:
+        """The inputs that are held, as one row."""
+        return self.values[None]
+
+
+class ControlledSteps:
+    """Steps with controllers, which are called where a run would: within a step, too, that ends there and goes on.
+
+    A step that fails leaves controllers where they were.
+    """
+
+    def __init__(self, plain: NumpySteps, loops: ControlLoops, *, compiled: bool) -> None:
+        self.plain, self.loops, self.multipliers = plain, loops, plain.multipliers
+        self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper) if compiled else None
+        self.going = Going(plain.start if self.blocks is None else self.blocks.put(plain.start))
+
+    @property
+    def time(self) -> float:
+        """The time that is reached [s]."""
+        time: float = self.going.start.time
+        return time
+
+    @property
+    def x(self) -> Array:
+        """The flat state."""
+        x: Array = self.going.start.x
+        return x
+
+    def take(self, h: float, inputs: Array, end: float | None) -> None:
+        """See :meth:`flexph.integration.simulator_steps.Steps.take`."""
+        before, start, multipliers = self.loops.kept(), self.going.start, self.multipliers
+        times = np.array([start.time, start.time + h if end is None else end])
+        try:
+            with one_thread(self.plain.mechanism.largest_body):
+                for entry in self._entries(times):
+                    self._keep(entry)
+        except BaseException:
+            self.loops.restore(before)
+            self.going.start, self.multipliers = start, multipliers
+            raise
+
+    def _entries(self, times: Array) -> Iterator[Entry]:
+        if self.blocks is None:
+            return one_by_one(self.going, self.plain.stepper, self.loops, times, 1)
+        from .blocks.sampled_steps import in_chunks
+
+        return in_chunks(self.going, self.blocks, self.loops, times, 1)
+
+    def _keep(self, entry: Any) -> None:
+        if isinstance(entry, Block):
+            self.going.start, self.multipliers = entry.end, entry.rows["multipliers"][-1].copy()
+        else:
+            self.going.start, self.multipliers = entry.result.end, entry.result.row()["multipliers"]
+
+    def history(self) -> Array:
+        """See :meth:`flexph.integration.simulator_steps.Steps.history`."""
+        history: Array = self.going.start.history
+        return history
+
+    @property
+    def controllers(self) -> Mapping[str, Any]:
+        """What controllers go on from."""
+        joined = self.loops.joined
+        states = {} if joined is None else {c.name: x for c, x in zip(joined.controllers, joined.states, strict=True)}
+        return states | self.loops.memories()
+
+
+def forcing_of(inputs: HeldInputs, loops: ControlLoops | None) -> Any:
+    """What acts: inputs, and what controllers hold."""
+    return inputs if loops is None else ControlledForcing(inputs, loops)
