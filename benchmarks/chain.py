@@ -18,7 +18,7 @@ import fem
 import rigid
 from cases import free_flight as case
 from flexph import GROUND, Body, Mechanism, State, connect, hinge, integrate, spherical
-from flexph.mechanisms.model.network import DENSE_LIMIT
+from flexph.mechanisms.arrays.network import DENSE_LIMIT
 from flexph.methods import Exact
 
 SIZES = (1, 2, 5, 10, 25, 50, 100, 200)

@@ -12,7 +12,7 @@ import numpy as np
 from crank_slider import END, PATHS, mechanism
 
 from flexph import Mechanism, State, integrate
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 
 Compiled = Exact | Exact4 | ExactGauss | Decaying

@@ -148,6 +148,7 @@ class BlockStepper:
         times: Array,
         table: Table | GaussTable,
         save: Save,
+        *,
         flows: Any = 0.0,
         room: Mapping[str, Array] | None = None,
     ) -> tuple[Rows, int]:
@@ -174,7 +175,7 @@ class BlockStepper:
         """
         start, flows = run.start, run.recorder.under_way("flows")
         room = {} if run.watch.active else run.recorder.room(save.rows(len(times) - 1))  # steps may be taken again
-        rows, steps = self._taken(start, times, table, save, flows if save.every > 1 else 0.0, room)
+        rows, steps = self._taken(start, times, table, save, flows=flows if save.every > 1 else 0.0, room=room)
         last = np.arange(save.every - save.before % save.every, steps + 1, save.every)  # step of each row
         saved = np.ones(last.size, dtype=bool)
         if steps and (not last.size or last[-1] < steps):

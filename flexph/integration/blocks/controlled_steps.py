@@ -35,7 +35,7 @@ def controlled_in_blocks(
         times = np.append(run.start.time, grid[done + 1 : done + 1 + min(tries, blocks.limit)])
         at = Standing(size, known, rejected)
         block, (size, known, rejected), status, error = blocks.controlled(
-            run, control, at, times, Save(save_every, done), tries
+            run, control, at, times, save=Save(save_every, done), tries=tries
         )
         if block is not None:
             done += block.reached

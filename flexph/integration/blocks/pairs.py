@@ -68,7 +68,7 @@ class PairBlocks(BlockStepper):
         return table._replace(times=np.ascontiguousarray(times))
 
     def controlled(
-        self, run: Run, control: StepSizeControl, at: Standing, times: Array, save: Save, tries: int
+        self, run: Run, control: StepSizeControl, at: Standing, times: Array, *, save: Save, tries: int
     ) -> Chosen:
         """Pairs that loops choose, as many as they may try, from where a run stands through the times."""
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)

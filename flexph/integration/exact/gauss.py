@@ -16,8 +16,8 @@ from ...kernels.gauss.stages import Given, Rates, Stages, onset
 from ...kernels.gradient import is_sparse
 from ...kernels.state import derive
 from ...kernels.tolerances import NEWTON
+from ...mechanisms.arrays.network import DENSE_LIMIT
 from ...mechanisms.model.constraints import gap_of
-from ...mechanisms.model.network import DENSE_LIMIT
 from ...mechanisms.model.state import State, flat
 from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import gauss

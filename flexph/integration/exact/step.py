@@ -15,7 +15,8 @@ from ...kernels.state import Configuration, Derived, derive
 from ...kernels.tolerances import HISTORY, NEWTON
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
-from ...mechanisms.model.consistency import Checked, port_on
+from ...mechanisms.model.consistency import Checked
+from ...mechanisms.model.geometry_checks import port_on
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import State, configuration
 from ...mechanisms.model.time_table import TimeTable, schedule

@@ -12,9 +12,9 @@ from ...contacts.arrays import anchor_sizes
 from ...joints.rows.connection import Connection, measures
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, Remade, once, read_only
+from ..arrays.network import Network, build_network
+from ..arrays.nodal import RigidMotion
 from .layout import Layout, lay_out
-from .network import Network, build_network
-from .nodal import RigidMotion
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Redundant constraints: multipliers of least norm through a basis of the independent ones."""
+"""Redundant constraints: which they are, and multipliers of least norm through a basis of the independent ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.values import Independent
-from ...numerics.arrays import Array
+from ...linear.elimination import explain_redundant, null_space
+from ...numerics.arrays import Array, dense
 from ...numerics.ranks import singular_vectors
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 RANK = 1e-6
 """Singular value over the largest one below which a constraint depends on others. Where loops close to round-off, those
 that do leave 1e-15, or its square root where they move only because they are singular (Bennett's linkage)."""
+FEW = 400
+"""Rows of a sparse G up to which their products are looked at densely."""
+REGULAR = 1e-4
+"""Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
 
 
 def independent(mechanism: Model, G: Any) -> Independent | None:
@@ -66,3 +71,25 @@ def weights(mechanism: Model) -> Array:
     size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]
     return np.array([size if unit == "N m" else 1.0 for unit in units])
+
+
+def explain_redundancy(mechanism: Model, G: Any) -> str:
+    """The redundant constraints and what they follow from, in words; empty where G has full rank."""
+    if has_full_rank(G):
+        return ""
+    _, redundant = null_space(G, mechanism.constraint_names)
+    return "; ".join(explain_redundant(names) for names in redundant)
+
+
+def has_full_rank(G: Any) -> bool:
+    """Whether G, dense or of few rows, has full rank by far: then no diagonal entry of a pivoted QR is small.
+
+    They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
+    """
+    if not G.shape[0]:
+        return True
+    if not G.shape[1] or (sparse.issparse(G) and G.shape[0] > FEW):
+        return False
+    gram = dense(G @ G.T)
+    size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
+    return bool(np.linalg.eigvalsh(gram / np.outer(size, size))[0] > REGULAR**2)

@@ -13,7 +13,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.memo import read_only
 from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
-from .nodal import initial_stresses
+from ..arrays.nodal import initial_stresses
 from .time_table import Anchors
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.factors.nearest import nearest_change
-from ..model.consistency import angle_rows, check_curves
+from ..model.angle_rows import angle_rows
 from ..model.constraints import extent, move
+from ..model.geometry_checks import check_curves
 from ..model.placement import Placement, read_placements
 from ..model.state import Pose
 from ..model.time_table import TimeTable, anchor, laws

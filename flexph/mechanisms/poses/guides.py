@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...numerics.arrays import Array
-from ..model.consistency import AngleRows
+from ..model.angle_rows import AngleRows
 
 if TYPE_CHECKING:
     from ..model.model import Model

@@ -12,7 +12,7 @@ from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import row_weights
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, unit_sweeps
-from ..model.consistency import angle_rows
+from ..model.angle_rows import angle_rows
 from ..model.placement import Placement
 from ..model.state import Pose
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws

@@ -20,9 +20,10 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrected, Corrections
 from ...systems.inputs import Input
-from ..model.consistency import check_consistent, explain_redundancy
+from ..model.consistency import check_consistent
 from ..model.constraints import constraint_gap, extent, spring_forces
 from ..model.range_of_validity import refuse_turned, warn_of_range
+from ..model.redundancy import explain_redundancy
 from ..model.state import Pose, State, at_rest, flat
 from ..model.time_table import laws
 from .balance import (

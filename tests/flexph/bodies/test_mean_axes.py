@@ -11,7 +11,7 @@ from flexph.bodies import floating_body, mean_axes, reduce_body
 from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.inertia import contract
 from flexph.bodies.mean_axes import about_mean_axes
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.methods import Exact
 from flexph.numerics.arrays import dense
 from flexph.numerics.factors.low_rank import Bordered

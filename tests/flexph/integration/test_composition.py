@@ -13,7 +13,7 @@ from flexph.integration.exact.record import recorder_of, solution_of
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.kernels.guess import predicted, predicted_alternating
 from flexph.kernels.tolerances import HISTORY
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.methods import Exact4, ExactGauss
 from flexph.systems.inputs import Forcing
 

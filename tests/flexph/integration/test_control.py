@@ -21,7 +21,7 @@ from flexph import (
     slider,
 )
 from flexph.integration.times.step_size import Controller, StepTooSmall
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.methods import Exact, Exact4
 
 PLUMB = (0.0, -9.81)

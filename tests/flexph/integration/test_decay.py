@@ -31,7 +31,7 @@ from flexph import (
 )
 from flexph.kernels.decay import coefficients, free_vibrations, mass
 from flexph.kernels.state import inertia_products
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Decaying, Exact, Exact4

@@ -11,7 +11,7 @@ from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
 import rigid
 from cases import double_four_bar
 from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.methods import Decaying, DiscreteGradient, Exact, Exact4, ExactGauss, by_name
 from flexph.numerics import compiling
 from flexph.studies.execution.tasks import computed

@@ -27,7 +27,7 @@ from flexph import (
     torsion_spring,
     viscous,
 )
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.methods import Decaying, Exact, Exact4, Gauss
 from flexph.numerics import compiling
 from flexph.systems import quadratic, resistive

@@ -33,7 +33,7 @@ from flexph.kernels.gauss.stage_jacobian import stage_jacobian
 from flexph.kernels.gauss.stages import Given, onset
 from flexph.kernels.gradient import velocity_count
 from flexph.kernels.state import constraint_sums, derive
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable
 from flexph.methods import Exact, Exact4, ExactGauss, by_name

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import fem
-import flexph.mechanisms.model.network
+import flexph.mechanisms.arrays.network
 import rigid
 from flexph import (
     GROUND,
@@ -128,7 +128,7 @@ def dense(matrix):
 def test_dense_equations_are_the_sparse_ones(kind, strain, monkeypatch):
     """Small and large mechanisms are evaluated by different code: the same sums in another order."""
     small = equations_of(MECHANISMS[kind](strain))
-    monkeypatch.setattr(flexph.mechanisms.model.network, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(flexph.mechanisms.arrays.network, "DENSE_LIMIT", 0)
     mechanism = MECHANISMS[kind](strain)
     large = equations_of(mechanism)
     rng = np.random.default_rng(4)

@@ -54,7 +54,7 @@ from flexph import (
 )
 from flexph.bodies import floating_body
 from flexph.kernels.jacobians import constant_block
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.systems import transform

@@ -400,7 +400,7 @@ def started(name):
 @pytest.fixture(params=["dense", "sparse"])
 def kernels(request, monkeypatch):
     if request.param == "sparse":
-        monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", 0)
+        monkeypatch.setattr("flexph.mechanisms.arrays.network.DENSE_LIMIT", 0)
     return request.param
 
 
@@ -432,7 +432,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
     for limit, flag in ((300, False), (0, False), (300, True)):
         if flag and not compiling.AVAILABLE:
             continue
-        monkeypatch.setattr("flexph.mechanisms.model.network.DENSE_LIMIT", limit)
+        monkeypatch.setattr("flexph.mechanisms.arrays.network.DENSE_LIMIT", limit)
         mechanism, start = started(name)
         runs.append(integrate(mechanism, start, times(0.05, 0.005), method=Exact(compiled=flag)))
         exact(runs[-1])

@@ -26,7 +26,7 @@ from flexph import (
 )
 from flexph.kernels.arrays import Springs
 from flexph.kernels.springs import add_forces, measure, tangent
-from flexph.mechanisms.model import network
+from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 

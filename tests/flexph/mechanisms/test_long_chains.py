@@ -6,7 +6,8 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import GROUND, connect, revolute, spherical
-from flexph.mechanisms.model import constraints, network
+from flexph.mechanisms.arrays import network
+from flexph.mechanisms.model import constraints
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.poses import assembly
 

@@ -1,0 +1,159 @@
+"""Arrays of connections: spring-dampers, rows of rates, slips, bearings, curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.nodal_body import AnyBody
+from ...bodies.ports import find_port
+from ...joints.rows.connection import Connection, Measure, measures, owned_measures
+from ...joints.rows.laws import Contact, CurveShape, PlaceOnCurve, PointOnCurve
+from ...joints.rows.vectors import Turn
+from ...kernels.arrays import Rolling, Springs
+from ...kernels.rates.bearings import Bearings, no_bearings
+from ...kernels.rates.curves import Curve, pieces
+from ...kernels.rates.slips import Slips
+from ...numerics.rotations import spins
+from ...systems.resistive_relations import Relation
+from .numbering import Numbering, indices
+
+FLAT = 1e-6
+"""Sine of the angle between a disc and the ground from which on it has a point of contact."""
+
+
+def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
+    """Spring-dampers of all connections."""
+    ordered = [m for _, m in measures(connections)]
+    state = np.cumsum([m.stiffness > 0.0 for m in ordered]) - 1
+    take = lambda kind, i: indices(numbering.product(m.products[i]) for m in ordered if m.kind == kind)  # noqa: E731
+    return Springs(
+        length_product=take("length", 0),
+        component_product=take("component", 0),
+        sine_product=take("angle", 0),
+        cosine_product=take("angle", 1),
+        stiffness=np.array([m.stiffness for m in ordered]),
+        damping=np.array([0.0 if isinstance(m.damping, Relation) else m.damping for m in ordered]),
+        state=indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
+        **_relations(ordered),
+    )
+
+
+def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
+    """Terms of rates and squares of constraint rows, and discs that stand on the ground."""
+    rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
+    terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
+    turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
+    contacts = [(i, law) for i, _, law in rows if isinstance(law, Contact)]
+    return Rolling(
+        row=indices(i for i, _, _ in terms),
+        product=indices(numbering.product(term.product) for _, term, _ in terms),
+        by=indices(numbering.product(term.by) for _, term, _ in terms),
+        weight=np.array([term.weight for _, term, _ in terms]),
+        square=indices(int(of_position) for _, _, of_position in terms),
+        angular=indices(int(term.angular) for _, term, _ in terms),
+        spin_row=indices(i for i, _, _ in turns),
+        spin_body=indices(body for _, body, _ in turns),
+        spin_axis=np.array([a for _, _, a in turns]).reshape(len(turns), spins(next(iter(bodies.values())).dim)),
+        free=indices(int(law.of_rates) for _, _, law in rows),
+        positive_row=indices(i for i, _ in contacts),
+        positive=indices(numbering.product(law.height) for _, law in contacts),
+        least=np.array([FLAT * law.radius for _, law in contacts]),
+    )
+
+
+def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
+    """Slips of friction that depends on a rate."""
+    own = [(c, slip) for c in connections for slip in c.form.slips]
+    components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
+    terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
+    curves = _on_curves(connections)
+    return Slips(
+        row=indices(k for k, _ in terms),
+        product=indices(numbering.product(term.product) for _, term in terms),
+        by=indices(numbering.product(term.by) for _, term in terms),
+        weight=np.array([term.weight for _, term in terms]),
+        angular=indices(int(term.angular) for _, term in terms),
+        slip=indices(i for i, _, _ in components),
+        curve=indices(-1 if terms else curves.index(c.name) for _, c, terms in components),
+        relations=tuple(slip.friction for _, slip in own),
+    )
+
+
+def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
+    """Bearings with dry friction."""
+    own = [c for c in connections if c.form.bearing is not None]
+    if not own:
+        return no_bearings(dim)
+    slips: dict[str, list[tuple[int, float]]] = {c.name: [] for c in own}
+    for i, (c, measure) in enumerate(owned_measures(connections)):
+        if measure.lever:
+            slips[c.name].append((i, measure.lever))
+    spring, lever = np.full((dim - 1, len(own)), -1), np.zeros((dim - 1, len(own)))
+    for i, c in enumerate(own):
+        for t, (k, arm) in enumerate(slips[c.name]):
+            spring[t, i], lever[t, i] = k, arm
+    first = dict(zip([c.name for c in connections], np.cumsum([0, *(len(c.rows) for c in connections)]), strict=False))
+    bearings = [c.form.bearing for c in own if c.form.bearing is not None]
+    curves = _on_curves(connections)
+    return Bearings(
+        spring,
+        lever,
+        curve=indices(curves.index(c.name) if b.along_curve else -1 for c, b in zip(own, bearings, strict=True)),
+        friction=np.array([b.friction.coefficient for b in bearings]),
+        row=indices(first[c.name] + k for c, b in zip(own, bearings, strict=True) for k in range(b.pressing)),
+        owner=np.repeat(np.arange(len(own)), [b.pressing for b in bearings]),
+    )
+
+
+def _on_curves(connections: Sequence[Connection]) -> list[str]:
+    """Names of the joints whose ports are on curves, in the order of these."""
+    return [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
+
+
+def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[Curve, ...]:
+    """Curves on which ports slide, with the rows that hold them there."""
+    rows: dict[CurveShape, list[int]] = {}
+    for i, row in enumerate(row for c in connections for row in c.rows):
+        if isinstance(row.law, PointOnCurve):
+            rows.setdefault(row.law.curve, []).append(i)
+    driven = {row.law.curve for c in connections for row in c.rows if isinstance(row.law, PlaceOnCurve)}
+    numbered = [(own, np.array([[numbering.product(p) for p in one] for one in c.products])) for c, own in rows.items()]
+    return tuple(
+        Curve(np.array(own), products, *pieces(np.array(curve.at), curve.degree), driven=curve in driven)
+        for curve, (own, products) in zip(rows, numbered, strict=True)
+    )
+
+
+def pushed_curves(
+    curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
+) -> tuple[Curve, ...]:
+    """Curves with the inputs that push along them."""
+    inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
+    return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
+
+
+def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody]) -> int:
+    """The body that turns with a port; raises ValueError where the section at the port does not."""
+    index, port = find_port(turn.port, bodies)
+    if port.rotation is None:
+        raise ValueError(f"{connection.name}: a point mass does not roll: take a body with inertia")
+    if sparse.csr_array(port.rotation).count_nonzero():
+        raise ValueError(
+            f"{connection.name}: the section at {turn.port!r} turns against its body when that deforms: join a rigid "
+            "body to it and let that roll"
+        )
+    return index
+
+
+def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
+    """Fields of the spring-dampers that resist by more than a coefficient."""
+    own = [(i, m.damping) for i, m in enumerate(ordered) if isinstance(m.damping, Relation)]
+    return {
+        "resisting": indices(i for i, _ in own),
+        "relations": tuple(r for _, r in own),
+        "steepness": np.array([float(r.slope(0.0)) for _, r in own]),
+    }

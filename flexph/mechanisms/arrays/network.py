@@ -1,0 +1,139 @@
+"""From bodies and connections to the flat arrays of the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.nodal_body import AnyBody
+from ...bodies.ports import frames_of
+from ...contacts.arrays import contact_arrays, number_gaps
+from ...joints.rows.connection import Connection
+from ...kernels.arrays import Arrays, prepared
+from ...kernels.constraint_sizes import constraint_measures
+from ...kernels.resolution import resolution_terms
+from ...numerics.arrays import Array, dense
+from ...numerics.rotations import spins
+from .connection_arrays import bearing_arrays, curve_arrays, pushed_curves, rolling_arrays, slip_arrays, spring_arrays
+from .gather import body_rows, elastic_arrays, inertia_arrays
+from .loads import face_arrays, load_arrays, number_loads, place_arrays
+from .nodal import Mean, nodal_parts, selection, with_nodes
+from .numbering import Numbering, indices
+
+DENSE_LIMIT = 300
+"""Unknown velocities up to which dense kernels are faster than sparse ones (about 1 ms per step at the limit)."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """Which product enters which constraint row."""
+
+    row: int
+    product: int
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
+
+    ``unshifted`` are fields of the arrays, sparse, without the shift to the centre of mass, ``means`` the places of
+    joints and loads that are means of nodes.
+    """
+
+    arrays: Arrays
+    unshifted: Mapping[str, Any]
+    terms: tuple[Term, ...]
+    input_slices: Mapping[str, slice]
+    means: tuple[Mean, ...] = ()
+
+
+def build_network(
+    bodies: Mapping[str, AnyBody], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
+) -> Network:
+    """Number the connections' vectors and gather the bodies' integrals; dense with the shift ``folded`` in, or sparse.
+
+    By default dense up to DENSE_LIMIT velocities.
+    """
+    numbering = Numbering()
+    terms = _terms(connections, numbering)
+    springs = spring_arrays(connections, numbering)
+    dim, frames = len(gravity), frames_of(bodies)
+    rolling = rolling_arrays(connections, numbering, bodies)
+    slips = slip_arrays(connections, numbering)
+    curves = curve_arrays(connections, numbering)
+    loads = number_loads(connections, numbering.places, bodies)
+    number_gaps(connections, numbering.places)
+    velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
+    folded = velocities <= DENSE_LIMIT if folded is None else folded
+    nodes = place_arrays(bodies, list(numbering.places), loads)
+    means = nodes.pop("means")
+    inputs, slices = load_arrays(bodies, connections, numbering.places, nodes)
+    elastic = elastic_arrays(bodies)
+    nodal = nodal_parts(bodies, elastic["stiffness"])
+    places = len(nodes["node_body"])
+    joined = {**nodes, **_products(numbering, nodes["node_position"].shape[0], dim), **inputs}
+    nodes, strains = with_nodes(joined, nodal, means)
+    inertia, unshifted = inertia_arrays(frames, gravity, folded)
+    parts = {**inertia, **elastic, **nodes}
+    parts.pop("load_start")
+    to = dense if folded else sparse.csr_array
+    parts = {k: to(v) if sparse.issparse(v) else v for k, v in parts.items()}
+    if folded:
+        moves, shifts = np.repeat(nodes["node_moves"], dim), dense(unshifted["mean"])
+        parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(shifts, nodes["node_body"], dim)
+    parts.update(prepared(parts))
+    if nodal is not None:  # vectors of strains are sums of few places of very many
+        parts.update({name: sparse.csr_array(parts[name]) for name in ("incidence", "pull_pairs")})
+    parts["resolution"] = resolution_terms(parts, springs)
+    points, reach = np.array([r.unit != "N m" for c in connections for r in c.rows]), 0.0
+    if nodal is not None:
+        parts["resolution"][2:] += nodal.stiffness
+        reach = nodal.reach
+    parts.update(constraint_measures(parts, points, reach))
+    arrays = Arrays(
+        dim=dim,
+        term_row=np.array([t.row for t in terms], dtype=int),
+        term_product=np.array([t.product for t in terms], dtype=int),
+        springs=springs,
+        strains=strains,
+        rolling=rolling,
+        slips=slips,
+        bearings=bearing_arrays(connections, dim),
+        faces=face_arrays(bodies, connections, slices, places),
+        curves=pushed_curves(curves, connections, slices),
+        contacts=contact_arrays(bodies, connections, numbering.places, dim),
+        **parts,
+    )
+    unshifted = {"node_shape": nodes["node_shape"], **unshifted, **elastic}
+    return Network(arrays, unshifted, tuple(terms), slices, tuple(means))
+
+
+def _terms(connections: Sequence[Connection], numbering: Numbering) -> list[Term]:
+    rows = [row for connection in connections for row in connection.rows]
+    return [Term(i, numbering.product(product)) for i, row in enumerate(rows) for product in row.law.products]
+
+
+def _products(numbering: Numbering, nodes: int, dim: int) -> dict[str, Any]:
+    vectors = list(numbering.vectors)
+    incidence = np.zeros((len(vectors), nodes))
+    fixed = np.zeros((len(vectors), dim))
+    for i, vector in enumerate(vectors):
+        for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
+            if place is not None:
+                incidence[i, numbering.places[place]] = sign
+        if vector.fixed is not None:
+            fixed[i] = vector.fixed
+    first = indices(numbering.vectors[p.first] for p in numbering.products)
+    second = indices(numbering.vectors[p.second] for p in numbering.products)
+    return {
+        "incidence": sparse.csr_array(incidence),
+        "vector_fixed": fixed,
+        "first": first,
+        "second": second,
+        "select_first": selection(first, len(vectors)),
+        "select_second": selection(second, len(vectors)),
+    }

@@ -1,0 +1,90 @@
+"""Checks of the geometry of a state: rotations, lengths, discs on the ground, curves and gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...contacts.levels import gaps_at, near_at
+from ...joints.rows.connection import measures
+from ...kernels.contacts.gap_arrays import AXIAL, DISTANCE
+from ...kernels.rates.curves import Curve
+from ...kernels.rates.on_curves import OnCurve
+from ...kernels.state import Configuration, Derived
+from ...numerics.arrays import Array
+from .constraints import CONSISTENT
+
+if TYPE_CHECKING:
+    from .model import Model
+
+CONCENTRIC = 1e-12
+"""Distance of centres over the sum of the radii up to which spheres have no direction from one to the other."""
+
+
+def check_lengths(mechanism: Model, product: Array) -> None:
+    """Raise ValueError where a spring has no length."""
+    squares = product[mechanism.network.arrays.springs.length_product]
+    for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
+        if square <= 0.0:
+            raise ValueError(f"{name} has no length at this pose, and so no direction")
+
+
+def check_discs(mechanism: Model, product: Array) -> None:
+    """Raise ValueError where a disc does not stand on the ground."""
+    t = mechanism.network.arrays.rolling
+    for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
+        if height <= least:
+            raise ValueError(
+                f"{mechanism.constraint_names[row]}: the disc must stand on the ground, its centre above it, got a "
+                f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
+                "mechanism.assemble(...)"
+            )
+
+
+def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:
+    """Raise ValueError where a port is beyond an end of its curve."""
+    for curve, at in zip(mechanism.network.arrays.curves, on_curves, strict=True):
+        if curve.is_beyond(at.places[1]):
+            raise ValueError(
+                f"{port_on(mechanism, curve)} must be on its curve, s = {curve.knots[0]:g} to {curve.knots[-1]:g}, got "
+                f"s = {at.places[1]:.3g}: guess a place on it in mechanism.assemble(...)"
+            )
+
+
+def port_on(mechanism: Model, curve: Curve) -> str:
+    """The port that slides on a curve and its joint, in words."""
+    name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
+    joint = next(c for c in mechanism.connections if c.name == name)
+    return f"the port {joint.ports[0]!r} of {name!r}"
+
+
+def check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
+    """Raise ValueError where bodies in contact have the same centre."""
+    if not mechanism.network.arrays.contacts.number:
+        return
+    a = near_at(mechanism.network.arrays, (c, d))
+    contacts = a.contacts
+    outer = np.isin(contacts.kind, (DISTANCE, AXIAL)) & (contacts.sign > 0.0)
+    gaps = gaps_at(a, c, d).before
+    same = np.flatnonzero(outer & (gaps <= -(1.0 - CONCENTRIC) * contacts.offset))
+    if same.size:
+        names = [connection.name for connection in mechanism.connections if connection.touches]
+        raise ValueError(
+            f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, and no direction leads out of the "
+            "contact: begin with the bodies side by side"
+        )
+
+
+def check_rotations(mechanism: Model, R: Array) -> None:
+    """Raise ValueError where the rotation of a body is none."""
+    defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
+    worst = int(np.argmax(defect))
+    if defect[worst] > CONSISTENT:
+        name = list(mechanism.frames)[worst]
+        raise ValueError(f"the rotation of {name!r} must be a rotation: |RᵀR − 1| = {defect[worst]:.0e}")
+    mirrored = np.flatnonzero(np.linalg.det(R) < 0.0)
+    if mirrored.size:
+        name = list(mechanism.frames)[mirrored[0]]
+        raise ValueError(f"the rotation of {name!r} must be a rotation: its determinant is −1, a reflection")
