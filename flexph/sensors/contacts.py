@@ -149,7 +149,11 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
     normal = forces_at(own, gaps.after, np.vecdot(gaps.end, moved).sum(axis=0))
     if way == "normal":
         return normal
-    slip = slips(own, *tangents(own, gaps), moved[0], turned_spins(c.R, c.omega))
+    if not own.friction.any():
+        return np.zeros(normal.size)
+    slip = np.zeros((a.dim - 1, normal.size))
+    if not (own.anchor >= 0).all():  # anchors know their force
+        slip = slips(own, *tangents(own, gaps), moved[0], turned_spins(c.R, c.omega))
     return friction_at(own, normal, slip, c.spring)
 
 
@@ -157,12 +161,26 @@ def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
     """All contacts at a state, or of groups the closed ones, its configuration, the arms of the nodes, and gaps."""
-    a, c = mechanism.network.arrays, configuration(mechanism, x)
-    arm = node_arms(a, c.R, c.u)
-    points = node_points(a, c.r, arm)
+    c, arm, points = mechanism.once(_LastState).of(x)
     own = own.closed(points) if closed else own.all()
     vectors = vectors_of(own, points)
     return own, (c, arm), gaps_between(own, vectors, vectors)
+
+
+class _LastState:
+    """The state that was read last: several sensors read one after the other."""
+
+    def __init__(self, mechanism: Model) -> None:
+        self.mechanism = mechanism
+        self.last: tuple[Array, tuple[Configuration, Array, Array]] | None = None
+
+    def of(self, x: Array) -> tuple[Configuration, Array, Array]:
+        """The configuration of a flat state, the arms of the nodes, and where they are."""
+        if self.last is None or not np.array_equal(self.last[0], x):
+            a, c = self.mechanism.network.arrays, configuration(self.mechanism, x.copy())
+            arm = node_arms(a, c.R, c.u)
+            self.last = x.copy(), (c, arm, node_points(a, c.r, arm))
+        return self.last[1]
 
 
 def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:

@@ -164,9 +164,10 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
         tangent = np.stack([normal[:, 1], -normal[:, 0]], axis=1)[None]
     else:
         size = np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
-        first = np.cross(np.eye(3)[np.argmin(np.abs(normal), axis=1)], normal / size)
+        unit = normal / size
+        first = moment(np.eye(3)[np.argmin(np.abs(normal), axis=1)], unit)
         first *= size / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), TINY)
-        tangent = np.stack([first, np.cross(normal / size, first)])
+        tangent = np.stack([first, moment(unit, first)])
     flat = (c.kind == OFFSET)[:, None]
     arm = c.share[:, :, None] * np.where(flat, normal, middle)
     arm[1] = np.where(flat, middle - arm[0], arm[1])
@@ -178,6 +179,6 @@ def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) 
     slip = np.vecdot(tangent, moved)
     for side in range(2):
         own = c.body[side] >= 0
-        torque = moment(np.broadcast_to(arm[side], tangent.shape), tangent)
+        torque = moment(arm[side], tangent)
         slip = slip - np.where(own, np.vecdot(torque, turned[c.body[side]]), 0.0)
     return slip

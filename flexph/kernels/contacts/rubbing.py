@@ -78,6 +78,8 @@ def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Arr
 def _by_table(firsts: Array, pair: Array) -> list[Array]:
     """The pairs in each table."""
     own = np.flatnonzero(pair)
+    if not own.size:
+        return []
     return [own[firsts[own] == first] for first in np.unique(firsts[own])]
 
 
@@ -119,9 +121,12 @@ def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
 
     That is |f| ≤ μP of an anchor, μP s/√(s² + v²) of the smooth law.
     """
-    bound, speed = c.friction * normal, np.linalg.norm(slip, axis=0)
+    bound, speed, hold = c.friction * normal, np.linalg.norm(slip, axis=0), c.anchor >= 0
+    smooth: Array = bound * speed / np.where(hold, 1.0, np.hypot(speed, c.slipping))
+    if not hold.any():
+        return smooth
     anchor = np.linalg.norm(anchors_in(c, held, c.fixed.shape[2]), axis=1)
-    sizes: Array = np.where(c.anchor >= 0, np.minimum(anchor, bound), bound * speed / np.hypot(speed, c.slipping))
+    sizes: Array = np.where(hold, np.minimum(anchor, bound), smooth)
     return sizes
 
 
