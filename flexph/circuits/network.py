@@ -21,7 +21,6 @@ from ..systems.nonlinear import PHDAE
 from .constraints import Constraint
 from .dirac_structure import to_port_hamiltonian, to_structure
 from .elements.element import Element
-from .elements.two_ports import TwoPort
 from .model import Model
 from .nodal import check_switches, to_nodal
 from .start import start, stored
@@ -243,7 +242,7 @@ class Circuit(Model):
         dict[str, array]
             By element (...) [V], of two-ports (..., 2).
         """
-        return self._by_element(self.readings.voltages, states, inputs)
+        return self.readings.by_element(self.readings.voltages, states, inputs)
 
     @checked
     def currents(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
@@ -261,7 +260,7 @@ class Circuit(Model):
         dict[str, array]
             By element (...) [A], of two-ports (..., 2).
         """
-        return self._by_element(self.readings.currents, states, inputs)
+        return self.readings.by_element(self.readings.currents, states, inputs)
 
     @checked
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
@@ -279,27 +278,9 @@ class Circuit(Model):
         dict[str, array]
             By node (...) [V].
         """
-        values = self._read(self.readings.potentials, states, inputs)
+        values = self.readings.under(self.readings.potentials, states, inputs)
         potentials = {node: np.zeros(values.shape[:-1]) for node in self.nodes}
         return potentials | {node: values[..., k] for k, node in enumerate(self.nodal_names)}
-
-    def _by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
-        values, read = self._read(rows, states, inputs), {}
-        for name, element in self.elements.items():
-            columns = [k for k, edge in enumerate(self.edges) if edge.name == name]
-            read[name] = values[..., columns] if isinstance(element, TwoPort) else values[..., columns[0]]
-        return read
-
-    def _read(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
-        x = check.numbers("states", states)
-        if x.ndim == 0 or x.shape[-1] != self.assembly.size:
-            raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
-        sources = self.assembly.inputs
-        u = np.zeros((*x.shape[:-1], len(sources)))
-        for name, value in (inputs or {}).items():
-            check.lookup("source", name, dict.fromkeys(sources))
-            u[..., sources.index(name)] = check.broadcast(f"input {name!r}", value, x.shape[:-1])
-        return self.readings.of(rows, x, u)
 
     def describe(self) -> str:
         """Elements, tree, states and constraints in words."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .elements.sources import Source
 from .elements.two_ports import TwoPort
@@ -81,3 +85,23 @@ class Readings:
         z = np.apply_along_axis(storing.costates, -1, states)
         wide = np.broadcast_to(inputs, (*z.shape[:-1], inputs.shape[-1]))
         return np.concatenate([z, wide], axis=-1) @ rows.T
+
+    def under(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
+        """The same for what users give: states of this circuit, and inputs by source, zero where left out."""
+        x = check.numbers("states", states)
+        if x.ndim == 0 or x.shape[-1] != self.assembly.size:
+            raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
+        sources = self.assembly.inputs
+        u = np.zeros((*x.shape[:-1], len(sources)))
+        for name, value in (inputs or {}).items():
+            check.lookup("source", name, dict.fromkeys(sources))
+            u[..., sources.index(name)] = check.broadcast(f"input {name!r}", value, x.shape[:-1])
+        return self.of(rows, x, u)
+
+    def by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
+        """Rows of edges by element (...), of two-ports (..., 2)."""
+        values, read = self.under(rows, states, inputs), {}
+        for name, element in self.assembly.elements.items():
+            columns = [k for k, edge in enumerate(self.assembly.tree.edges) if edge.name == name]
+            read[name] = values[..., columns] if isinstance(element, TwoPort) else values[..., columns[0]]
+        return read

@@ -8,8 +8,8 @@ import numpy as np
 
 from flexph.numerics.arrays import Array
 
-from .schema.controllers import OF_CONTACTS
 from .schema.runs import Measure, Reading
+from .schema.sensors import OF_CONTACTS
 
 TAKE = {
     "max": lambda x: x.max(),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..joints.rows.laws import PointOnCurve
+from ..joints.rows.curve_laws import PointOnCurve
 from ..kernels.arrays import Arrays
 from ..kernels.rates.on_curves import OnCurve
 from ..kernels.state import Configuration, Derived, derive, node_velocities, product_changes

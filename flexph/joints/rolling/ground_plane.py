@@ -9,7 +9,8 @@ import numpy as np
 
 from ..rows.connection import Row
 from ..rows.directions import axis, fitting, frame_about, unit
-from ..rows.laws import Offset, Rolling
+from ..rows.laws import Offset
+from ..rows.rate_laws import Rolling
 from ..rows.vectors import Direction, Ground, PortName, Product, Turn, Vector, Weighed, between, body_port
 
 

@@ -6,7 +6,7 @@ from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import axis as world_axis
 from ..rows.directions import fitting, unit
-from ..rows.laws import Rolling
+from ..rows.rate_laws import Rolling
 from ..rows.signs import Solid
 from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, along, between
 from .ground_plane import on_ground

@@ -6,7 +6,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import fitting, unit
-from ..rows.laws import Contact, Rolling
+from ..rows.rate_laws import Contact, Rolling
 from ..rows.signs import Solid
 from ..rows.vectors import GROUND, Direction, Product, Vector, Weighed, along
 from .ground_plane import Plane, given_normal, on_ground, plane, rolling_names

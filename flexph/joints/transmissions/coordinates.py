@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..rows.connection import PortName, Row, planar_or_about
 from ..rows.directions import Axes, unit
-from ..rows.laws import Transmission
+from ..rows.rate_laws import Transmission
 from ..rows.vectors import Direction, Weighed, turning
 
 Directions = Sequence[Sequence[float]]

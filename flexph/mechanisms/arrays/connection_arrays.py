@@ -11,7 +11,8 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.laws import Contact, CurveShape, PlaceOnCurve, PointOnCurve
+from ...joints.rows.curve_laws import CurveShape, PlaceOnCurve, PointOnCurve
+from ...joints.rows.rate_laws import Contact
 from ...joints.rows.vectors import Turn
 from ...kernels.arrays import Rolling, Springs
 from ...kernels.rates.bearings import Bearings, no_bearings

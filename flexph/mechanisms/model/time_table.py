@@ -10,7 +10,8 @@ import numpy as np
 
 from ...joints.rows.connection import measures
 from ...joints.rows.law_rows import LawRows
-from ...joints.rows.laws import Law, TimeFunction
+from ...joints.rows.laws import Law
+from ...joints.rows.row_law import TimeFunction
 from ...kernels.values import Schedule
 from ...numerics import checks as check
 from ...numerics.arrays import Array

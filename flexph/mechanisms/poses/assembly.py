@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from ...bodies.body import Body
-from ...kernels.arrays import Arrays, total
-from ...kernels.constraint_sizes import lever
-from ...kernels.gradient import constraint_matrix, scale_rows
-from ...kernels.rates.on_curves import all_at_state, curve_gaps
-from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics import checks as check
-from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
-from ...numerics.corrections import Corrections
-from ...numerics.factors.nearest import nearest_change
-from ..model.angle_rows import angle_rows
-from ..model.constraints import extent, move
+from ...numerics.arrays import Array
+from ..model.constraints import move
 from ..model.geometry_checks import check_curves
 from ..model.placement import Placement, read_placements
 from ..model.state import Pose
-from ..model.time_table import TimeTable, anchor, laws
-from .guides import by_angle, differences, guides, unguided
+from .closure import CLOSED, OPEN, Closure, Placed, explain_open
 
 if TYPE_CHECKING:
     from ..model.model import Model
 
-MAX_ITERATIONS = 100
-GUIDED = 0.999
-"""Reduction of the gap below which guiding directions have done what they can."""
-SHALLOW = 1e-3
-"""Sine of the angle between a disc and the ground below which its slope is not used."""
 PRINTED = 2e-8
 """Gap, relative to the size of the mechanism, that coordinates of nine digits leave between bodies that are fixed: each
 is off by 5e-9 of itself at most, and a gap is the difference of two positions r + R x, of two printed terms each."""
-OPEN = 1e-9
-"""Gap, relative to the size of the mechanism, above which it is open."""
-CLOSED = 1e-15
-"""Gap, relative to the size of the mechanism, at which Newton stops: round-off. A gap times the joint force would show
-in the energy balance of the first step."""
 
 
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
@@ -52,7 +30,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     one_fixed, one_guess = ({name: [place] for name, place in given.items()} for given in (fixed, guess))
     centres, rotations, free = (array[0] for array in places_of(mechanism, one_fixed, one_guess, 1))
     centres_only = free & ~np.isin(np.arange(free.size), _columns(mechanism)[1])
-    closure, at = _Closure(mechanism, time), (centres, rotations)
+    closure, at = Closure(mechanism, time), (centres, rotations)
     at = closure.closed(at, centres_only)  # positions first: they are linear
     at = closure.closed(closure.closed(at, free, guided=True), free)
     size = closure.here(at).size
@@ -70,15 +48,15 @@ def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
 
     Raises ValueError where they do not close.
     """
-    closure, at = _Closure(mechanism, 0.0), move(mechanism, pose.centres, pose.rotations, step)
+    closure, at = Closure(mechanism, 0.0), move(mechanism, pose.centres, pose.rotations, step)
     at = closure.closed(at, np.ones(step.size, dtype=bool))
     return _pose(closure, at, closure.here(at).size)
 
 
-def _pose(closure: _Closure, at: Placed, size: float) -> Pose:
+def _pose(closure: Closure, at: Placed, size: float) -> Pose:
     """The pose at which a closure ended; raises ValueError where it is open."""
     if closure.open_by(at, size) > OPEN:
-        raise ValueError(_explain(closure, at, size))
+        raise ValueError(explain_open(closure, at, size))
     return Pose(*at, closure.here(at).stated)
 
 
@@ -114,169 +92,3 @@ def _columns(mechanism: Model) -> tuple[Array, Array]:
     """Columns of the centres and of the turns of all bodies among the rigid motions, (b, d) and (b, s)."""
     rigid = mechanism.rigid_motion
     return mechanism.network.arrays.columns[:2] if rigid is None else (rigid.centres, rigid.spins)
-
-
-Placed = tuple[Array, Array]
-"""Centres of mass (b, d) and rotations (b, d, d)."""
-
-
-class _Equations(NamedTuple):
-    """The equations of a closure at a pose: gaps r (k,), what they are to change by (k,), and their matrix (k, n)."""
-
-    at: Placed
-    gap: Array
-    wanted: Array
-    matrix: Any
-
-    @property
-    def defect(self) -> float:
-        """‖r‖."""
-        return float(np.linalg.norm(self.gap))
-
-
-class _Closure:
-    """Constraints with a stated value at a time; gaps of points count as turns by the largest distance of a joint."""
-
-    def __init__(self, mechanism: Model, time: float) -> None:
-        self.mechanism, self.time = mechanism, time
-        self.stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
-        self.length = lever(mechanism.network.arrays)
-        self.guides, self.rigid = guides(mechanism, time), mechanism.rigid_motion
-        self._last: _Here | None = None
-
-    def here(self, at: Placed) -> _Here:
-        """What holds at a pose, kept of the last one: several closures may look at it, and find it closed."""
-        if self._last is None or self._last.at is not at:
-            self._last = _Here(self.mechanism, at, self.time)
-        return self._last
-
-    def units(self, size: float) -> Array:
-        """What each constraint is measured by: a length [m], or one."""
-        return np.where(self.mechanism.network.arrays.holds_points > 0.0, size, 1.0)[self.stated]
-
-    def gap(self, at: Placed) -> Array:
-        """The gaps, in their own units."""
-        return self.here(at).gap[self.stated]
-
-    def open_by(self, at: Placed, size: float) -> float:
-        """The largest gap over a size of the mechanism."""
-        return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
-
-    def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
-        """The pose after Gauss-Newton steps of least norm over the active velocities.
-
-        ``guided`` lets differences of directions that belong together take part: constraints that are products of
-        perpendicular directions do not tell where to turn from 90° away.
-        """
-        if guided and not self.guides:
-            return at
-        settled = CLOSED * max(self.here(at).size / self.length, 1.0)
-        limits = Corrections(MAX_ITERATIONS, settled, np.inf if guided else OPEN, slow=GUIDED if guided else 0.5)
-
-        def corrected(here: _Equations) -> tuple[_Equations, float]:
-            step = np.zeros(active.size)
-            step[active] = _least_step(here.matrix[:, active], here.wanted)
-            if np.abs(step).max(initial=0.0) <= settled:
-                return here, 0.0
-            moved = move(self.mechanism, *here.at, step) if self.rigid is None else self.rigid.moved(*here.at, step)
-            after = self._equations(moved, active.size, guided)
-            return after, after.defect
-
-        start = self._equations(at, active.size, guided)
-        return at if start.defect <= settled else limits.run(start, corrected).value.at
-
-    def _equations(self, at: Placed, size: int, guided: bool) -> _Equations:
-        here = self.here(at)
-        gap, matrix = here.gap, here.matrix
-        rows, ways = self.units(self.length), None if self.rigid is None else self.rigid.ways(*at)
-        size = size if ways is None else len(ways)
-        gap, matrix = gap[self.stated] / rows, scale_rows(matrix[self.stated][:, :size], 1.0 / rows)
-        matrix = matrix if ways is None else matrix @ ways
-        if not guided:
-            return _Equations(at, gap, -gap, matrix)
-        own = unguided(self.mechanism)[self.stated]
-        apart, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
-        wanted, shape = np.concatenate([-gap[own], way]), (way.size, size)
-        if sparse.issparse(matrix):
-            matrix = sparse.vstack([matrix[own], sparse_blocks(shape, blocks)]).tocsr()
-        else:
-            turning = dense_blocks(shape, blocks)
-            matrix = np.vstack([matrix[own], turning if ways is None else turning @ ways])
-        return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
-
-
-class _Here:
-    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero."""
-
-    def __init__(self, mechanism: Model, at: Placed, time: float) -> None:
-        self.mechanism, self.at, a = mechanism, at, mechanism.network.arrays
-        centres, rotations = at
-        self._arms = node_arms(a, rotations, np.zeros(mechanism.layout.flexible))
-        self._vectors = vectors(a, centres, self._arms)
-        product = products(a, self._vectors)
-        self.stated = anchor(mechanism, product)
-        self._coefficient, self._offset = TimeTable(mechanism, self.stated).at(time)
-        self.gap = constraint_sums(a, product, self._coefficient, self._offset)
-        self._rows, heights, self._by = _contact_heights(a, product, self._offset)
-        if self._rows.size:
-            self.gap[self._rows] = product[a.rolling.positive] - heights
-        self.on_curves = all_at_state(a.curves, product)
-        self.gap += curve_gaps(a.curves, self.on_curves, self.gap.size)
-        if a.dim == 2:
-            self._coefficient = by_angle(mechanism.once(angle_rows), self.gap, product, self._coefficient)
-
-    @cached_property
-    def matrix(self) -> Any:
-        """G, as the arrays are."""
-        a, rows, by = self.mechanism.network.arrays, self._rows, self._by
-        G = constraint_matrix(a, self.at[1], self._coefficient, arm=self._arms, vector=self._vectors, by=by)
-        if not rows.size:
-            return G
-        gains = np.ones(G.shape[0])
-        gains[rows] = 2.0 * self._offset[rows] / by[a.rolling.positive]
-        return scale_rows(G, gains)
-
-    @cached_property
-    def size(self) -> float:
-        """The extent of the mechanism [m]."""
-        return extent(self.mechanism, *self.at)
-
-
-def _least_step(matrix: Any, wanted: Array) -> Array:
-    """The step of least norm that changes the gaps as wanted, as nearly as can be."""
-    if sparse.issparse(matrix):
-        step = nearest_change(sparse.eye_array(matrix.shape[1]), matrix, wanted)
-        if step is not None:
-            return step
-    return np.linalg.lstsq(dense(matrix), wanted, rcond=1e-10)[0]
-
-
-def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:
-    """Rows of discs that tilt, the heights r s at which they touch, and products with these heights in their place.
-
-    0 = ½(Π²/r + r Π_e² − r) has no slope at Π = 0, from where assembly may start: it closes 0 = Π − r s. The slopes
-    are those of a disc that does not lie quite flat.
-    """
-    t = a.rolling
-    if not t.positive_row.size:
-        return t.positive_row, np.zeros(0), product
-    by = product.copy()
-    rows, radius = t.positive_row, 2.0 * offset[t.positive_row]
-    own = (t.square > 0) & ~np.isin(t.product, t.positive)
-    tilt = total(t.row[own], 0.5 * t.weight[own] * product[t.product[own]] ** 2, offset.size)[rows]
-    heights = np.sqrt(np.maximum(radius * (radius - 2.0 * tilt), 0.0))
-    by[t.positive] = np.maximum(heights, SHALLOW * radius)
-    return rows, heights, by
-
-
-def _explain(closure: _Closure, at: Placed, size: float) -> str:
-    gap = closure.gap(at)
-    gap = np.where(np.abs(gap) > OPEN * closure.units(size), gap, 0.0)
-    rows = [(c.name, row.unit) for c in closure.mechanism.connections for row in c.rows]
-    open_by: dict[str, float] = {}
-    for (joint, unit), value in zip(compress(rows, closure.stated), gap, strict=True):
-        key = f"{joint} in angle" if unit == "N m" else joint
-        open_by[key] = float(np.hypot(open_by.get(key, 0.0), value))
-    worst = [item for item in sorted(open_by.items(), key=lambda item: -item[1])[:3] if item[1] > 0.0]
-    listed = ", ".join(f"{k} is open by {v:.3g} {'rad' if k.endswith(' in angle') else 'm'}" for k, v in worst)
-    return f"the loop cannot close at this pose: {listed}; change the fixed bodies, the lengths or the guess"

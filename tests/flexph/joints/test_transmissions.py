@@ -25,7 +25,7 @@ from flexph import (
     torsion_spring,
     weld,
 )
-from flexph.joints.rows.laws import Transmission
+from flexph.joints.rows.rate_laws import Transmission
 from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact, by_name
 from flexph.sensors import joint_angle, offset
