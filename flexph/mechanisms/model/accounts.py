@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...bodies.nodal_body import nodes_of
 from ...contacts.levels import gaps_at, near_at
-from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays, total
 from ...kernels.contacts.gaps import TOUCHING
 from ...kernels.contacts.laws import stored
@@ -36,90 +32,11 @@ from ...kernels.values import Means, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_back, turned_spins
 from ...systems.resistive_relations import check_dissipates
-
-if TYPE_CHECKING:
-    from .model import Model
+from .account_rows import KINDS, NOTHING, WAYS, AccountRows
 
 
-_NOTHING = np.zeros(0)
-
-NUMERICAL = "numerical"
-"""The account of what the method ``Decaying`` takes away."""
-WAYS = ("normal", "friction")
-"""Ways of the impulses of contacts."""
-KINDS = ("impact", "arrival", "friction", "settling")
-"""What rigid contacts take: at impacts, where a step closes a gap, by friction in steps, and at the ends of steps."""
-JOINED = "joints at impacts"
-"""What goes where impacts, and what sticks at the end of a step, begin with velocities that keep the joints."""
-
-
-class Accounts:
-    """Names and formulas of the accounts of one mechanism; rows are flat arrays in the order of the names.
-
-    ``elastic``, ``heavy`` and ``damped`` bodies, ``dampers`` and springs whose ``references`` move have accounts of
-    their own, ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works
-    and dissipations.
-    """
-
-    def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
-        self.decaying = decaying
-        self.mechanism, self.arrays = mechanism, mechanism.network.arrays
-        a, bodies = self.arrays, list(mechanism.bodies)
-        springs = list(measures(mechanism.connections))
-        self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
-        driven_first = np.argsort(np.argsort([not driven for _, driven, _ in self._joints], kind="stable"))
-        self.row_joint = np.repeat(driven_first, [n for _, _, n in self._joints])
-        self._owner = np.repeat(np.arange(len(bodies)), [len(nodes_of(b)) for b in mechanism.bodies.values()])
-        self.elastic = _places(b.elasticity is not None for b in mechanism.bodies.values())
-        heavy = np.zeros(len(bodies), dtype=bool)
-        heavy[self._owner[a.weight.any(axis=1)]] = True
-        self.heavy = np.flatnonzero(heavy)
-        self.damped = _places(b.elasticity and b.elasticity.is_damped for b in mechanism.bodies.values())
-        resists = np.zeros(len(springs), dtype=bool)
-        resists[a.springs.resisting] = True
-        self.dampers = np.flatnonzero((a.springs.damping != 0.0) | resists)
-        self._general = [
-            (i, springs[i][0], r)
-            for i, r in zip(a.springs.resisting, a.springs.relations, strict=True)
-            if r.kind == "general"
-        ]
-        touching = [c for c in mechanism.connections if c.touches]
-        laws = a.contacts.laws
-        self.touching, is_rigid = len(touching), laws.rigid
-        self.compliant, self.rigid = (
-            np.unique(laws.owner[kind]) if touching else np.zeros(0, dtype=int) for kind in (~is_rigid, is_rigid)
-        )
-        self._contacts = [c.name for c in touching]
-        self._gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
-        self._inputs = list(mechanism.network.input_slices.values())
-        self.references = _places(measure.is_driven for _, measure in springs)
-        self.energy = (
-            *(f"kinetic {n}" for n in bodies),
-            *(f"elastic {bodies[i]}" for i in self.elastic),
-            *(f"potential {bodies[i]}" for i in self.heavy),
-            *(f"stored {name}" for name, measure in springs if measure.stiffness > 0.0),
-            *(f"stored {touching[i].name}" for i in self.compliant),
-        )
-        moved = (springs[i][0] for i in self.references)
-        self.work = (*mechanism.network.input_slices, *moved, *(n for n, driven, _ in self._joints if driven))
-        self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
-        losses = (*(bodies[i] for i in self.damped), *(springs[i][0] for i in self.dampers))
-        self.slipping = sum(len(c.form.slips) for c in mechanism.connections)
-        losses = (*losses, *(c.name for c in mechanism.connections for _ in c.form.slips))
-        rubbing = [c.name for c in mechanism.connections if c.form.bearing is not None]
-        self.rubbing, self._first_bearing = len(rubbing), len(losses)
-        at_impacts = [f"{name}: impact" for name in rubbing if self.rigid.size]
-        losses = (*losses, *rubbing, *at_impacts, *(touching[i].name for i in self.compliant))
-        losses = (*losses, *(f"{touching[i].name}: {kind}" for kind in KINDS for i in self.rigid))
-        self.joins = bool(self._joints and (self.rigid.size or rubbing))
-        losses = (*losses, JOINED) if self.joins else losses
-        self.dissipation = (*losses, NUMERICAL) if decaying else losses
-        struck = tuple(f"{touching[i].name}: {way} at impacts" for way in WAYS for i in self.rigid)
-        self.impulses = (*(f"{c.name}: {way}" for way in WAYS for c in touching), *struck)
-        self.impulses = (*self.impulses, *(f"{name}: {way}" for way in ("pressing", "friction") for name in rubbing))
-        counts = (len(self.work), len(self.joint_work), len(self.impulses), len(self.dissipation))
-        self._signs = np.repeat([-1.0, 0.0, 0.0, 1.0], counts)
-        self.flow_count = sum(counts)
+class Accounts(AccountRows):
+    """The accounts of one mechanism, with the formulas of their rows from states and steps."""
 
     def of(self, arrays: Arrays) -> Accounts:
         """The same accounts for arrays with some of the contacts."""
@@ -160,11 +77,11 @@ class Accounts:
             by_row = by_row + x.lam * rates(a.rolling, t.gain, done, turned)
         if a.curves:
             by_row = by_row + x.lam * curve_sums(a.curves, t.on_curves, done, x.lam.size)
-        by_input = self._input_work(step, x, t, (moved, done)) if self._inputs else _NOTHING
-        by_loss = self._dissipation(step, x, t) if self.loses else _NOTHING
+        by_input = self._input_work(step, x, t, (moved, done)) if self._inputs else NOTHING
+        by_loss = self._dissipation(step, x, t) if self.loses else NOTHING
         if s.decay is not None:
             by_loss = np.append(by_loss, lost(a, step, t.end, x))
-        pushed = _NOTHING
+        pushed = NOTHING
         if self.touching:
             assert t.touch is not None
             closing, owner = self.open(start, t.touch.gaps.before), t.touch.contacts.owner
@@ -186,65 +103,10 @@ class Accounts:
         struck = self._impulses(owner, normal * closing, friction * closing).reshape(len(WAYS), -1)[:, self.rigid]
         return np.concatenate([self._impulses(owner, normal, friction), struck.ravel()])
 
-    def gap_name(self, number: int) -> str:
-        """Name of a gap by its number: that of its contact, with its own where it has one."""
-        if number < len(self._gap_names):
-            return self._gap_names[number]
-        contacts = self.mechanism.network.arrays.contacts
-        return self._contacts[int(contacts.take(np.array([number])).owner[0])]
-
     def open(self, c: Configuration, gaps: Array) -> Array:
         """Which gaps are open at a configuration."""
         are_open: Array = gaps > TOUCHING * coordinate_size(self.arrays, c.r)
         return are_open
-
-    def mean_force(self, contact: str, way: str, flows: Array, length: float) -> float:
-        """Of a rigid contact over a step with these flows [N, N m], without what closes gaps; 0 of no step."""
-        first = len(self.work) + len(self.joint_work)
-        whole, struck = (self.impulses.index(f"{contact}: {way}{at}") for at in ("", " at impacts"))
-        return float(flows[first + whole] - flows[first + struck]) / length if length else 0.0
-
-    @property
-    def loses(self) -> bool:
-        """Whether a body or a damper dissipates."""
-        return bool(self.damped.size or self.dampers.size or self.slipping or self.touching or self.rubbing)
-
-    def flows(
-        self,
-        by_row: Array,
-        by_input: Array,
-        by_loss: Array,
-        *,
-        by_reference: Array = _NOTHING,
-        pushed: Array = _NOTHING,
-    ) -> Array:
-        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
-
-        ``by_reference`` (springs,) is the work of the references of all springs, ``pushed`` are impulses of contacts.
-        """
-        by_port = [by_input[part].sum() for part in self._inputs]
-        moved = by_reference.take(self.references) if self.references.size else _NOTHING
-        return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), pushed, by_loss])
-
-    def losses(self, by_body: Array, by_damper: Array) -> Array:
-        """Dissipation by account from that of all bodies and spring-dampers."""
-        return np.concatenate([by_body[self.damped], by_damper[self.dampers]])
-
-    def impulse(self, by_row: Array, lost: float) -> Array:
-        """Flows of an impulse of the joints, from its work by constraint row and its loss."""
-        impulses, first = np.zeros(self.flow_count), len(self._inputs) + self.references.size
-        impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
-        if self.decaying:
-            impulses[-1] = lost
-        return impulses
-
-    def balance(self, before: Array, after: Array, row: Array) -> float:
-        """ΔH − work of ports and drives + dissipation of one step [J]."""
-        return float((after - before).sum() + row @ self._signs)
-
-    def balances(self, energies: Array, rows: Array) -> Array:
-        """The same of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
-        return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
 
     def _input_work(self, step: Step, x: Means, t: Trial, moved: tuple[Array, Array]) -> Array:
         """Of each input, from the increments of nodes and products."""
@@ -291,18 +153,6 @@ class Accounts:
             return taken
         none = np.zeros(self.rigid.size)
         return [*taken, none, by_contact(pushed, self.rigid), by_contact(rubbed, self.rigid), none]
-
-    def closed(self, flows: Array) -> float:
-        """What rigid contacts take where a step closes gaps, and by friction in it, that of joints too [J]."""
-        losses, first = flows[self.flow_count - len(self.dissipation) :], self._first_of_rigid
-        taken = losses[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
-        rubbed = losses[self._first_bearing : self._first_bearing + self.rubbing].sum()
-        return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum() + rubbed)
-
-    @property
-    def _first_of_rigid(self) -> int:
-        """The first account of what rigid contacts take."""
-        return len(self.dissipation) - len(KINDS) * self.rigid.size - self.joins
 
     @staticmethod
     def _kinds(impact: Array | None, settled: Array | None) -> list[tuple[str, Array]]:
@@ -360,8 +210,3 @@ def input_outputs(a: Arrays, h: float, x: Means, at: tuple[Array, Array]) -> Arr
         world = spins if a.dim == 2 else turned_back(inverse[a.torque_body], spins)
         output = output + h * (a.input_torque.T @ world.ravel())
     return output
-
-
-def _places(flags: Iterable[Any]) -> Array:
-    """Where they hold."""
-    return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))

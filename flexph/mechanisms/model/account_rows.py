@@ -1,0 +1,189 @@
+"""Names of the accounts of a mechanism and rows in their order: energies, works, impulses and losses of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...bodies.nodal_body import nodes_of
+from ...joints.rows.connection import measures
+from ...kernels.arrays import total
+from ...numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+NOTHING = np.zeros(0)
+
+NUMERICAL = "numerical"
+"""The account of what the method ``Decaying`` takes away."""
+WAYS = ("normal", "friction")
+"""Ways of the impulses of contacts."""
+KINDS = ("impact", "arrival", "friction", "settling")
+"""What rigid contacts take: at impacts, where a step closes a gap, by friction in steps, and at the ends of steps."""
+JOINED = "joints at impacts"
+"""What goes where impacts, and what sticks at the end of a step, begin with velocities that keep the joints."""
+
+
+class AccountRows:
+    """Names of the accounts of one mechanism; rows are flat arrays in the order of the names.
+
+    ``elastic``, ``heavy`` and ``damped`` bodies, ``dampers`` and springs whose ``references`` move have accounts of
+    their own, ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works
+    and dissipations.
+    """
+
+    def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
+        self.decaying = decaying
+        self.mechanism, self.arrays = mechanism, mechanism.network.arrays
+        self._inputs = list(mechanism.network.input_slices.values())
+        self._joints = [(c.name, c.is_driven, len(c.rows)) for c in mechanism.connections if c.rows]
+        driven_first = np.argsort(np.argsort([not driven for _, driven, _ in self._joints], kind="stable"))
+        self.row_joint = np.repeat(driven_first, [n for _, _, n in self._joints])
+        self._count_bodies()
+        self._count_springs()
+        self._count_contacts()
+        self._name_energies_and_works()
+        losses = self._losses()
+        self.dissipation = (*losses, NUMERICAL) if decaying else losses
+        counts = (len(self.work), len(self.joint_work), len(self.impulses), len(self.dissipation))
+        self._signs = np.repeat([-1.0, 0.0, 0.0, 1.0], counts)
+        self.flow_count = sum(counts)
+
+    def _count_bodies(self) -> None:
+        bodies = self.mechanism.bodies.values()
+        self._bodies = list(self.mechanism.bodies)
+        self._owner = np.repeat(np.arange(len(bodies)), [len(nodes_of(b)) for b in bodies])
+        self.elastic = _places(b.elasticity is not None for b in bodies)
+        heavy = np.zeros(len(bodies), dtype=bool)
+        heavy[self._owner[self.arrays.weight.any(axis=1)]] = True
+        self.heavy = np.flatnonzero(heavy)
+        self.damped = _places(b.elasticity and b.elasticity.is_damped for b in bodies)
+
+    def _count_springs(self) -> None:
+        springs, own = list(measures(self.mechanism.connections)), self.arrays.springs
+        self._springs = [name for name, _ in springs]
+        self._storing = [name for name, measure in springs if measure.stiffness > 0.0]
+        resists = np.zeros(len(springs), dtype=bool)
+        resists[own.resisting] = True
+        self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
+        relations = zip(own.resisting, own.relations, strict=True)
+        self._general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
+        self.references = _places(measure.is_driven for _, measure in springs)
+
+    def _count_contacts(self) -> None:
+        touching = [c for c in self.mechanism.connections if c.touches]
+        laws = self.arrays.contacts.laws
+        self.touching, is_rigid = len(touching), laws.rigid
+        self.compliant, self.rigid = (
+            np.unique(laws.owner[kind]) if touching else np.zeros(0, dtype=int) for kind in (~is_rigid, is_rigid)
+        )
+        self._contacts = [c.name for c in touching]
+        self._gap_names = [f"{c.name}: {gap.name}" if gap.name else c.name for c in touching for gap in c.form.gaps]
+        self._bearings = [c.name for c in self.mechanism.connections if c.form.bearing is not None]
+        self.rubbing = len(self._bearings)
+        self.joins = bool(self._joints and (self.rigid.size or self._bearings))
+
+    def _name_energies_and_works(self) -> None:
+        bodies, contacts, slices = self._bodies, self._contacts, self.mechanism.network.input_slices
+        self.energy = (
+            *(f"kinetic {n}" for n in bodies),
+            *(f"elastic {bodies[i]}" for i in self.elastic),
+            *(f"potential {bodies[i]}" for i in self.heavy),
+            *(f"stored {name}" for name in self._storing),
+            *(f"stored {contacts[i]}" for i in self.compliant),
+        )
+        moved = (self._springs[i] for i in self.references)
+        self.work = (*slices, *moved, *(n for n, driven, _ in self._joints if driven))
+        self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
+        self.impulses = (
+            *(f"{name}: {way}" for way in WAYS for name in contacts),
+            *(f"{contacts[i]}: {way} at impacts" for way in WAYS for i in self.rigid),
+            *(f"{name}: {way}" for way in ("pressing", "friction") for name in self._bearings),
+        )
+
+    def _losses(self) -> tuple[str, ...]:
+        """Names of what dissipates, in the order of the rows."""
+        slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
+        self.slipping, contacts = len(slips), self._contacts
+        losses = (*(self._bodies[i] for i in self.damped), *(self._springs[i] for i in self.dampers), *slips)
+        self._first_bearing = len(losses)
+        losses = (*losses, *self._bearings, *(f"{name}: impact" for name in self._bearings if self.rigid.size))
+        losses = (*losses, *(contacts[i] for i in self.compliant))
+        losses = (*losses, *(f"{contacts[i]}: {kind}" for kind in KINDS for i in self.rigid))
+        return (*losses, JOINED) if self.joins else losses
+
+    @property
+    def loses(self) -> bool:
+        """Whether a body or a damper dissipates."""
+        return bool(self.damped.size or self.dampers.size or self.slipping or self.touching or self.rubbing)
+
+    def gap_name(self, number: int) -> str:
+        """Name of a gap by its number: that of its contact, with its own where it has one."""
+        if number < len(self._gap_names):
+            return self._gap_names[number]
+        contacts = self.mechanism.network.arrays.contacts
+        return self._contacts[int(contacts.take(np.array([number])).owner[0])]
+
+    def mean_force(self, contact: str, way: str, flows: Array, length: float) -> float:
+        """Of a rigid contact over a step with these flows [N, N m], without what closes gaps; 0 of no step."""
+        first = len(self.work) + len(self.joint_work)
+        whole, struck = (self.impulses.index(f"{contact}: {way}{at}") for at in ("", " at impacts"))
+        return float(flows[first + whole] - flows[first + struck]) / length if length else 0.0
+
+    def flows(
+        self,
+        by_row: Array,
+        by_input: Array,
+        by_loss: Array,
+        *,
+        by_reference: Array = NOTHING,
+        pushed: Array = NOTHING,
+    ) -> Array:
+        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
+
+        ``by_reference`` (springs,) is the work of the references of all springs, ``pushed`` are impulses of contacts.
+        """
+        by_port = [by_input[part].sum() for part in self._inputs]
+        moved = by_reference.take(self.references) if self.references.size else NOTHING
+        return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), pushed, by_loss])
+
+    def losses(self, by_body: Array, by_damper: Array) -> Array:
+        """Dissipation by account from that of all bodies and spring-dampers."""
+        return np.concatenate([by_body[self.damped], by_damper[self.dampers]])
+
+    def impulse(self, by_row: Array, lost: float) -> Array:
+        """Flows of an impulse of the joints, from its work by constraint row and its loss."""
+        impulses, first = np.zeros(self.flow_count), len(self._inputs) + self.references.size
+        impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
+        if self.decaying:
+            impulses[-1] = lost
+        return impulses
+
+    def balance(self, before: Array, after: Array, row: Array) -> float:
+        """ΔH − work of ports and drives + dissipation of one step [J]."""
+        return float((after - before).sum() + row @ self._signs)
+
+    def balances(self, energies: Array, rows: Array) -> Array:
+        """The same of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
+        return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
+
+    def closed(self, flows: Array) -> float:
+        """What rigid contacts take where a step closes gaps, and by friction in it, that of joints too [J]."""
+        losses, first = flows[self.flow_count - len(self.dissipation) :], self._first_of_rigid
+        taken = losses[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
+        rubbed = losses[self._first_bearing : self._first_bearing + self.rubbing].sum()
+        return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum() + rubbed)
+
+    @property
+    def _first_of_rigid(self) -> int:
+        """The first account of what rigid contacts take."""
+        return len(self.dissipation) - len(KINDS) * self.rigid.size - self.joins
+
+
+def _places(flags: Iterable[Any]) -> Array:
+    """Where they hold."""
+    return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
