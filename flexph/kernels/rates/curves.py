@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,14 @@ class Curve(NamedTuple):
     def shapes(self, s: float, order: int = 0) -> Array:
         """The derivative of an order of c at s, (K,)."""
         return self._of_piece(*self._local(s), order)
+
+    def derivatives(self, s: float) -> Array:
+        """c and its first two derivatives at s, (3, K)."""
+        e, t = self._local(s)
+        own = self._weights(t) @ self.powers[e].T
+        placed = np.zeros((3, self.points))
+        placed[:, self.first[e] : self.first[e] + own.shape[1]] = own
+        return placed
 
     def mean_slope(self, s0: float, s1: float) -> Array:
         """C = Δc/Δs between two places, (K,): of polynomials without a difference, over knots by parts."""
@@ -97,7 +106,7 @@ class Curve(NamedTuple):
                 break
             first = self.first[e]
             own = products[:, first : first + self.powers.shape[1]] @ self.powers[e]
-            v, slope, bend = (_polynomial(own, t, order) for order in range(3))
+            v, slope, bend = self._weights(t) @ own.T
             straight = float(slope @ slope)
             curved = straight + float(v @ bend)
             if not (curved > 0.0 and float(v @ v) <= (APART * length) ** 2 * straight):
@@ -126,11 +135,16 @@ class Curve(NamedTuple):
         return max(angles)
 
     def _local(self, s: float) -> tuple[int, float]:
-        e = int(np.clip(np.searchsorted(self.knots, s, side="right") - 1, 0, len(self.first) - 1))
+        e = min(max(bisect_right(self.knots, s) - 1, 0), len(self.first) - 1)
         return e, float(s - self.knots[e])
 
     def _of_piece(self, e: int, t: float, order: int) -> Array:
-        return self._placed(e, _polynomial(self.powers[e][None], np.array([t]), order)[0])
+        return self._placed(e, self.powers[e] @ self._weights(t)[order])
+
+    def _weights(self, t: float) -> Array:
+        """The powers of t and their first two derivatives, (3, degree + 1)."""
+        count = self.powers.shape[2]
+        return np.array([[math.perm(q, k) * t ** (q - k) if q >= k else 0.0 for q in range(count)] for k in range(3)])
 
     def _divided(self, e: int, a: float, b: float) -> Array:
         """(c(b) − c(a))/(b − a) of a piece: of t^q it is Σ a^i b^(q−1−i)."""

@@ -74,20 +74,21 @@ class OnCurve(NamedTuple):
         return own
 
 
-def on_curve(curve: Curve, before: Array, after: Array, *, known: float | None = None) -> OnCurve:
-    """A point on a curve, from all products (p,) at both ends of a step; at a state both are the same.
+def on_curve(curve: Curve, before: Array, after: Array, *, known: OnCurve | None = None) -> OnCurve:
+    """A point on a curve over a step from where it is ``known``, from all products (p,) at both ends.
 
-    ``known`` is its place at the start, where that has been found.
+    At a state, of which nothing is known, both are the same.
     """
     start, end = before[curve.products], after[curve.products]
-    s0 = curve.foot(start) if known is None else known
-    s1 = s0 if after is before else curve.foot_from(end, s0)
-    c0, c1, slope = curve.shapes(s0), curve.shapes(s1), curve.shapes(s1, 1)
-    chord = curve.mean_slope(s0, s1)
-    resting, way = _normals(start @ curve.shapes(s0, 1)), 0.5 * (start + end) @ chord
+    s0 = curve.foot(start) if known is None else known.places[1]
+    s1 = s0 if known is None else curve.foot_from(end, s0)
+    c1, slope, bend = curve.derivatives(s1)
+    chord = slope if s1 == s0 else curve.mean_slope(s0, s1)
+    way = 0.5 * (start + end) @ chord
     along = way / np.linalg.norm(way)
     apart, tangent = end @ c1, end @ slope
-    curved = tangent @ tangent + apart @ (end @ curve.shapes(s1, 2))
+    c0, resting = (c1, _normals(tangent)) if known is None else (known.last, known.resting)
+    curved = tangent @ tangent + apart @ (end @ bend)
     moved = -(tangent[:, None] * c1 + apart[:, None] * slope) / (curved if curved > 0.0 else tangent @ tangent)
     normals = resting - (resting @ along)[:, None] * along
     return OnCurve((s0, s1), 0.5 * (c0 + c1), c1, chord, normals, resting, way, apart, tangent, moved, curve.driven)
@@ -113,8 +114,7 @@ def all_over_step(
     curves: tuple[Curve, ...], known: tuple[OnCurve, ...], before: Array, after: Array
 ) -> tuple[OnCurve, ...]:
     """All points on curves over a step that starts where they are ``known``, see :func:`on_curve`."""
-    starts = (at.places[1] for at in known)
-    return tuple(on_curve(curve, before, after, known=s) for curve, s in zip(curves, starts, strict=True))
+    return tuple(on_curve(curve, before, after, known=at) for curve, at in zip(curves, known, strict=True))
 
 
 def add_curve_forces(
