@@ -82,6 +82,7 @@ def _imported(file: Path) -> ModuleType:
 
 def of_model(model: Any, run: str | None) -> CoSimulation:
     """What a model file says is stepped: start, method, controllers, and places and velocities that a run tells of."""
+    from ..models.schema.sensors import OF_JOINTS
     from ..sensors.quantities import position, velocity
     from .co_simulation import CoSimulation
 
@@ -91,7 +92,7 @@ def of_model(model: Any, run: str | None) -> CoSimulation:
     start, method, controllers, entry = model.begun(run or names[0])
     measures = {name: measure.of for name, measure in entry.outputs.measures.items()}
     columns = {name: reading for table in entry.outputs.tables.values() for name, reading in table.items()}
-    kinds = {"position": position, "velocity": velocity}
+    kinds = {"position": position, "velocity": velocity, **{name: OF_JOINTS[name] for name in ("place", "place_rate")}}
     outputs = {n: kinds[r.what](r.of) for n, r in (measures | columns).items() if r.what in kinds}
     end = float(entry.end if entry.times is None else entry.times[-1])
     step = (end - start.time) / entry.steps if entry.times is None else float(entry.times[1] - entry.times[0])

@@ -123,6 +123,8 @@ def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None
         "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, FramedBody)],
         "reaction": [connection.name for connection in mechanism.connections if connection.rows],
         "state": list(mechanism.layout.parts),
+        "place": (curves := [c.name for c in mechanism.connections if c.kind == "point_on_curve"]),
+        "place_rate": curves,
     }.get(reading.what, [connection.name for connection in mechanism.connections if connection.touches])
     if reading.of not in known:
         raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
@@ -136,8 +138,9 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
         return int(part.stop - part.start)
     if reading.what == "gap":
         return next(c.form.gap_count for c in mechanism.connections if c.touches and c.name == reading.of)
-    sizes = {"spin": spins(dim), "reaction": dim + spins(dim), "normal_force": 1, "friction_force": 1}
-    return sizes.get(reading.what, dim)
+    if reading.what in ("normal_force", "friction_force", "place", "place_rate"):
+        return 1
+    return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)
 
 
 def _is_of_steps(reading: Reading, mechanism: Mechanism) -> bool:

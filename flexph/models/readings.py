@@ -9,7 +9,7 @@ import numpy as np
 from flexph.numerics.arrays import Array
 
 from .schema.runs import Measure, Reading
-from .schema.sensors import OF_CONTACTS
+from .schema.sensors import OF_CONTACTS, OF_JOINTS
 
 TAKE = {
     "max": lambda x: x.max(),
@@ -29,8 +29,9 @@ def series_of(run: Any, reading: Reading) -> tuple[Array, Array]:
         reaction = run.reaction(reading.of)
         columns = [reaction.force, np.reshape(reaction.torque, (len(reaction.times), -1))]
         return reaction.times, np.hstack(columns)
-    if reading.what in OF_CONTACTS:
-        values = run.measured(OF_CONTACTS[reading.what](reading.of))
+    measures = {**OF_CONTACTS, **OF_JOINTS}
+    if reading.what in measures:
+        values = run.measured(measures[reading.what](reading.of))
         return run.times, np.reshape(values, (len(values), -1))
     views = {"displacement": "displacement", "position": "position", "velocity": "velocity", "spin": "spin"}
     values = run[reading.of] if reading.what == "state" else getattr(run, views[reading.what])(reading.of)

@@ -65,7 +65,8 @@ class MethodEntry(Entry):
             return by_name(self.name, **given)
 
 
-READING = re.compile(r"(displacement|position|velocity|reaction|spin|state|gap|normal_force|friction_force) of (\S.*)")
+_WORDS = "displacement|position|velocity|reaction|spin|state|gap|normal_force|friction_force|place|place_rate"
+READING = re.compile(rf"({_WORDS}) of (\S.*)")
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,8 @@ def _reading(given: Any) -> Reading:
     if match is None:
         raise ValueError(
             f"got {shown(given)}: write such as 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
-            "'spin of' a body, 'reaction of' a joint, 'gap of', 'normal_force of' or 'friction_force of' a contact, or "
-            "'state of' a part of the state such as rod.stress"
+            "'spin of' a body, 'reaction of' a joint, 'gap of', 'normal_force of' or 'friction_force of' a contact, "
+            "'place of' or 'place_rate of' a point_on_curve, or 'state of' a part of the state such as rod.stress"
         )
     return Reading(*match.groups())
 

@@ -249,3 +249,46 @@ def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path):
 def test_mistakes_are_named(tmp_path, given, told):
     with pytest.raises((ModelError, ValueError), match=told):
         run_of(tmp_path, given)
+
+
+LIFT = """
+flexph: 1
+gravity: [0, -9.81]
+bodies:
+  mass: {kind: point, mass: 2 kg}
+connections:
+  - {kind: point_on_curve, port: mass.point, curve: [{ground: [0, 0]}, {ground: [4, 3]}], at: [0, 5], name: lift, HOW}
+runs:
+  up:
+    end: 0.4
+    steps: 40
+    start: {guess: {mass: [0.8, 0.6, 0]}}
+    inputs: {lift: 20 N}
+    outputs: {measures: {s: {of: place of lift, take: last}, v: {of: place_rate of lift, take: last}}}
+"""
+
+
+def test_motors_and_places_along_a_curve_of_a_file(tmp_path):
+    """Up a slope of 3 in 5: 2 v' = F − 0.6 m g − v."""
+    path = tmp_path / "lift.yaml"
+
+    def figures(text):
+        path.write_text(text)
+        model = load_model(path)
+        model.check()
+        return model.run("up").figures()
+
+    pushed = figures(LIFT.replace("HOW", "motor: true, friction: {kind: viscous, coefficient: 1}"))
+    last = 20.0 - 0.6 * 2.0 * 9.81  # of which the speed has (1 − e^(−t/2))
+    assert pushed["v"] == pytest.approx(last * (1.0 - np.exp(-0.2)), rel=1e-5)
+    assert pushed["s"] == pytest.approx(1.0 + last * (0.4 - 2.0 * (1.0 - np.exp(-0.2))), rel=1e-5)
+    driven = LIFT.replace("HOW", "place: 1 + 2*t").replace("    inputs: {lift: 20 N}\n", "")
+    found = figures(driven)
+    assert [found["s"], found["v"]] == pytest.approx([1.8, 2.0], rel=1e-10)
+    for right, wrong, told in (
+        ("place of lift", "place of left", "did you mean 'lift'"),
+        ("1 + 2*t", "1/t", "fails at t = 0 s"),
+        ("1 + 2*t", "1 + 2*t, motor: true", "motor and place do not go together"),
+    ):
+        with pytest.raises(ModelError, match=told):
+            figures(driven.replace(right, wrong))
