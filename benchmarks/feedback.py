@@ -10,7 +10,7 @@ rounds in which all take their turn, from the assembled models to the end of the
 
 ``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), ``within`` as a ``StateFeedback``: both
 are solved within each step by compiled loops, the function compiled by numba. ``sampled, compiled`` is that function
-called once before each step, as ``sampled`` is, which asks Python as Exudyn does.
+called once before each step, as ``sampled`` is, which asks Python as Exudyn does. Gears are such controllers, too.
 The last line is what a call of a sampled controller costs beside a function that does nothing.
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 from cases import robot_arm as case
 from cases.robot_arm import profile, profile_rate
 from flexph import integrate
-from flexph.control import Continuous, Sampled, StateFeedback, port_spring
+from flexph.control import Continuous, Sampled, StateFeedback, gearbox, port_spring
 from flexph.numerics.arrays import Array
 
 STEP, END, ELEMENTS = 1e-3, 2.0, 4
@@ -69,6 +69,13 @@ def law_of(period: float | None = None) -> dict[str, StateFeedback]:
             function=law, sensors=case.SENSORS, ports=[joint.name for joint in case.JOINTS], period=period
         )
     }
+
+
+def geared(**friction: float) -> tuple[Array, float]:
+    """The arm with a gearbox at each motor under given torques, ten times those of their friction."""
+    system, given = gearbox(ratio=50.0, inertia=1e-5, **friction), {"drive": lambda t: 0.02 * np.sin(8.0 * t)}
+    names = [joint.name for joint in case.JOINTS]
+    return ours("sampled", {n: Continuous(system=system, ports={"shaft": n}, inputs=given) for n in names})
 
 
 def idle(period: float) -> dict[str, Sampled]:
@@ -212,6 +219,8 @@ def main() -> None:
         "joined": lambda: ours("sampled", joined()),
         "within": lambda: ours("sampled", law_of()),
         "sampled, compiled": lambda: ours("sampled", law_of(STEP)),
+        "viscous gears": lambda: geared(friction=1e-5),
+        "dry gears": lambda: geared(dry_friction=2e-3),
         "idle, called each step": lambda: ours("sampled", idle(STEP)),
         "idle, called once": lambda: ours("sampled", idle(END)),
         "exudyn, functions of loads": lambda: theirs(once=False),
@@ -231,6 +240,7 @@ def main() -> None:
     print(f"ratio sampled_over_port {least['sampled'] / least['port']:.2f}")
     print(f"ratio joined_over_port {least['joined'] / least['port']:.2f}")
     print(f"ratio within_over_port {least['within'] / least['port']:.2f}")
+    print(f"ratio dry_over_viscous_gears {least['dry gears'] / least['viscous gears']:.2f}")
     call = (least["idle, called each step"] - least["idle, called once"]) / round(END / STEP)
     print(f"a call of a sampled controller: {1e6 * call:.1f} µs beside its function")
 

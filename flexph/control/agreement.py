@@ -12,15 +12,25 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from ..numerics.arrays import Array
 from ..numerics.compiled.announcing import announced
 from ..numerics.compiled.by_address import Laid, address_of
 from ..numerics.compiled.functions import function_at
-from .compiled.data import KNOWN, NEW, SCALE, SLOPE_LENGTH, Agreement, Asked, Feedback, Linear, no_linear
+from .agreement_arrays import feedback_arrays, law_arrays, linear_arrays
+from .compiled.data import (
+    KNOWN,
+    NEW,
+    SCALE,
+    SLOPE_LENGTH,
+    SPEED,
+    Agreement,
+    Asked,
+    Feedback,
+)
 from .compiled.loops import CALLED, agree, ask
 from .continuous import LinearSteps
+from .laws.laws import DryFriction, Limit
 
 if TYPE_CHECKING:
     from .continuous_loop import ContinuousLoop
@@ -29,6 +39,8 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("flexph")
+_KNOWN = DryFriction, Limit
+"""Laws that compiled loops meet."""
 
 
 class CompiledAgreement:
@@ -41,24 +53,26 @@ class CompiledAgreement:
         self.joined, self.times, steps = joined, times, len(times) - 1
         self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
         q = joined.entries.size
-        self._linear = _linear(joined.controllers, joined.states, times)
+        self._linear = linear_arrays(joined.controllers, joined.states, times)
         self._feedback = [_Laid(c, x, float(times[0])) for c in joined.feedback]
         widths = [c.entries.size for c in joined.feedback]
         first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
         linear, z = self._linear, np.zeros
-        past, slope, scale, length = joined.memory
+        past, slope, scale, length, forces, speed = joined.memory
+        m, laws = forces.size, law_arrays(joined, forces, q, steps)
         rows = np.vstack([z((3 - len(past), q)), past])
         given: Any = (
             *(np.ascontiguousarray(times), self.state, self.output, self.inputs, joined.entries.astype(np.int64)),
-            *(z(q), z(q), z(q), z((2, q)), rows, slope.copy(), z((q, q + 1)), z((q, q))),
-            *(np.array([scale, length, 0.0, math.inf, 0.0]), np.array([0, NEW, len(past)], dtype=np.int64)),
-            *(linear, np.array([own.address for own in self._feedback], dtype=np.int64), first),
+            *(z(q), z(q), z(q + m), z((2, q + m)), rows, slope.copy(), z((q, q + 1 + m)), z((q + m, q))),
+            *(np.array([scale, length, 0.0, math.inf, 0.0, speed, 0.0]), np.array([0, NEW, len(past)], dtype=np.int64)),
+            *(linear, laws, np.array([own.address for own in self._feedback], dtype=np.int64), first),
             *(z((steps, linear.mean.size)), z((steps, linear.u.size)), z((steps, linear.own.size))),
             *(z((steps, q)), z((steps, linear.x.size))),
         )
         self._arrays = Agreement(*given)
         self._arrays.tried[:] = joined.guess()
-        self._acting, self._held = linear.acting.copy(), np.zeros_like(linear.acting)
+        self._open = np.setdiff1d(np.arange(linear.u.size), laws.column)
+        self._acting, self._held = linear.acting.copy(), np.zeros((steps, self._open.size))
         self.hold(0)
         np.add.at(self.inputs, joined.entries, self._arrays.tried)
         self._laid = Laid(self._arrays)
@@ -69,15 +83,15 @@ class CompiledAgreement:
     def hold(self, step: int) -> None:
         """Let what others hold now act on the controllers from a step on."""
         self._held[step:] = self.joined.held
-        self._linear.acting[step:] = self._acting[step:] + self._held[step:]
+        self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
     def commit(self, done: int) -> None:
         """Let the controllers go on from the last of so many steps."""
         a = self._arrays
         if done:
             known = int(a.counts[KNOWN])
-            scale, length = a.numbers[[SCALE, SLOPE_LENGTH]].tolist()
-            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), scale, length
+            scale, length, speed = a.numbers[[SCALE, SLOPE_LENGTH, SPEED]].tolist()
+            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), scale, length, a.laws.force.copy(), speed
             self.joined.states = _split(a.states[done - 1].copy(), self.joined.controllers)
             for c, own in zip(self.joined.feedback, self._feedback, strict=True):
                 c.near = own.near
@@ -94,7 +108,7 @@ class CompiledAgreement:
         a, h = self._arrays, np.diff(self.times[: done + 1])
         states = np.vstack([np.concatenate([np.zeros(0), *start]), a.states[:done]])
         energies, flows, given = np.zeros((done, len(start))), [], []
-        error, first = np.zeros(done), _Places()
+        error, first, law = np.zeros(done), _Places(), 0
         for k, c in enumerate(self.joined.controllers):
             assert isinstance(c.steps, LinearSteps)
             N, M = c.steps.B.shape
@@ -104,6 +118,10 @@ class CompiledAgreement:
             own = states[:, first.state : first.state + n]
             every = 0.5 * np.einsum("ki,ij,kj->k", own, E, own)
             lost, output = h * np.einsum("ki,ij,kj->k", mean, c.steps.R, mean), mean @ c.steps.B
+            if c.steps.laws:
+                closed = len(c.steps.laws)
+                lost += h * a.laws.lost[:done, law : law + closed].sum(axis=1)
+                law, output, u = law + closed, output[:, : M - closed], u[:, : M - closed]
             energies[:, k] = every[1:]
             flows += [lost, *(h * (output[:, part] * acting[:, part]).sum(axis=1) for part in c.spans)]
             seen, inputs = (x[:done, first.joined : first.joined + joined] for x in (a.seen, a.agreed))
@@ -149,7 +167,7 @@ class _Laid(Laid):
     def __init__(self, c: FeedbackLoop, x: Array, time: float) -> None:
         c.answer(time, c.read(x, c.near)[0])  # compiled code does not look where it reads: Python says what is wrong
         self._call = Laid((np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size)))
-        super().__init__(_feedback(c, x, self._call))
+        super().__init__(feedback_arrays(c, x, self._call, _address(c)))
 
     @property
     def near(self) -> list[float]:
@@ -172,9 +190,8 @@ class _Places:
 
 def is_compiled(joined: Joined) -> bool:
     """Whether compiled loops have all controllers: they are linear, and the functions such that numba compiles them."""
-    return all(isinstance(c.steps, LinearSteps) and not c.steps.laws for c in joined.controllers) and are_compiled(
-        joined.feedback
-    )
+    linear = all(isinstance(c.steps, LinearSteps) for c in joined.controllers)
+    return linear and all(isinstance(law, _KNOWN) for law in joined.laws) and are_compiled(joined.feedback)
 
 
 def are_compiled(feedback: list[FeedbackLoop]) -> bool:
@@ -201,52 +218,3 @@ def _address(c: FeedbackLoop) -> int:
 def _split(x: Array, controllers: list[ContinuousLoop]) -> list[Array]:
     ends = np.cumsum([0, *(c.given.system.size for c in controllers)]).tolist()
     return [x[first:last] for first, last in itertools.pairwise(ends)]
-
-
-def _linear(controllers: list[ContinuousLoop], states: list[Array], times: Array) -> Linear:
-    """All linear controllers side by side."""
-    if not controllers:
-        return no_linear(len(times) - 1)
-    steps: list[Any] = [c.steps for c in controllers]
-    sizes = np.array([s.B.shape for s in steps])
-    firsts = np.cumsum(np.vstack([[0, 0], sizes]), axis=0)[:-1].tolist()
-    whole = list(zip(controllers, steps, firsts, strict=True))
-    state = np.concatenate([first + np.arange(c.given.system.size) for c, _, (first, _) in whole])
-    stored = np.concatenate([s.moving[: c.given.system.size] for c, s, _ in whole])
-    own = [first + i for c, _, (_, first) in whole for _, part, _, _ in c.joined for i in range(part.start, part.stop)]
-    (N, M), n = sizes.sum(axis=0).tolist(), state.size
-    return Linear(
-        E=block_diag(*(s.E for s in steps)),
-        flow=block_diag(*(s.flow for s in steps)),
-        B=block_diag(*(s.B for s in steps)),
-        state=state.astype(np.int64),
-        stored=stored.astype(np.int64),
-        x=np.concatenate(states),
-        end=np.zeros(n),
-        acting=np.hstack([c.acting_over(times) for c in controllers]),
-        own=np.array(own, dtype=np.int64),
-        seen=np.concatenate([c.entries for c in controllers]).astype(np.int64),
-        u=np.zeros(M),
-        mean=np.zeros(N),
-        solved=np.zeros((N, N + n + M)),
-    )
-
-
-def _feedback(c: FeedbackLoop, x: Array, call: Laid) -> Feedback:
-    """A feedback with what it reads at a state."""
-    panel, (start, near) = c.panel, c.read(x, c.near)
-    which = [i for name in c.given.sensors for i in panel.places[name]]
-    return Feedback(
-        seen=panel.seen,
-        entries=panel.entries.astype(np.int64),
-        part=np.zeros(panel.entries.size),
-        out=np.zeros((2, panel.size)),
-        angles=np.array([panel.angles]),
-        which=np.array(which, dtype=np.int64),
-        near=np.array(near),
-        start=start,
-        end=start.copy(),
-        call=call.value,
-        addresses=np.array([_address(c), call.address]),
-        ports=c.entries.astype(np.int64),
-    )

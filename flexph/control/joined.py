@@ -222,13 +222,16 @@ class Joined:
         return JoinedStep(states, energies, inputs, forces, *held, np.array(flows), np.array(work), error, tried.near)
 
     @property
-    def memory(self) -> tuple[Array, Array, float, float]:
-        """Inputs of the last steps, their effects on defects, the largest answer, and the step that effects are of."""
-        return self._past, self._slope, self._scale, self._h
+    def memory(self) -> tuple[Array, Array, float, float, Array, float]:
+        """Inputs of the last steps, their effects on defects, the largest answer, and the step that effects are of.
+
+        And forces of laws, and the largest rate around these.
+        """
+        return self._past, self._slope, self._scale, self._h, self._forces, self._speed
 
     @memory.setter
-    def memory(self, given: tuple[Array, Array, float, float]) -> None:
-        self._past, self._slope, self._scale, self._h = given
+    def memory(self, given: tuple[Array, Array, float, float, Array, float]) -> None:
+        self._past, self._slope, self._scale, self._h, self._forces, self._speed = given
 
     def kept(self) -> Any:
         """What goes on after a checkpoint."""

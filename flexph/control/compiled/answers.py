@@ -19,18 +19,18 @@ def copy(source: Array, target: Array) -> None:
 
 
 @small
-def copy_square(source: Array, target: Array) -> None:
-    """Copy the leading square of a matrix as large as the source."""
-    for i in range(len(source)):
-        for j in range(len(source)):
+def copy_rows(source: Array, target: Array, rows: int) -> None:
+    """Copy the leading rows of a matrix with as many columns as the source."""
+    for i in range(rows):
+        for j in range(source.shape[1]):
             target[i, j] = source[i, j]
 
 
 @small
-def largest(values: Array) -> float:
-    """The largest size of entries."""
+def largest(values: Array, count: int) -> float:
+    """The largest size of the first entries."""
     size = 0.0
-    for i in range(values.size):
+    for i in range(count):
         size = max(size, abs(values[i])) if values[i] == values[i] else math.inf
     return size
 
@@ -64,6 +64,8 @@ def answer_linear(a: Agreement, step: int, h: float) -> bool:
         c.u[j] = c.acting[step, j]
     for j in range(c.own.size):
         c.u[c.own[j]] += a.output[c.seen[j]]
+    for k in range(a.laws.column.size):
+        c.u[a.laws.column[k]] = -a.laws.force[k]
     for i in range(N):
         total = 0.0
         for j in range(n):

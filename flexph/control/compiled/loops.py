@@ -12,13 +12,17 @@ from typing import Any
 from ...numerics.compiled.by_address import call_at
 from ...numerics.compiled.cache import keep_on_disk, named_by
 from ...numerics.compiled.linking import entry
-from .answers import answer_feedback, answer_linear, copy, copy_square, largest, read
+from .answers import answer_feedback, answer_linear, copy, copy_rows, largest, read
 from .data import (
+    FORCES,
     KNOWN,
+    LINE,
     MOVED,
     NEW,
     NONE,
+    OFF,
     PROBE,
+    RATES,
     SCALE,
     SIZE,
     SLOPE_LENGTH,
@@ -57,10 +61,10 @@ def _set_inputs(a: Agreement) -> None:
 
 @small
 def _guess(a: Agreement) -> None:
-    """Inputs as they went in the last three steps."""
+    """Inputs as they went in the last three steps, or where friction may turn over as they were in the last."""
     known = a.counts[KNOWN]
     for j in range(a.tried.size):
-        if known < 3:
+        if known < 3 or a.laws.column.size > 0:
             a.tried[j] = a.past[2, j] if known else 0.0
         else:
             a.tried[j] = 3.0 * (a.past[2, j] - a.past[1, j]) + a.past[0, j]
@@ -72,9 +76,9 @@ def _measured(a: Agreement, h: float) -> bool:
     p, q = a.counts[PROBE], a.tried.size
     if p == 0:
         copy(a.defect, a.before[1])
-        a.numbers[MOVED] = SHIFT * max(1.0, largest(a.defect))
+        a.numbers[MOVED] = SHIFT * max(1.0, largest(a.defect, q))
     else:
-        for i in range(q):
+        for i in range(a.defect.size):
             a.slope[i, p - 1] = (a.defect[i] - a.before[1, i]) / a.numbers[MOVED]
     _guess(a)
     if p < q:
@@ -92,19 +96,22 @@ def _renew(a: Agreement) -> None:
     for j in range(q):
         a.answers[j] = a.tried[j] - a.before[0, j]  # which are not needed any more
         size += a.answers[j] ** 2
-    if not size > 0.0:
+    m = a.laws.column.size
+    if not size > ((SHIFT * a.numbers[SCALE]) ** 2 if m > 0 else 0.0):
         return
-    copy_square(a.slope, a.space)
+    copy_rows(a.slope, a.space, q)
     least = SINGULAR * abs(eliminate(a.space))
-    for i in range(q):
+    for i in range(q + m):
         total = a.defect[i] - a.before[1, i]
+        for k in range(m):
+            total -= a.laws.by[i, k] * (a.laws.force[k] - a.laws.before[k])
         for j in range(q):
             total -= a.slope[i, j] * a.answers[j]
         for j in range(q):
             a.other[i, j] = a.slope[i, j] + total * a.answers[j] / size
-    copy_square(a.other, a.space)
+    copy_rows(a.other, a.space, q)
     if abs(eliminate(a.space)) > least:
-        copy_square(a.other, a.slope)
+        copy_rows(a.other, a.slope, q + m)
 
 
 @small
@@ -114,6 +121,7 @@ def _commit(a: Agreement, step: int) -> None:
     copy(c.mean, a.means[step])
     copy(c.u, a.given[step])
     copy(a.tried, a.agreed[step])
+    copy(a.laws.power, a.laws.lost[step])
     for j in range(c.own.size):
         a.seen[step, j] = a.output[c.seen[j]]
     copy(c.end, c.x)
@@ -131,20 +139,27 @@ def _commit(a: Agreement, step: int) -> None:
 
 
 @small
-def _iterate(a: Agreement, step: int, h: float) -> int:
+def _iterate(a: Agreement, address: int, step: int, h: float) -> int:
     """Judge a try, and choose the next one; see :meth:`flexph.control.joined.Joined.step`."""
     q = a.tried.size
     for j in range(q):
         a.defect[j] = a.tried[j] - a.answers[j]
+    m = a.laws.column.size
+    if m > 0:
+        call_at(a.laws.entry[0], (address, RATES))
     if a.counts[PROBE] == NEW:
         a.counts[PROBE] = 0 if abs(h - a.numbers[SLOPE_LENGTH]) > SHIFT * h else NONE
     if a.counts[PROBE] >= 0:
         _measured(a, h)
         return AGAIN
-    a.numbers[SCALE] = max(a.numbers[SCALE], largest(a.answers))
+    a.numbers[SCALE] = max(a.numbers[SCALE], largest(a.answers, q))
     if a.counts[TRIES] > 0:
         _renew(a)
-    last, size, scale = a.numbers[SIZE], largest(a.defect), a.numbers[SCALE]
+    last, scale = a.numbers[SIZE], a.numbers[SCALE]
+    size = largest(a.defect, q)
+    if m > 0:
+        call_at(a.laws.entry[0], (address, LINE))
+        size, scale = max(size / scale if size > 0.0 and scale > 0.0 else size, a.numbers[OFF]), 1.0
     a.numbers[SIZE] = size
     a.counts[TRIES] += 1
     if size <= CLOSED * scale or (last <= 2.0 * size and size <= STAGNATED * scale):
@@ -154,9 +169,11 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
         return FAILED
     copy(a.tried, a.before[0])
     copy(a.defect, a.before[1])
-    copy_square(a.slope, a.space)
+    copy_rows(a.slope, a.space, q)
     for j in range(q):
         a.space[j, q] = a.defect[j]
+    if m > 0 and call_at(a.laws.entry[0], (address, FORCES)) != 1:
+        return FAILED
     eliminate(a.space)
     for j in range(q):
         a.tried[j] -= a.space[j, q]
@@ -194,7 +211,7 @@ def _agree(address: int, step: int) -> int:
     h = a.times[step + 1] - a.times[step]
     if not (answer_linear(a, step, h) and answer_feedback(a, step)):
         return FAILED
-    told = _iterate(a, step, h)
+    told = _iterate(a, address, step, h)
     _set_inputs(a)
     return told
 

@@ -14,5 +14,11 @@ SINGULAR = 1e-3
 """Determinant of a renewed matrix over that before, below which the old one is kept."""
 MOST = 20
 """Tries of a step."""
+STEPS, SHORTEST = 200, 1e-3
+"""Newton's steps for all laws at once, and the share of one at which a search along it ends."""
+MET = 1e-14
+"""Distance of rates from the line, over the largest terms of it, at which all laws are met."""
+HOLDS = 1e3
+"""How much nearer than others laws that hold a rate are come to: what is left pushes what they hold in every step."""
 SHIFT = 1e-6
 """Change of an input over its size by which its effect is measured."""

@@ -9,14 +9,8 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
+from ..compiled.tolerances import HOLDS, MET, SHORTEST, STEPS
 from .laws import Law
-
-STEPS, SHORTEST = 200, 1e-3
-"""Newton's steps for all laws at once, and the share of one at which a search along it ends."""
-MET = 1e-14
-"""Distance of rates from the line, over the largest terms of it, at which all laws are met."""
-HOLDS = 1e3
-"""How much nearer than others laws that hold a rate are come to: what is left pushes what they hold in every step."""
 
 
 class Line(NamedTuple):

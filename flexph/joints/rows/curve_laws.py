@@ -30,8 +30,8 @@ class PointOnCurve(RowLaw):
 
     curve: CurveShape
     component: int
+    value: float | TimeFunction = 0.0
 
-    value = 0.0
     shape = (0,)
     products: ClassVar[tuple[Product, ...]] = ()
     weighed: ClassVar[tuple[Weighed, ...]] = ()
@@ -46,7 +46,6 @@ class PointOnCurve(RowLaw):
 class PlaceOnCurve(PointOnCurve):
     """``0 = s − s(t)``, s the place of a point on its curve, which is prescribed."""
 
-    value: TimeFunction
     shape = (1,)
 
     def measure(self, products: Array) -> Array:

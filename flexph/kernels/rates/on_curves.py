@@ -59,7 +59,8 @@ class OnCurve(NamedTuple):
     @property
     def thrust(self) -> Array:
         """Forces on the products of a unit force along the curve, (d, K)."""
-        return np.multiply.outer(self.going, self.mean)
+        thrust: Array = np.multiply.outer(self.going, self.mean)
+        return thrust
 
     @property
     def missed(self) -> Array:

@@ -67,6 +67,47 @@ def test_a_load_is_held_without_creep(train, method, h):
     assert run.ledger.dissipation["train"].sum() < 1e-14
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("train", TRAINS)
+def test_compiled_loops_meet_laws_as_numpy_does(train):
+    """A supply that lets the arm stick, go and turn over, and exceeds the limit; the same steps, in blocks or not."""
+    system, times = TRAINS[train](0.6 * WEIGHT / TURNS), 2e-3 * np.arange(301.0)
+    given = (lambda t: 0.5 * np.sin(20.0 * t)) if train == "gearbox" else (lambda t: 12.0 * np.sin(20.0 * t))
+    runs = [driven(system, times, given=given, method=method, mechanism=FREE) for method in (NUMPY, Exact())]
+    for run in runs:
+        is_sound(run)
+    turned = np.sign(runs[0].measured(RATE))
+    assert {-1.0, 0.0, 1.0} == set(np.where(abs(runs[0].measured(RATE)) < 1e-12, 0.0, turned).tolist())
+    for name in ("states", "multipliers"):
+        expected, found = (getattr(run, name) for run in runs)
+        np.testing.assert_allclose(found, expected, atol=1e-9 * abs(expected).max())
+    lost = [run.ledger.dissipation["train"].sum() for run in runs]
+    assert lost[1] == pytest.approx(lost[0], rel=1e-9)
+    np.testing.assert_allclose(runs[1].controls["drive"], runs[0].controls["drive"], atol=1e-9 * 30.0)
+
+
+@pytest.mark.slow
+def test_laws_of_several_trains_are_met_together():
+    """Two joints with dry gears, of which one is limited too: three laws, compiled and by NumPy."""
+    bars = {"arm": rigid.bar(LENGTH, MASS), "hand": rigid.bar(LENGTH, 0.5 * MASS)}
+    joints = [hinge("arm.root", GROUND), hinge("hand.root", "arm.tip")]
+    ports = [torque("arm.root", name="drive"), torque("hand.root", against="arm.tip", name="wrist")]
+    two = connect(bars, [*joints, *ports], gravity=(0.0, -GRAVITY))
+    start = two.consistent_state(two.assemble({"arm": (0.0, 0.0, -1.0)}, guess={"hand": (0.3, -0.4, -1.0)}))
+    loops = {
+        "shoulder": Continuous(
+            system=TRAINS["limited"](0.8 * WEIGHT / TURNS), ports={"shaft": "drive"}, inputs={"supply": 4.0}
+        ),
+        "elbow": Continuous(system=TRAINS["gearbox"](0.01 * WEIGHT / TURNS), ports={"shaft": "wrist"}),
+    }
+    runs = [integrate(two, start, 1e-3 * np.arange(201.0), method=m, controllers=loops) for m in (NUMPY, Exact())]
+    np.testing.assert_allclose(runs[1].states, runs[0].states, atol=1e-9 * abs(runs[0].states).max())
+    for run in runs:
+        assert run.ledger.largest_residual < 1e-12
+        assert min(run.ledger.dissipation[name].min() for name in loops) >= 0.0
+    assert abs(runs[0].measured(joint_rate("hand.root", "arm.tip"))).max() > 0.1
+
+
 def test_less_friction_lets_the_load_go():
     h, level = 1e-3, 0.99 * WEIGHT / TURNS
     run = driven(TRAINS["gearbox"](level), h * np.arange(21.0))
