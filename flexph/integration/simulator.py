@@ -48,8 +48,8 @@ class Simulator:
         Quantities of :mod:`flexph.sensors` by name, which ``readings`` are of.
     controllers : dict, optional
         Controllers by name, as those of :func:`flexph.integrate`, beside the inputs of each step; a step within which
-        one is called is several, as of a run. ``state`` has what they remember. Steps take some tenths of a
-        millisecond more.
+        one is called is several, as of a run. ``state`` has what they remember. Compiled steps take 0.3 ms
+        more with sampled ones, 0.9 ms with those that are solved within them.
 
     Raises
     ------
