@@ -21,7 +21,8 @@ PAGES = sorted(
     and re.search(r"^```(python|\{code-cell\})", page.read_text(encoding="utf-8"), re.M)
 )
 
-SLOW = {  # programs of some seconds, which the build of the site executes too
+SLOW = {  # programs of some seconds, most of which the build of the site executes too
+    "guide/contact.md",
     "guide/linear-systems.md",
     "guide/plates.md",
     "guide/rigid-multibody.md",
