@@ -13,7 +13,7 @@ from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
 from ..numerics.arguments import checked
 from .laws import ContactLaw
-from .shapes import Cylinder, Hole, Plane, Shape, Sphere
+from .shapes import Cylinder, Hole, Plane, Round, Shape, Sphere
 from .signs import Touching
 
 POINTS = "two points have no side from which they touch: give one of them a radius"
@@ -158,6 +158,9 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 
 def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     """The gap of an ordered pair."""
+    for shape in (first, second):
+        if dim == 2 and isinstance(shape, Round) and shape.axis is not None:
+            raise ValueError(f"a {type(shape).__name__.lower()} takes no axis in the plane, got {shape.axis}")
     apart, none = _between(first.port, second.port), Vector(fixed=(0.0,) * dim)
     sides, radius = (first.port, second.port), first.reach
     if isinstance(second, Plane):

@@ -52,7 +52,7 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
     none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))[None, :]
     flows = np.zeros((0, accounts.flow_count))
     resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
-    warn_of_range(mechanism, np.array([state.time]), state.x[None], level=2)
+    warn_of_range(mechanism, np.array([state.time]), state.x[None])
     return Solution(
         mechanism=mechanism,
         times=np.array([state.time]),

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
+from ...numerics.step_failed import TimedError
 from ...results.result import Occurrences
 from ...results.state_view import StateView
 
@@ -149,11 +150,11 @@ class Watch:
             value = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
         except Exception as error:
             told = f"event {name!r} raised {type(error).__name__}: {error}"
-            raise ValueError(f"at t = {time:.6g} s: {told}") from error
+            raise TimedError(f"at t = {time:.6g} s: {told}") from error
         try:
             return check.number(f"event {name!r}", value)
         except ValueError as error:
-            raise ValueError(f"at t = {time:.6g} s: {error}") from None
+            raise TimedError(f"at t = {time:.6g} s: {error}") from None
 
     def memory(self) -> dict[str, Any]:
         """What it remembers of the last step."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...numerics.step_failed import TimedError
 from ...results.state_view import StateView
 
 
@@ -78,17 +79,17 @@ class Observer:
         try:
             value = function(time, self._view(x))
         except Exception as error:
-            raise ValueError(f"at t = {time:.6g} s: observe raised {type(error).__name__}: {error}") from error
+            raise TimedError(f"at t = {time:.6g} s: observe raised {type(error).__name__}: {error}") from error
         if value is None:
             return None
         try:
             observed = np.array(value, dtype=float)
         except (TypeError, ValueError):
-            raise ValueError(
+            raise TimedError(
                 f"at t = {time:.6g} s: observe must return a number, an array of numbers or None, got {value!r}"
             ) from None
         if self._shape not in (None, observed.shape):
-            raise ValueError(f"at t = {time:.6g} s: observe returned the shape {observed.shape}, before {self._shape}")
+            raise TimedError(f"at t = {time:.6g} s: observe returned the shape {observed.shape}, before {self._shape}")
         self._shape = observed.shape
         return observed
 

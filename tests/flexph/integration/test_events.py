@@ -115,9 +115,7 @@ def test_bad_events_are_named():
         run(oscillator(), (1.0, 0.0), GRID, events={"e": lambda t, x: None})
     with pytest.raises(ValueError, match=r"at t = 0 s: event 'e' raised IndexError: index 9 is out of bounds"):
         run(oscillator(), (1.0, 0.0), GRID, events={"e": lambda t, x: x[9]})
-    with pytest.raises(
-        InputError, match=r"between t = 1 s and 1\.2 s: at t = 1\.2 s: event 'e' must be finite"
-    ) as caught:
+    with pytest.raises(InputError, match=r"^at t = 1\.2 s: event 'e' must be finite") as caught:
         run(oscillator(), (1.0, 0.0), GRID, events={"e": lambda t, x: 1.0 if t < 1.1 else math.nan})
     assert caught.value.solution.times[-1] == pytest.approx(1.0)
 

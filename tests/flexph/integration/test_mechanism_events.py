@@ -133,7 +133,7 @@ def test_events_with_redundant_constraints():
 def test_bad_events_are_answered_and_lose_nothing():
     with pytest.raises(ValueError, match="at t = 0 s: event 'e' must be a number, got None"):
         run(events={"e": lambda t, x: None})
-    with pytest.raises(InputError, match=r"between t = 0\.1 s and 0\.11 s: at t = 0\.11 s: event 'e'") as caught:
+    with pytest.raises(InputError, match=r"^at t = 0\.11 s: event 'e'") as caught:
         run(events={"e": lambda t, x: 1.0 if t < 0.105 else math.nan})
     assert caught.value.solution.times[-1] == TIMES[10]
 
