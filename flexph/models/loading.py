@@ -21,6 +21,7 @@ from .reading.problems import Misfit, ModelError, nearest
 from .reading.tree import Tree, read_file
 from .running import RunOfFile, check_begin, frequencies_of, integrated, inverted, settled
 from .sampling import check_study
+from .schema.controllers import check_driven
 from .schema.document import Document
 from .schema.entry import Builder
 from .schema.runs import Equilibrium, Frequencies, Integrate, InverseDynamicsRun, TimedRun
@@ -115,6 +116,7 @@ class ModelFile:
             with here.at("controllers", name).refusals():
                 ControlLoops(self.mechanism, {name: controller}, state)
         method, controllers = here.of(entry.method, "method") or Exact(), here.of(entry.controllers, "controllers")
+        check_driven(self.mechanism.network.input_slices, entry.controllers, controllers, here)
         with here.at("controllers").refusals():
             if isinstance(method, MechanismMethod):
                 loops_of(self.mechanism, state, method, controllers)

@@ -53,7 +53,7 @@ MISTAKES = {
     "start of a body": Mistake("fixed: {crank:", "fixed: {cronk:", ("no body 'cronk'", "did you mean 'crank'")),
     "method": Mistake("    steps: 800", "    steps: 800\n    method: {name: exakt}", ("did you mean 'exact'",), 1),
     "option": Mistake("    steps: 800", "    steps: 800\n    method: {name: exact, radius: 0.5}", ("radius",), 1),
-    "reading": Mistake("position of slider.point", "place of slider.point", ("'position of'",)),
+    "reading": Mistake("position of slider.point", "spot of slider.point", ("'position of'",)),
     "port of a table": Mistake(
         "deflection [m]: displacement of rod.middle",
         "deflection [m]: displacement of rod.mid",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from flexph.control.sampled import Sampled
 from flexph.control.state_feedback import StateFeedback
 from flexph.joints.rows.vectors import GROUND
 
+from ..reading.problems import nearest
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import Direction, End, Inertia, Number, Port, Time, by_shape, quantity
@@ -104,6 +105,15 @@ class PIDController(Entry):
             law = pid(self.proportional, integral=self.integral, derivative=self.derivative, lag=self.lag)
             seen = {"angle": make.joint_angle(*ends)}
             return law.sampled(self.period, sensors=seen, ports=[self.port], reference=as_function(reference))
+
+
+def check_driven(known: Iterable[str], given: Mapping[str, Any], made: Mapping[str, Any], here: Builder) -> None:
+    """Refuse ports of sampled laws that neither the mechanism has, whose are ``known``, nor another controller."""
+    free = [f"{name}: {port}" for name, c in made.items() if isinstance(c, Continuous) for port in c.system.ports]
+    for name, entry in given.items():
+        if isinstance(entry, PDController | PIDController) and entry.port not in (ports := [*known, *free]):
+            told = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
+            raise here.at("controllers", name, "port").misfit(told)
 
 
 class _DriveTrain(Entry):

@@ -251,6 +251,14 @@ def test_mistakes_are_named(tmp_path, given, told):
         run_of(tmp_path, given)
 
 
+@pytest.mark.parametrize("kind", ["pd", "pid"])
+def test_a_port_that_is_not_there_is_told_before_a_run(tmp_path, kind):
+    path = tmp_path / "arm.yaml"
+    path.write_text(FILE.replace("CONTROLLER", READY[kind].replace("port: motor", "port: moter")))
+    with pytest.raises(ModelError, match=r"it\.port: no external port 'moter': did you mean 'motor'"):
+        load_model(path).check()
+
+
 LIFT = """
 flexph: 1
 gravity: [0, -9.81]
