@@ -70,8 +70,8 @@ def solve_dense(
     ``given`` are D and b, ``laws`` the coefficients of friction and the steps of the natural map, (c,) each, ``weight``
     that on what changes.
     """
-    x, (D, b), count = np.array(guess), given, laws[0].size
-    cone = Cone(*map(np.ascontiguousarray, (D, b, *laws)), float(scale))
+    x, count = np.array(guess), laws[0].size
+    cone = Cone._make([*map(np.ascontiguousarray, (*given, *laws)), float(scale)])
     with announced():
         defect = _entry(cone, x, weight, space_of(x.size, count), np.empty((2, x.size)))
     return x, float(defect)

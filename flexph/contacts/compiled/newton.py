@@ -43,10 +43,10 @@ class Space(NamedTuple):
 
 def space_of(m: int, c: int) -> Space:
     """Space for so many impulses and contacts."""
-    vectors = (np.empty(m) for _ in range(8))
-    whole = (np.empty(m, dtype=np.int64) for _ in range(3))
-    kinds = np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)
-    return Space(np.empty((m, m)), *whole, *vectors, *kinds, np.zeros((15, c)))
+    whole = [np.empty(m, dtype=np.int64) for _ in range(3)]
+    vectors = [np.empty(m) for _ in range(8)]
+    kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
+    return Space._make([np.empty((m, m)), *whole, *vectors, *kinds, np.zeros((15, c))])
 
 
 class Cone(NamedTuple):

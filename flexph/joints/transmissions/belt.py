@@ -58,6 +58,7 @@ def belt(
         raise ValueError(f"radii must be two numbers, of both pulleys, got {len(radii)}")
     r1, r2 = (check.positive(f"radii[{k}]", r, "m") for k, r in enumerate(radii))
     ratio = -r2 / r1 if crossed else r2 / r1
-    axes = {"axis": axis, "second_axis": second_axis, "carrier_axes": carrier_axes}
-    meshed = gear(first, second, carrier, ratio=ratio, name=name, **axes)
+    meshed = gear(
+        first, second, carrier, ratio=ratio, name=name, axis=axis, second_axis=second_axis, carrier_axes=carrier_axes
+    )
     return replace(meshed, kind="belt")
