@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from itertools import pairwise
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..joints.rows.curve_laws import PointOnCurve
 from ..joints.rows.gaps import Gap, GapGroup
 from ..joints.rows.vectors import BodyVector, Ground, PortName
 from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, Group, no_contacts
+from ..numerics.arrays import Array
 from .laws import Hertz, KelvinVoigt, Rigid
 
 KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL}
@@ -112,13 +113,24 @@ def _group(
     i, connection, group = owned
     own = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
     neighbours = _arrays(own, places, moves, dim, first)
-    return Group(
+    whole = Group(
         node=np.append(neighbours.plus[0], neighbours.minus[0, -1]),
         radius=np.array(group.radii),
         body=np.append(neighbours.body[0], neighbours.body[1, -1]),
         law=neighbours.take(np.zeros(1, dtype=int)),
         rows=_rows_of(group, dim),
+        left_out=np.zeros(0, dtype=np.int64),
     )
+    return whole._replace(left_out=_within_bodies(whole, [moves(port) for port in group.ports]))
+
+
+def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
+    """Places of the pairs of members that do not move against each other, as they are on one body."""
+    held = sorted((k for k, own in enumerate(moves) if not own.deforms), key=lambda k: moves[k].body)
+    pairs = [pair for _, own in groupby(held, key=lambda k: moves[k].body) for pair in combinations(own, 2)]
+    one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    places: Array = np.sort(group.places(one, other))
+    return places
 
 
 def _rows_of(group: GapGroup, dim: int) -> int:
@@ -167,18 +179,17 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
 
 
 def _check_bodies(connection: Connection, moves: Moves) -> None:
-    """Raise ValueError for two shapes at ports of one body that do not move against each other."""
+    """Raise ValueError for shapes of a pair, or all of a group, at ports of one body that do not move on it."""
     group, pairs = connection.form.group, [gap.sides for gap in connection.form.gaps if gap.sides is not None]
-    if group is not None:
-        held = sorted((port for port in group.ports if not moves(port).deforms), key=lambda port: moves(port).body)
-        pairs = list(pairwise(held))
+    if group is not None and len({moves(port).body for port in group.ports}) == 1:
+        pairs = [] if any(moves(port).deforms for port in group.ports) else [(group.ports[0], group.ports[1])]
     for one, other in pairs:
         if isinstance(one, Ground) or isinstance(other, Ground) or moves(one).body != moves(other).body:
             continue
         if not moves(one).deforms and not moves(other).deforms:
             raise ValueError(
                 f"{connection.name}: {one!r} and {other!r} are on the same rigid body, so that their gap never "
-                "changes: leave out one of them, or let each touch other bodies alone by contact([...], [...], law)"
+                "changes: leave out one of them (mutual_contact of balls on several bodies leaves out such pairs)"
             )
 
 

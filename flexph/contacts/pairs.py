@@ -61,7 +61,8 @@ def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) 
     """Contact of each shape of a group with each other: of n spheres, n(n − 1)/2 pairs under one name.
 
     Spheres on bodies are kept as a group: what is stored of them grows with n, what a step costs with the pairs near
-    each other. Its gaps are numbered by pairs of its shapes, (0, 1), (0, 2), …, (1, 2), ….
+    each other. Its gaps are numbered by pairs of its shapes, (0, 1), (0, 2), …, (1, 2), …; balls that are on the same
+    rigid body do not move against each other, and their pairs are left out.
 
     Parameters
     ----------
@@ -128,6 +129,7 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     label = name if name is not None or len(pairs) == 1 else f"contact of {len(ports)}"
     if len(pairs) == 1:
         ports = (ordered[0][0].port, ordered[0][1].port)
+    ports = tuple(sorted(ports, key=lambda port: isinstance(port, Ground)))  # what moves stands first
     return Connection("contact", ports, make, label=label)
 
 
@@ -147,7 +149,10 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
         first, second, round_ = second, first, True
     if not round_:
         kinds = " and ".join(type(shape).__name__ for shape in (first, second))
-        raise ValueError(f"a contact needs a point, a sphere or a pin in a hole, got {kinds}")
+        raise ValueError(
+            f"a contact needs a point or sphere, or a pin in a hole, got {kinds}: in the plane take a Sphere for a "
+            "disc, in space points or spheres along what is longer"
+        )
     if isinstance(first.port, Ground):
         if isinstance(second.port, Ground):
             raise ValueError("both shapes of a contact are the ground's")

@@ -121,6 +121,6 @@ def _missed(solved: Impulses) -> float:
 
 def _strike(level: ImpactLevel, v: Array, given: tuple[Array, float], solved: Impulses) -> Strike:
     (impulses, share), before = given, level.rates(v)
-    after = before + level.changes(impulses)
+    after = level.rates(level.struck(v, impulses))  # of the velocities that follow: D Λ may have lost digits
     lost = -(impulses * 0.5 * (before + after)).reshape(-1, level.friction.size)
     return Strike(impulses, before, after, lost, share, _missed(solved), max(solved.scale, _size(level, v)))

@@ -4,7 +4,7 @@
 
 Imports: bodies, console, control, export, files, integration, integration.contact, integration.exact,
 integration.methods, joints.rows, mechanisms, mechanisms.model, models.reading, models.schema, models.values, numerics,
-results, systems.
+results, sensors, systems.
 """
 
 import lazy_loader

@@ -15,6 +15,7 @@ from flexph.mechanisms.connected_bodies import connect
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.rotations import spins
+from flexph.sensors.contacts import gaps_of
 
 from .reading.problems import nearest
 from .schema.contacts import SHAPES
@@ -137,7 +138,7 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
         part = mechanism.layout.parts[reading.of]
         return int(part.stop - part.start)
     if reading.what == "gap":
-        return next(c.form.gap_count for c in mechanism.connections if c.touches and c.name == reading.of)
+        return gaps_of(mechanism, reading.of).number
     if reading.what in ("normal_force", "friction_force", "place", "place_rate"):
         return 1
     return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)

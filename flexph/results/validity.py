@@ -25,6 +25,9 @@ RESTING = 1e-9
 """Way over the size of the mechanism, at the largest speed of a run, up to which it counts as a run at rest."""
 LONG_TURN = 1.0
 """Turn of a body in a (sub)step [rad] beyond which a run warns: the phase of ``exact`` is then off by 8 %."""
+UNBOUNCED, SMALL = 0.1, 1e-3
+"""Share of what contacts with restitution took that they took without it, and that over the energies, from which on a
+run warns: what is left of bounces that die away is less."""
 SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
@@ -35,7 +38,7 @@ JUMP = 0.1
 def warn_of_doubts(solution: Solution, h: float) -> None:
     """Look a run over, h its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
-    for doubt in (*_defects(solution), *_long_steps(solution, h), *_axes(solution)):
+    for doubt in (*_defects(solution), *_long_steps(solution, h), *_axes(solution), *_unbounced(solution)):
         warn(doubt, ValidityWarning)
 
 
@@ -55,6 +58,27 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
         f"{name!r} turns by up to {h * spins[name]:.2g} rad in a step of {h:.3g} s: energy and constraints are "
         "kept, but the phase is not accurate: it is off by (ωh)²/12, with Exact4() by (ωh)⁴/127, with "
         "ExactGauss() by (ωh)⁶/100800; take shorter steps"
+    ]
+
+
+def _unbounced(solution: Solution) -> list[str]:
+    """Contacts with restitution close without it where the next impact comes sooner than a step resolves."""
+    mechanism, ledger = solution.mechanism, solution.ledger
+    laws = mechanism.network.arrays.contacts.laws
+    touching = [c.name for c in mechanism.connections if c.touches]
+    names = [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
+    taken = {
+        kind: np.array([float(ledger.dissipation[f"{name}: {kind}"].sum()) for name in names])
+        for kind in ("impact", "arrival", "settling")
+    }
+    without = taken["arrival"] + taken["settling"]
+    lost, struck = float(without.sum()), float(taken["impact"].sum())
+    if lost <= max(UNBOUNCED * (lost + max(struck, 0.0)), SMALL * ledger.scale):
+        return []
+    return [
+        f"contacts with restitution, above all {names[int(np.argmax(without))]!r}, closed without it and took "
+        f"{lost:.3g} J so, by impacts {struck:.3g} J: bounces are shorter than steps resolve, or more than a step "
+        "takes one by one; take shorter steps"
     ]
 
 

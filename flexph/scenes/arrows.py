@@ -13,6 +13,7 @@ from ..numerics.arrays import Array
 from ..results.contact_history import contact_points
 from ..results.motion import MotionByName
 from ..results.solution import Solution
+from ..sensors.contacts import gaps_of
 from .places import PortPlaces, spatial
 from .scene import Part
 
@@ -118,8 +119,9 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 def _touching(solution: Solution) -> list[str]:
     """Contacts of shapes, of few gaps; stops have no place."""
-    connections = [c for c in solution.mechanism.connections if 0 < c.form.gap_count <= GAPS]
-    return [c.name for c in connections if all(gap.sides is not None for gap in c.form.gaps)][:MOST]
+    mechanism = solution.mechanism
+    placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
+    return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]
 
 
 def _weights(motion: MotionByName, count: int) -> list[Pull]:

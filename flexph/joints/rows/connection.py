@@ -99,11 +99,6 @@ class Form:
     slips: tuple[Slip, ...] = ()
     bearing: Bearing | None = None
 
-    @property
-    def gap_count(self) -> int:
-        """Number of all gaps."""
-        return len(self.gaps) + (0 if self.group is None else self.group.number)
-
 
 NOTHING = Form()
 

@@ -41,7 +41,7 @@ class GapGroup:
 
     @property
     def number(self) -> int:
-        """Number of pairs."""
+        """Number of all pairs, also of those within a body."""
         return len(self.ports) * (len(self.ports) - 1) // 2
 
     def gap(self, i: int, j: int, dim: int) -> Gap:

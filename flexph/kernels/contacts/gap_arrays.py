@@ -1,8 +1,9 @@
 """Gaps of contacts as arrays: those of single pairs, and groups of balls of which each may touch each other.
 
-The n(n − 1)/2 gaps of a group are numbered, i < j, row by row, and made of its n members where they are asked for: a
-step asks for those that are near. Forces of anchors are states: of a group a table with a row for each pair that holds,
-in their order, of its number from 1 on and d numbers of its force; the rows behind them are zero.
+The n(n − 1)/2 gaps of a group, but for those within a rigid body, are numbered, i < j, row by row, and made of its n
+members where they are asked for: a step asks for those that are near. Forces of anchors are states: of a group a table
+with a row for each pair that holds, in their order, of its number from 1 on and d numbers of its force; the rows behind
+them are zero.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Group(NamedTuple):
     """Balls or discs that move, n of them: gaps |V| − r₁ − r₂ of each with each other.
 
     ``law`` is the gap of two of them, whose law is that of all; ``body`` are those that friction turns, −1 of none. The
-    table of its anchors has so many ``rows``, 0 without any.
+    table of its anchors has so many ``rows``, 0 without any. ``left_out`` are pairs that are on the same rigid body, by
+    their places among all pairs, in order.
     """
 
     node: Index  # (n,)
@@ -30,29 +32,37 @@ class Group(NamedTuple):
     body: Index
     law: Contacts
     rows: int
+    left_out: Index
 
     @property
     def number(self) -> int:
-        """Number of pairs."""
+        """Number of pairs that may touch."""
         n = self.node.size
-        return n * (n - 1) // 2
+        return n * (n - 1) // 2 - self.left_out.size
 
     def _first(self, i: Index) -> Index:
-        """Number of the first pair of a row."""
+        """Place of the first pair of a row among all pairs."""
         return i * (2 * self.node.size - i - 1) // 2
 
-    def numbers(self, one: Index, other: Index) -> Index:
-        """Numbers of the pairs of members."""
+    def places(self, one: Index, other: Index) -> Index:
+        """Places of pairs of members among all of them."""
         i, j = np.minimum(one, other).astype(np.int64), np.maximum(one, other)
         return self._first(i) + j - i - 1
 
+    def numbers(self, one: Index, other: Index) -> Index:
+        """Numbers of pairs of members that may touch."""
+        place = self.places(one, other)
+        return place - np.searchsorted(self.left_out, place)
+
     def members(self, number: Index) -> tuple[Index, Index]:
         """The members i < j of pairs."""
+        taken = self.left_out - np.arange(self.left_out.size)  # how many are numbered before each that is left out
+        place = number + np.searchsorted(taken, number, side="right")
         b = 2 * self.node.size - 1
-        i = ((b - np.sqrt(b * b - 8.0 * number)) // 2).astype(np.int64)
-        i -= self._first(i) > number  # round-off of the root
-        i += self._first(i + 1) <= number
-        return i, number - self._first(i) + i + 1
+        i = ((b - np.sqrt(b * b - 8.0 * place)) // 2).astype(np.int64)
+        i -= self._first(i) > place  # round-off of the root
+        i += self._first(i + 1) <= place
+        return i, place - self._first(i) + i + 1
 
     def pairs(self, number: Index) -> Contacts:
         """Some of the gaps."""
@@ -74,6 +84,8 @@ class Group(NamedTuple):
         one, other = cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
         own = apart <= reach
+        if self.left_out.size:
+            own &= ~np.isin(self.places(one, other), self.left_out)
         return np.sort(self.numbers(one[own], other[own]))
 
 

@@ -89,7 +89,8 @@ def test_shapes_of_the_same_rigid_body_are_refused():
     bodies = {"a": rigid.bar(0.5, 1.0), "b": rigid.bar(0.5, 1.0)}
     balls = [Sphere(port, 0.1) for port in ("a.root", "b.root", "b.tip")]
     told = r"pair: 'b\.root' and 'b\.tip' are on the same rigid body, so that their gap never changes"
-    for wrong in (contact(*balls[1:], Rigid(), name="pair"), mutual_contact(balls, Rigid(), name="pair")):
+    on_one = [balls[1], balls[2], Sphere("b.middle", 0.1)]
+    for wrong in (contact(*balls[1:], Rigid(), name="pair"), mutual_contact(on_one, Rigid(), name="pair")):
         with pytest.raises(ValueError, match=told):
             connect(bodies, [wrong])
     assert connect(bodies, [contact(balls[0], balls[1:], Rigid())]).bodies

@@ -9,7 +9,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate
-from flexph.contacts import Plane, Rigid, Sphere, contact, stop
+from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
 from flexph.contacts.complementarity import Problem, judged, solve
 from flexph.contacts.levels import Level
 from flexph.contacts.velocities import impact, settle
@@ -298,6 +298,40 @@ def test_problems_of_complementarity_are_solved_to_round_off():
             assert abs(found.normal @ rates[:contacts]) < 1e-9
 
 
+def ball_between(mass):
+    """A light ball at rest between a wall and a heavy one that comes, all elastic."""
+    bodies = {name: rigid.body(m, inertia=0.1, ports={"centre": (0.0, 0.0)}) for name, m in (("a", 1.0), ("b", mass))}
+    law, balls = Rigid(restitution=1.0), [Sphere(f"{name}.centre", 0.1) for name in bodies]
+    wall = contact(balls[0], Plane(GROUND.at(0.0, 0.0), (1.0, 0.0)), law, name="wall")
+    mechanism = connect(bodies, [wall, contact(*balls, law, name="balls")])
+    pose = mechanism.assemble(guess={"a": (0.3, 0.0, 0.0), "b": (0.8, 0.0, 0.0)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"b": (-1.0, 0.0, 0.0)})
+
+
+@pytest.mark.processor
+@pytest.mark.filterwarnings("ignore:contacts with restitution")
+def test_what_impacts_take_is_booked_to_round_off_for_any_ratio_of_masses():
+    """D of both contacts together is singular to 1e-6: what is booked follows from velocities, not from it."""
+    mechanism, start = ball_between(1e6)
+    solution = integrate(mechanism, start, np.linspace(0.0, 0.6, 61))
+    assert np.abs(solution.ledger.residual).max() < 1e-13 * solution.ledger.scale  # round-off of some 50 impacts
+
+
+@pytest.mark.parametrize(
+    "shape", [Plane("plate.face", (0.0, -1.0)), Cylinder("plate.face", 0.2), Hole("plate.face", 0.3)]
+)
+def test_a_sphere_of_the_ground_carries_a_body(shape):
+    plate = rigid.body(1.0, inertia=0.1, ports={"face": (0.0, 0.0)})
+    touch = contact(Sphere(GROUND.at(0.0, 0.0), 0.1), shape, Rigid(), name="bump")
+    mechanism = connect({"plate": plate}, [touch], gravity=(0.0, -GRAVITY))
+    height = {Plane: 0.1, Cylinder: 0.3, Hole: -0.2}[type(shape)]
+    pose = mechanism.assemble(guess={"plate": (0.0, height + 1e-3, 0.0)})
+    solution = integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 0.02, 21))
+    assert solution["plate.centre"][-1, 1] == pytest.approx(height, abs=1e-12)
+    assert solution.contact("bump").normal[-1] == pytest.approx(GRAVITY, rel=1e-9)
+    sound(solution)
+
+
 @pytest.mark.parametrize(("balls", "told"), [(12, 1), (5, 0)])
 def test_a_run_by_events_is_told_once_where_impacts_of_a_group_take_long(balls, told):
     """Balls that bounce on a floor, each twice or more within a step."""
@@ -314,3 +348,22 @@ def test_a_run_by_events_is_told_once_where_impacts_of_a_group_take_long(balls, 
     assert sum("Exact(contact='steps') is for groups" in str(one.message) for one in said) == told
     energy = GRAVITY * (0.05 * balls + heights.sum())
     assert solution.ledger.total_energy[-1] == pytest.approx(energy, rel=1e-12)
+
+
+@pytest.mark.parametrize(("way", "step", "told"), [("steps", 0.1, 1), ("steps", 1e-3, 0), ("events", 0.1, 0)])
+def test_a_run_says_that_contacts_with_restitution_closed_without_it(way, step, told):
+    """A ball with e = 1 that falls and returns within a step at whose beginning it is at rest ends on the floor."""
+    mechanism, start = bouncing(1.0, gap=0.04)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        solution = integrate(mechanism, start, np.arange(0.0, 0.35, step), method=Exact(contact=way))
+    assert sum("'floor', closed without it and took 0.392 J so" in str(one.message) for one in said) == told
+    lost = solution.ledger.total_energy[0] - solution.ledger.total_energy[-1]
+    assert lost == pytest.approx(0.04 * GRAVITY if told else 0.0, abs=1e-13)
+
+
+def test_a_run_by_events_says_that_it_has_more_impacts_in_a_step_than_it_takes_one_by_one():
+    mechanism, start = ball_between(1e4)
+    with pytest.warns(UserWarning, match=r"closed without it and took .* J so, by impacts .* take shorter steps"):
+        solution = integrate(mechanism, start, np.linspace(0.0, 0.6, 61))
+    assert solution.ledger.total_energy[-1] < 0.9 * solution.ledger.total_energy[0]
