@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import logging
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,9 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.compiled.announcing import announced
 from ..numerics.compiled.by_address import Laid, address_of
-from ..numerics.compiled.functions import function_at
-from .agreement_arrays import feedback_arrays, law_arrays, linear_arrays
-from .compiled.data import (
-    KNOWN,
-    NEW,
-    SCALE,
-    SLOPE_LENGTH,
-    SPEED,
-    Agreement,
-    Asked,
-    Feedback,
-)
-from .compiled.loops import CALLED, agree, ask
+from .agreement_arrays import function_of, laid_feedback, law_arrays, linear_arrays
+from .compiled.data import KNOWN, NEW, SCALE, SLOPE_LENGTH, SPEED, Agreement
+from .compiled.loops import agree
 from .continuous import LinearSteps
 from .laws.laws import DryFriction, Limit
 
@@ -54,7 +45,7 @@ class CompiledAgreement:
         self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
         q = joined.entries.size
         self._linear = linear_arrays(joined.controllers, joined.states, times)
-        self._feedback = [_Laid(c, x, float(times[0])) for c in joined.feedback]
+        self._feedback = [laid_feedback(c, x, float(times[0]), c.near) for c in joined.feedback]
         widths = [c.entries.size for c in joined.feedback]
         first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
         linear, z = self._linear, np.zeros
@@ -143,39 +134,6 @@ class CompiledAgreement:
         return rows, error
 
 
-class CompiledCalls:
-    """Feedback that compiled loops call before steps between some times, and hold: ``address`` and ``data`` of it."""
-
-    def __init__(self, feedback: list[FeedbackLoop], times: Array, states: tuple[Array, Array], held: Array) -> None:
-        self.feedback, (x, rows) = feedback, states
-        self._laid = [_Laid(c, x, float(times[0])) for c in feedback]
-        addresses = np.array([own.address for own in self._laid], dtype=np.int64)
-        self.due = np.zeros((len(times) - 1, len(feedback)), dtype=np.int64)
-        self._asked = Laid(Asked(np.ascontiguousarray(times), x.copy(), rows, held, self.due, addresses))
-        self.data = self._asked.address
-        with announced():
-            self.address = address_of(ask, (0, 0))
-
-    def calls(self) -> list[tuple[int, list[float]]]:
-        """How often each was called, and what its angles are next to."""
-        return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._laid, strict=True)]
-
-
-class _Laid(Laid):
-    """A feedback in compiled code, with the tuple that its function is called with."""
-
-    def __init__(self, c: FeedbackLoop, x: Array, time: float) -> None:
-        c.answer(time, c.read(x, c.near)[0])  # compiled code does not look where it reads: Python says what is wrong
-        self._call = Laid((np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size)))
-        super().__init__(feedback_arrays(c, x, self._call, _address(c)))
-
-    @property
-    def near(self) -> list[float]:
-        """What angles are next to."""
-        near: list[float] = self.value[Feedback._fields.index("near")].tolist()
-        return near
-
-
 class _Places:
     """Where a controller begins among the unknowns, inputs, states and joined inputs of all."""
 
@@ -194,12 +152,12 @@ def is_compiled(joined: Joined) -> bool:
     return linear and all(isinstance(law, _KNOWN) for law in joined.laws) and are_compiled(joined.feedback)
 
 
-def are_compiled(feedback: list[FeedbackLoop]) -> bool:
+def are_compiled(feedback: Sequence[FeedbackLoop]) -> bool:
     """Whether compiled loops have the sensors and functions of all feedback; else a sentence says why not."""
     if any(c.panel.seen is None for c in feedback):
         return False
     try:
-        return all([_address(c) for c in feedback])
+        return all([function_of(c) for c in feedback])
     except ValueError as error:
         _say_slow(str(error))
         return False
@@ -208,11 +166,6 @@ def are_compiled(feedback: list[FeedbackLoop]) -> bool:
 @cache
 def _say_slow(reason: str) -> None:
     log.warning("flexph: compiled loops ask Python, since %s", reason)
-
-
-def _address(c: FeedbackLoop) -> int:
-    with announced():
-        return function_at(f"controller {c.name!r}", c.given.function)
 
 
 def _split(x: Array, controllers: list[ContinuousLoop]) -> list[Array]:

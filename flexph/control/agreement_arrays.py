@@ -10,6 +10,8 @@ from scipy.linalg import block_diag
 from ..numerics.arrays import Array
 from ..numerics.compiled.announcing import announced
 from ..numerics.compiled.by_address import Laid, address_of
+from ..numerics.compiled.functions import function_at
+from ..sensors.panel import Panel
 from .compiled.data import DRY, LIMIT, Feedback, Laws, Linear, no_laws, no_linear
 from .compiled.laws import law
 from .continuous import LinearSteps
@@ -73,21 +75,53 @@ def law_arrays(joined: Joined, forces: Array, q: int, steps: int) -> Laws:
     )
 
 
-def feedback_arrays(c: FeedbackLoop, x: Array, call: Laid, function: int) -> Feedback:
-    """A feedback with what it reads at a state."""
-    panel, (start, near) = c.panel, c.read(x, c.near)
-    which = [i for name in c.given.sensors for i in panel.places[name]]
+def feedback_arrays(panel: Panel, seen: tuple[Array, list[float]], call: Laid, to: tuple[int, int, Array]) -> Feedback:
+    """What reads all sensors of a panel, where ``seen`` was read, and calls a function with it.
+
+    ``to`` are the address of the function, what it is given, and the inputs that it sets.
+    """
+    (start, near), (function, given, ports) = seen, to
     return Feedback(
         seen=panel.seen,
         entries=panel.entries.astype(np.int64),
         part=np.zeros(panel.entries.size),
         out=np.zeros((2, panel.size)),
         angles=np.array([panel.angles]),
-        which=np.array(which, dtype=np.int64),
+        which=np.array([i for own in panel.places.values() for i in own], dtype=np.int64),
         near=np.array(near),
         start=start,
         end=start.copy(),
         call=call.value,
-        addresses=np.array([function, call.address]),
-        ports=c.entries.astype(np.int64),
+        addresses=np.array([function, given]),
+        ports=ports.astype(np.int64),
     )
+
+
+class LaidFeedback(Laid):
+    """A feedback in compiled code, with the tuple that its function is called with."""
+
+    def __init__(self, given: Array, arrays: Feedback, call: Laid) -> None:
+        super().__init__(arrays)
+        self.given, self._call = given, call
+
+    @property
+    def near(self) -> list[float]:
+        """What angles are next to."""
+        near: list[float] = self.value[Feedback._fields.index("near")].tolist()
+        return near
+
+
+def laid_feedback(c: FeedbackLoop, x: Array, time: float, near: list[float] | None) -> LaidFeedback:
+    """A feedback at a state and time, with what its angles are next to."""
+    seen = c.read(x, near)
+    c.answer(time, seen[0])  # compiled code does not look where it reads: Python says what is wrong
+    given = np.zeros(c.size)
+    call = Laid((np.zeros(1), given, np.zeros(c.entries.size)))
+    to = function_of(c), call.address, c.entries
+    return LaidFeedback(given, feedback_arrays(c.panel, seen, call, to), call)
+
+
+def function_of(c: FeedbackLoop) -> int:
+    """The address of its function, compiled; raises ValueError where numba cannot compile it."""
+    with announced():
+        return function_at(f"controller {c.name!r}", c.given.function)

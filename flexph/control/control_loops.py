@@ -12,11 +12,16 @@ from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics.arrays import Array
+from ..numerics.factors.memory_cost import available_memory
+from ..numerics.step_failed import TimedError
 from ..sensors.quantities import LastStep
 from .continuous import Continuous
 from .joined import Joined
 from .sampled import FITS, CalledLoop, Sampled
 from .state_feedback import FeedbackLoop, StateFeedback
+
+ROOM = 10
+"""Numbers that are kept for a call in a run, at least: times of calls and steps, and the rows of these."""
 
 
 def _is_called(controller: Any) -> bool:
@@ -61,11 +66,11 @@ class ControlLoops:
         self.joined = Joined(model, within, start.controllers) if within else None
         self.last = LastStep(start.multipliers, np.zeros(0), 0.0)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
-        self.feedback = [FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)]
-        held = {c.name: _held(c) for c in self.feedback}
-        ports = self._ports(model, called)
-        self._loops = [CalledLoop(name, held.get(name, c), model, start, ports) for name, c in called.items()]
-        for loop in self._loops:
+        feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}
+        held, ports = {name: _held(c) for name, c in feedback.items()}, self._ports(model, called)
+        self.called = [CalledLoop(name, held.get(name, c), model, start, ports) for name, c in called.items()]
+        self._feedback = [feedback.get(name) for name in called]
+        for loop in self.called:
             if loop.name in start.controllers:
                 loop.go_on(start.controllers[loop.name], start.time, self._held)
                 self.last = loop.last or self.last
@@ -89,29 +94,39 @@ class ControlLoops:
     def memories(self) -> dict[str, Any]:
         """What all but the continuous controllers go on from in another run, by name."""
         within = {} if self.joined is None else {c.name: {"near": c.near} for c in self.joined.feedback}
-        return {loop.name: loop.left(self._held, self.last) for loop in self._loops} | within
+        return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
     @cached_property
-    def are_called_compiled(self) -> bool:
-        """Whether compiled loops have all that are called between steps; needs numba."""
+    def are_read_compiled(self) -> bool:
+        """Whether compiled loops read the sensors of all that are called; needs numba.
+
+        From then on those whose feedback is compiled are called without Python.
+        """
         from .agreement import are_compiled
 
-        return len(self.feedback) == len(self._loops) > 0 and are_compiled(self.feedback)
+        if not (self.called and all(loop.is_read_compiled for loop in self.called)):
+            return False
+        for loop, own in zip(self.called, self._feedback, strict=True):
+            if own is not None and are_compiled([own]):
+                loop.compiled, loop.outputs, loop.keys = own, tuple(own.given.ports), set(own.given.ports)
+        self._check()
+        return True
 
     @cached_property
     def read_steps(self) -> bool:
         """Whether some of those that are called read what the last step leaves."""
-        return any(loop.of_step for loop in self._loops)
+        return any(loop.of_step for loop in self.called)
 
-    def begin_calls(self) -> None:
-        """Let feedback in compiled loops go on from where the last calls were."""
-        for c, loop in zip(self.feedback, self._loops, strict=True):
-            c.near, loop.outputs, loop.keys = loop.near, tuple(c.given.ports), set(c.given.ports)
+    def answer(self, k: int, seen: list[float]) -> None:
+        """Ask the k-th of those that are called with the time and all numbers of its sensors."""
+        if self.called[k].ask(seen, self._held):
+            self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Book how often compiled loops have called feedback, and what its angles are next to."""
-        for loop, (count, near) in zip(self._loops, calls, strict=True):
-            loop.calls, loop.near = loop.calls + count, near if count else loop.near
+        """Book how often compiled loops have called those whose sensors they read, and what angles are next to."""
+        for loop, (count, near) in zip(self.called, calls, strict=False):  # none where Python reads
+            loop.calls += 0 if loop.compiled is None else count
+            loop.near = near if count else loop.near
 
     @cached_property
     def is_compiled(self) -> bool:
@@ -124,12 +139,12 @@ class ControlLoops:
     def ports(self) -> dict[str, tuple[str, ...]]:
         """Ports that each controller but the continuous ones sets, the sampled ones as far as they have been called."""
         within = () if self.joined is None else self.joined.feedback
-        return {loop.name: loop.outputs for loop in self._loops} | {c.name: tuple(c.given.ports) for c in within}
+        return {loop.name: loop.outputs for loop in self.called} | {c.name: tuple(c.given.ports) for c in within}
 
     def due(self, times: Array) -> np.ndarray:
         """Which of the next times [s] of steps are those of calls, 1 or 0, of each that is called."""
-        due = np.zeros((times.size, len(self._loops)), dtype=np.int64)
-        for k, loop in enumerate(self._loops):
+        due = np.zeros((times.size, len(self.called)), dtype=np.int64)
+        for k, loop in enumerate(self.called):
             period = loop.given.period
             calls = np.arange(loop.calls, int((times[-1] - loop.start) / period + FITS) + 1)
             due[np.searchsorted(times, loop.start + period * (calls - FITS)).clip(max=times.size - 1), k] = 1
@@ -138,11 +153,11 @@ class ControlLoops:
     def call(self, time: float, x: Array, last: LastStep) -> None:
         """Call those whose time has come, at a state to which a step has led."""
         others = False
-        for loop in self._loops:
+        for loop in self.called:
             if loop.due() <= time + FITS * loop.given.period:
                 others |= loop.call(time, x, last, self._held)
         if others:
-            self._check()
+            self._check(f" at t = {time:.6g} s")
 
     def follow(self, step: Any, length: float) -> None:
         """Know what a step of a length [s] leaves, where controllers read forces of steps."""
@@ -150,26 +165,25 @@ class ControlLoops:
             row = step.row()
             self.last = LastStep(row["multipliers"], row["flows"], length)
 
-    def _check(self) -> None:
+    def _check(self, when: str = "") -> None:
         """Raise ValueError where two set the same port."""
         setting = [(port, name) for name, ports in self.ports.items() for port in ports]
         if len(setting) > len({port for port, _ in setting}):
             port = next(port for port, _ in setting if sum(port == p for p, _ in setting) > 1)
             names = ", ".join(repr(name) for p, name in setting if p == port)
-            raise ValueError(f"the input of {port!r} is set by more than one controller: {names}")
+            raise TimedError(f"the input of {port!r} is set by more than one controller{when}: {names}")
 
     def grid(self, times: Array) -> tuple[Array, Array]:
         """The times and the calls between them, and which of all are times of the run."""
         calls = []
-        for loop in self._loops:
+        for loop in self.called:
             period = loop.given.period
-            count = (times[-1] - loop.start) / period + FITS
-            try:
-                own = loop.start + period * np.arange(int(count) + 1)
-                own = own[own >= times[0]]
-            except (MemoryError, OverflowError, ValueError):
+            count = (float(times[-1]) - loop.start) / period + FITS
+            if not 8.0 * ROOM * count < available_memory():
                 many = f"a period of {period:g} s is {count:.1e} calls in the run, more than memory holds"
-                raise ValueError(f"controller {loop.name!r}: {many}") from None
+                raise TimedError(f"controller {loop.name!r}: {many}")
+            own = loop.start + period * np.arange(int(count) + 1)
+            own = own[own >= times[0]]
             after = np.searchsorted(times, own).clip(1, times.size - 1)
             near = np.minimum(abs(own - times[after - 1]), abs(times[after] - own)) <= FITS * period
             calls.append(own[~near])
@@ -180,7 +194,7 @@ class ControlLoops:
         """What goes on after a checkpoint: inputs, calls, memories and angles."""
         loops = {
             loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
-            for loop in self._loops
+            for loop in self.called
         }
         joined = {} if self.joined is None else {"joined": self.joined.kept()}
         return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
@@ -192,7 +206,7 @@ class ControlLoops:
         self.last = LastStep(np.asarray(last["multipliers"]), np.asarray(last["flows"]), float(last["length"]))
         if self.joined is not None:
             self.joined.restore(kept["joined"])
-        for loop in self._loops:
+        for loop in self.called:
             own = kept["loops"][loop.name]
             loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]
             loop.outputs = tuple(own["outputs"])

@@ -7,6 +7,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..files.trees import separate
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
@@ -17,7 +19,7 @@ from ..numerics.memo import read_only
 from ..numerics.step_failed import TimedError
 from ..sensors.panel import Panel
 from ..sensors.quantities import LastStep, Quantity
-from .state_feedback import Unusable
+from .state_feedback import FeedbackLoop, Unusable
 
 FITS = 1e-9
 """Distance of a sample and a time of the run, over the period, up to which they are one."""
@@ -94,7 +96,10 @@ def _own(name: str, memory: Any) -> Any:
 
 
 class CalledLoop:
-    """A controller in a run: its sensors, when it is called next, what it remembers and what it holds."""
+    """A controller in a run: its sensors, when it is called next, what it remembers and what it holds.
+
+    ``compiled`` is its feedback where compiled loops may call that without Python.
+    """
 
     def __init__(self, name: str, controller: Sampled, model: Model, start: State, ports: Mapping[str, slice]) -> None:
         self.name, self.given, self._told = name, controller, f"controller {name!r}"
@@ -106,11 +111,19 @@ class CalledLoop:
             raise ValueError(f"controller {name!r}: {error}") from None
         self.ports, self.start = ports, start.time
         self.calls, self.memory = 0, controller.memory
+        self.remembers = controller.memory is not None
         self.near: list[float] | None = None
         self.outputs: tuple[str, ...] = ()
         self.keys: set[str] = set()
         self.last: LastStep | None = None
+        self.compiled: FeedbackLoop | None = None
         self._numbers = {port: part.start for port, part in self.ports.items() if part.stop - part.start == 1}
+        self._names, self._spans = self.panel.spans()
+
+    @property
+    def is_read_compiled(self) -> bool:
+        """Whether compiled loops read all its sensors; needs numba."""
+        return not self.of_step and self.panel.seen is not None
 
     def due(self) -> float:
         """The time of the next call [s]."""
@@ -126,6 +139,7 @@ class CalledLoop:
             same = period == own  # to the bits of one run
             self.start, self.calls = (known["since"], int(known["calls"])) if same else (due, 0)
         self.memory, self.near = known["memory"], known["near"]
+        self.remembers |= self.memory is not None
         for port, value in known["inputs"].items():
             self._set(held, port, value, time)
         self.outputs, self.keys = tuple(known["inputs"]), set(known["inputs"])
@@ -149,6 +163,19 @@ class CalledLoop:
         readings, self.near = self.panel.read(x, self.near)
         for sensor, read in self.of_step.items():
             readings[sensor] = read(time, x, last)
+        return self._ask(time, readings, held)
+
+    def ask(self, seen: list[float], held: Array) -> bool:
+        """The same with the time and all numbers of the sensors, which compiled loops have read."""
+        time, *numbers = seen
+        if self._spans is None:
+            readings: dict[str, Any] = dict(zip(self._names, numbers, strict=True))
+        else:
+            parts = zip(self._names, self._spans, strict=True)
+            readings = {name: numbers[i] if j is None else np.array(numbers[i:j]) for name, (i, j) in parts}
+        return self._ask(time, readings, held)
+
+    def _ask(self, time: float, readings: dict[str, Any], held: Array) -> bool:
         answer = self._answer(time, readings)
         for port, value in answer.items():
             entry = self._numbers.get(port)
@@ -163,7 +190,7 @@ class CalledLoop:
         return True
 
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
-        told, known = self._told, () if self.memory is None else (deepcopy(self.memory),)
+        known = (deepcopy(self.memory),) if self.remembers else ()
         try:
             answer = self.given.function(time, readings, *known)
         except Unusable:
@@ -171,25 +198,27 @@ class CalledLoop:
         except Exception as error:
             names = ", ".join(map(repr, readings)) or "none"
             known_names = f"; its readings are {names}" if isinstance(error, KeyError) else ""
-            said = f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
+            said = f"{self._told} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
             raise TimedError(said) from error
         if known:
             if not (isinstance(answer, tuple) and len(answer) == 2):
-                raise ValueError(f"{told} has a memory: it must return (inputs, memory), got {check.shown(answer)}")
-            answer, self.memory = answer[0], _own(f"the memory of {told} at t = {time:.6g} s", answer[1])
+                told = f"{self._told} has a memory: at t = {time:.6g} s it must return (inputs, memory)"
+                raise TimedError(f"{told}, got {check.shown(answer)}")
+            answer, self.memory = answer[0], _own(f"the memory of {self._told} at t = {time:.6g} s", answer[1])
         if type(answer) is not dict and not isinstance(answer, Mapping):
-            raise ValueError(f"{told} must return a mapping of ports to inputs, got {check.shown(answer)}")
+            told = f"{self._told} at t = {time:.6g} s must return a mapping of ports to inputs"
+            raise TimedError(f"{told}, got {check.shown(answer)}")
         return answer
 
     def _set(self, held: Array, port: str, value: Any, time: float) -> None:
         """An input that is no finite float of a port of one number."""
-        if port not in self.ports:
-            check.lookup("external port", port, self.ports, f"controller {self.name!r} sets it; the mechanism")
-        part, name = self.ports[port], f"controller {self.name!r} at t = {time:.6g} s: the input of {port!r}"
+        told = f"{self._told} at t = {time:.6g} s: "
         try:
-            given, size = check.numbers(name, value), part.stop - part.start
+            part = check.lookup("external port", port, self.ports, "the mechanism")
+            told += f"the input of {port!r} "
+            given, size = check.numbers("", value), part.stop - part.start
         except ValueError as error:
-            raise TimedError(str(error)) from None
+            raise TimedError(told + str(error).lstrip()) from None
         if given.size != size:
-            raise TimedError(f"{name} must have {size} numbers, got {given.size}")
+            raise TimedError(f"{told}must have {size} number{'s' * (size > 1)}, got {given.size}")
         held[part] = given.ravel()

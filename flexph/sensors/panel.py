@@ -70,6 +70,17 @@ class Panel:
         """Where the numbers of each sensor are among all measures and, behind them, their rates."""
         return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
+    def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
+        """Names of the sensors that are measured and, where some are arrays, where each lies among all numbers of them.
+
+        Behind the first entry of an array stands its end, behind that of a number None.
+        """
+        names, ends = tuple(self._readings), np.cumsum([0, *map(len, self.places.values())]).tolist()
+        if all(isinstance(own, int) for own in self._readings.values()):
+            return names, None
+        ends_of = zip(self._readings.values(), ends[:-1], ends[1:], strict=True)
+        return names, [(i, None if isinstance(own, int) else j) for own, i, j in ends_of]
+
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
         """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
         values, rates = self._measured(x) if self.size else ([], [])

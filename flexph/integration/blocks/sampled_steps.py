@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
 from ...numerics.arrays import Array
-from ..compiled.steps.calls import Answering, Calls, Within, nothing_within
+from ..compiled.steps.calls import Calls, Within, nothing_within
 from ..times.loop import Going
 from ..times.protocols import Entry
 from ..times.sampled import JoinedResult, held_steps, plan_of
 from . import sizes
 from .block_stepper import BlockStepper
+from .calls import CallsByStep, call, calls_read_compiled
 from .chunk import Chunk
 from .joined_steps import take_joined
 from .prescribed_steps import not_compiled
@@ -65,34 +66,19 @@ def _take(chunk: Chunk) -> None:
 
 def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
     """Steps in one loop, which calls those whose outputs are held."""
-    loops, times, states, start = chunk.loops, chunk.times.tolist(), chunk.rows.state, chunk.run.start.x
-
-    def call(k: int) -> None:
-        loops.call(times[k], states[k - 1] if k else start, chunk.last(k))
-        if agreement is not None:
-            agreement.hold(k)
-
-    answering, solved, due = Answering(call), np.zeros(1, dtype=np.int64), loops.due(chunk.times[:-1])
-    asked: Any = None
-    if loops.are_called_compiled:
-        from ...control.agreement import CompiledCalls
-
-        loops.begin_calls()
-        asked = CompiledCalls(loops.feedback, chunk.times, (start, states), loops.held)
-        asked.due[:] = due
-    address, data = (answering.address, 0) if asked is None else (asked.address, asked.data)
-    calls = Calls(address, data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
+    loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
+    asked = calls_read_compiled(chunk, due, agreement) if loops.are_read_compiled else CallsByStep(chunk, agreement)
+    calls = Calls(asked.address, asked.data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
     try:
         chunk.blocks.compiled.take(chunk.own_inputs(), 1, 0, rows=chunk.rows, solved=solved, calls=calls)
     finally:
-        chunk.done = int(solved[0])
-    if asked is not None:
+        k = chunk.done = int(solved[0])
         loops.end_calls(asked.calls())
-        if chunk.done < len(due) and (asked.due[chunk.done] == 1).any():
-            call(chunk.done)  # which says what is wrong with an answer
-    if answering.error is not None:
-        raise answering.error
-    chunk.failed = chunk.done < len(chunk.times) - 1 and not chunk.blocks.compiled.leaves_list
+    if asked.error is not None:
+        raise asked.error
+    if k < len(due) and loops.are_read_compiled and (due[k] == 1).any():
+        call(chunk, k)  # which says what is wrong with an answer
+    chunk.failed = k < len(due) and not chunk.blocks.compiled.leaves_list
 
 
 def _take_agreed(chunk: Chunk, joined: Joined) -> None:

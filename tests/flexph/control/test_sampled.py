@@ -256,9 +256,9 @@ def test_angles_count_turns_and_rates_are_those_of_measures():
     ("function", "told"),
     [
         (lambda t, see: {"motor": float("nan")}, "controller 'hold' at t = 0 s: the input of 'motor' must be finite"),
-        (lambda t, see: {"motor": (1.0, 2.0)}, "must have 1 numbers, got 2"),
+        (lambda t, see: {"motor": (1.0, 2.0)}, "must have 1 number, got 2"),
         (lambda t, see: {"moter": 1.0}, "no external port 'moter'"),
-        (lambda t, see: 1.0, "must return a mapping"),
+        (lambda t, see: 1.0, "controller 'hold' at t = 0 s must return a mapping"),
         (lambda t, see: see["angel"], "raised KeyError at t = 0 s: 'angel'; its readings are 'angle', 'rate'"),
     ],
 )
@@ -295,6 +295,80 @@ def test_compiled_runs_take_the_same_steps():
     np.testing.assert_array_equal(watched.states, compiled.states)
 
 
+def spun(start, times, compiled):
+    """A sampled controller of numbers and arrays beside a feedback that is called and held."""
+    mechanism = pendulum(torque("arm.root", name="motor"), torque("arm.tip", name="other"))
+
+    def law(time, see, count):
+        assert type(see["angle"]) is float and see["tip"].shape == (2,)
+        return {"motor": 0.1 * see["angle"] - 0.2 * see["tip"][1] * see["speed"][0]}, count + 1
+
+    read = {"tip": position("arm.tip"), "angle": joint_angle("arm.root"), "speed": velocity("arm.tip")}
+    other = {"rate": joint_rate("arm.root")}
+    loops = {
+        "law": Sampled(function=law, period=0.02, sensors=read, memory=0),
+        "other": StateFeedback(function=lambda t, y: -0.3 * y[0], sensors=other, ports=["other"], period=0.03),
+    }
+    if start is None:
+        start = mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, 0.0)}), velocities={"arm": 18.0})
+    return integrate(mechanism, start, times, method=Exact(compiled=compiled), controllers=loops)
+
+
+def test_compiled_loops_read_what_python_reads_and_go_on_to_the_bit():
+    """Turns of angles, arrays in their place, memories, and compiled functions beside those of Python."""
+    times = np.linspace(0.0, 0.6, 61)
+    plain, whole = spun(None, times, compiled=False), spun(None, times, compiled=True)
+    assert whole.measured(SENSORS["angle"])[-1] > 2.0 * np.pi
+    np.testing.assert_allclose(whole.states, plain.states, atol=1e-11)  # round-off of 60 steps
+    np.testing.assert_allclose(whole.controls["motor"], plain.controls["motor"], atol=1e-11)
+    for stop in (30, 31):
+        first = spun(None, times[: stop + 1], compiled=True)
+        later = spun(first.final, times[stop:], compiled=True)
+        np.testing.assert_array_equal(first.followed_by(later).states, whole.states)
+        assert later.controller_memories["law"]["memory"] == 30
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_feedback_that_is_held_and_a_port_that_is_set_already(compiled):
+    twice = {
+        name: StateFeedback(function=lambda t, y: y[0], sensors={"a": SENSORS["angle"]}, ports=["motor"], period=0.01)
+        for name in ("one", "two")
+    }
+    with pytest.raises(InputError, match=r"'motor' is set by more than one controller.*'one', 'two'"):
+        integrate(MOTOR, start_of(MOTOR), (0.0, 0.1), method=Exact(compiled=compiled), controllers=twice)
+
+
+def test_a_port_that_is_set_later_by_two_is_told_with_the_time():
+    def late(time, see):
+        return {"motor": 1.0} if time > 0.045 else {}
+
+    loops = {
+        name: Sampled(function=function, period=0.01, sensors={}) for name, function in (("a", hold_none), ("b", late))
+    }
+    for compiled in (False, True):
+        with pytest.raises(InputError, match=r"than one controller at t = 0.05 s: 'a', 'b'") as caught:
+            integrate(
+                MOTOR, start_of(MOTOR), np.linspace(0, 0.1, 11), method=Exact(compiled=compiled), controllers=loops
+            )
+        assert caught.value.solution.times.size == 6
+
+
+def hold_none(time, see):
+    return {"motor": 0.0}
+
+
+def test_a_memory_may_become_none():
+    """It is handed on as it is: no memory is that which is not given at the start."""
+    seen = []
+
+    def function(time, see, memory):
+        seen.append(memory)
+        return {"motor": 0.0}, None
+
+    counted(function, start_of(MOTOR), np.linspace(0.0, 0.2, 5), memory=1.0)
+    assert seen == [1.0, None, None, None]
+
+
 def test_what_ends_a_call_in_compiled_loops_leaves_the_finished_steps():
     times = np.linspace(0.0, 0.1, 101)
     whole = controlled(1e-3, times, method=Exact(compiled=True))
@@ -311,6 +385,8 @@ def test_what_ends_a_call_in_compiled_loops_leaves_the_finished_steps():
         with pytest.raises(seen) as caught:
             controlled(1e-3, times, function=ends_with(error), method=Exact(compiled=True))
         np.testing.assert_array_equal(caught.value.solution.states, whole.states[:51])
+    with pytest.raises(GeneratorExit):  # not taken for the end of what calls it
+        controlled(1e-3, times, function=ends_with(GeneratorExit()), method=Exact(compiled=True))
 
 
 @pytest.mark.parametrize("method", [Exact(compiled=False), pytest.param(Exact(compiled=True), marks=pytest.mark.slow)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -98,29 +96,3 @@ def is_to_be_tried(m: Memory, axes: tuple[int, ...], within: Within, inputs: Arr
 def _add(within: Within, inputs: Array, step: int) -> None:
     for i in range(within.inputs.size):
         inputs[step, i] = within.given[i] + within.inputs[i]
-
-
-class Answering:
-    """A function of Python that loops call by its ``address``, and the error that ended it.
-
-    It is a generator: whatever is raised between its entry and its end, an interruption among it, is raised inside.
-    """
-
-    def __init__(self, answer: Callable[[int], None]) -> None:
-        self.error: BaseException | None = None
-        self._steps = self._answers(answer)
-        next(self._steps)
-        self._entry = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_ssize_t)(self._steps.send)
-        self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
-
-    def _answers(self, answer: Callable[[int], None]) -> Generator[int, int, None]:
-        try:
-            step = yield 0
-            while True:
-                answer(step)
-                step = yield 0
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            self.error = error
-        yield 1
