@@ -64,7 +64,7 @@ class ControlLoops:
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
         self.joined = Joined(model, within, start.controllers) if within else None
-        self.last = LastStep(start.multipliers, np.zeros(0), 0.0)
+        self.last = LastStep(start.multipliers, np.zeros(0), 0.0, start.x)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}
         held, ports = {name: _held(c) for name, c in feedback.items()}, self._ports(model, called)
@@ -159,11 +159,11 @@ class ControlLoops:
         if others:
             self._check(f" at t = {time:.6g} s")
 
-    def follow(self, step: Any, length: float) -> None:
-        """Know what a step of a length [s] leaves, where controllers read forces of steps."""
+    def follow(self, step: Any, time: float, start: Any) -> None:
+        """Know what a step to a time [s] leaves, where controllers read forces and accelerations of steps."""
         if self.read_steps:
             row = step.row()
-            self.last = LastStep(row["multipliers"], row["flows"], length)
+            self.last = LastStep(row["multipliers"], row["flows"], time - start.time, start.x)
 
     def _check(self, when: str = "") -> None:
         """Raise ValueError where two set the same port."""
@@ -203,7 +203,8 @@ class ControlLoops:
         """Set what was kept."""
         self._held[:] = kept["held"]
         last = kept["last"]
-        self.last = LastStep(np.asarray(last["multipliers"]), np.asarray(last["flows"]), float(last["length"]))
+        multipliers, flows, before = (np.asarray(last[name]) for name in ("multipliers", "flows", "before"))
+        self.last = LastStep(multipliers, flows, float(last["length"]), before)
         if self.joined is not None:
             self.joined.restore(kept["joined"])
         for loop in self.called:

@@ -13,8 +13,9 @@ from .quantities import joint_angle as joint_angle
 from .quantities import joint_rate as joint_rate
 from .quantities import offset as offset
 from .quantities import position as position
-from .quantities import rate as rate
 from .quantities import velocity as velocity
+from .rates import acceleration as acceleration
+from .rates import rate as rate
 from .states import energy as energy
 from .states import section_force as section_force
 from .states import section_rotation as section_rotation

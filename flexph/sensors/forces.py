@@ -82,11 +82,12 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
         return read
 
     told = f"{kind} of {joint!r}"
-    refused = partial(_not_of_a_state, told)
+    refused = partial(not_of_a_state, told)
     return Quantity(told, (), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
 
 
-def _not_of_a_state(told: str, mechanism: Model) -> Reading:
+def not_of_a_state(told: str, mechanism: Model) -> Reading:
+    """Raise ValueError: what is told is known over steps."""
     known = f"the {told} is known over steps, not of a state"
     raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
 
@@ -96,7 +97,8 @@ def over_saved_times(times: Array, middles: Array, values: Array) -> Array:
     if len(middles) < 2:
         if not len(middles):
             raise ValueError(
-                "a run without steps has no forces of steps: of joints take mechanism.reaction(state, joint)"
+                "a run without steps has no forces and accelerations of steps: of joints take "
+                "mechanism.reaction(state, joint)"
             )
         return np.repeat(values, len(times), axis=0)
     before = np.clip(np.searchsorted(middles, times) - 1, 0, len(middles) - 2)

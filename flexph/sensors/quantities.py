@@ -20,11 +20,15 @@ Reading = Callable[[Array], Any]
 
 
 class LastStep(NamedTuple):
-    """What a step leaves beside its state: multipliers, flows in the order of the accounts, its length [s]."""
+    """What a step leaves beside its state: multipliers, flows in the order of the accounts, its length [s].
+
+    ``before`` is the flat state at its start.
+    """
 
     multipliers: Array
     flows: Array
     length: float
+    before: Array
 
 
 StepReading = Callable[[float, Array, LastStep], Any]
@@ -73,33 +77,6 @@ class Quantity:
 
     def __str__(self) -> str:
         return f"{self.kind} of {' and '.join(map(str, self.ports))}" if self.ports else self.kind
-
-
-@checked
-def rate(quantity: Quantity) -> Quantity:
-    """How fast an angle, a distance, an offset, a position or a place on a curve changes.
-
-    Parameters
-    ----------
-    quantity : Quantity
-        What is measured between ports, or :func:`place_on_curve`.
-
-    Returns
-    -------
-    Quantity
-        Its rate, for sensors of runs.
-
-    Raises
-    ------
-    ValueError
-        For rates themselves and for all else that is read of a state.
-    """
-    if quantity.of_rate is not None:
-        kind, unit = f"rate of the {quantity.kind}", f"{quantity.unit}/s"
-        return replace(quantity, kind=kind, unit=unit, of_state=quantity.of_rate, of_rate=None)
-    if quantity.is_rate or quantity.of_state is not None:
-        raise ValueError(f"rates are of angles, distances, offsets, positions and places on curves, not of {quantity}")
-    return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 @checked
@@ -165,7 +142,7 @@ def joint_rate(
     Quantity
         For sensors of runs.
     """
-    return rate(joint_angle(first, second, axis=axis, second_axis=second_axis))
+    return rate_of(joint_angle(first, second, axis=axis, second_axis=second_axis))
 
 
 @checked
@@ -254,7 +231,12 @@ def velocity(port: str) -> Quantity:
     Quantity
         For sensors of runs.
     """
-    return rate(position(port))
+    return rate_of(position(port))
+
+
+def rate_of(quantity: Quantity) -> Quantity:
+    """The rate of what is measured between ports."""
+    return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:

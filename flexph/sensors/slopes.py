@@ -12,7 +12,7 @@ from ..mechanisms.model.state import configuration, flat
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley
 from .panel import Panel
-from .quantities import Quantity, rate
+from .quantities import Quantity, rate_of
 
 SMALL = 1e-6
 """Displacement [m, rad] by which changes with places are measured, from both sides."""
@@ -50,7 +50,7 @@ def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slope
 def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
     """Rates are linear in velocities: those of unit velocities are the slopes."""
     motion = mechanism.layout.parts_of_motion
-    panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate(quantity)})
+    panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate_of(quantity)})
     rows = _columns(lambda change: panel.read(x + change)[0][name], x.size, motion)
     if not np.isfinite(rows).all():
         raise ValueError(f"sensor {name!r} has no rate at this state: distances must not vanish")

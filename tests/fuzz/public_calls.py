@@ -546,6 +546,7 @@ def _linear() -> dict[str, Call]:
         "control.rate_limited": Call(control.rate_limited, {"controller": LOOP, "rates": {"push": 1.0}}),
         "control.saturated": Call(control.saturated, {"controller": LOOP, "limits": {"push": 1.0}}),
         "control.Sampled": Call(control.Sampled, {"function": lambda time, see: {}, "period": 0.1, "sensors": {}}),
+        "sensors.acceleration": Call(flexph.sensors.acceleration, {"port": "arm.tip"}),
         "sensors.distance": Call(flexph.sensors.distance,
             {"first": "arm.root", "second": GROUND.at(0.0, 1.0)}),
         "sensors.joint_angle": Call(flexph.sensors.joint_angle,

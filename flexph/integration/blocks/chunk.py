@@ -37,7 +37,9 @@ class Chunk:
         """What the step before the k-th one leaves, if any controller reads that."""
         if not (k and self.loops.read_steps):
             return self.loops.last
-        return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], float(self.times[k] - self.times[k - 1]))
+        before = self.rows.state[k - 2] if k > 1 else self.run.start.x
+        length = float(self.times[k] - self.times[k - 1])
+        return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], length, before)
 
     def table(self) -> Any:
         """What time prescribes, without what the controllers hold."""
@@ -60,7 +62,7 @@ class Chunk:
         """The steps that are finished."""
         own = slice(self.plan.next, self.plan.next + self.done)
         last = self.last(self.done)
-        self.loops.last = last._replace(multipliers=last.multipliers.copy(), flows=last.flows.copy())
+        self.loops.last = LastStep(last.multipliers.copy(), last.flows.copy(), last.length, last.before.copy())
         values = self.blocks.columns(self.times, self.rows, np.arange(1, self.done + 1))
         values["held"] = self.held[: self.done]
         if self.joined:

@@ -44,7 +44,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
             step = not_compiled(run, held_steps(blocks.stepper, loops), end, saved)
             if isinstance(step.result, JoinedResult) and loops.joined is not None:
                 loops.joined.commit(step.result.agreed)
-            loops.follow(step.result, end - run.start.time)
+            loops.follow(step.result, end, run.start)
             yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
             k += 1
         else:

@@ -138,5 +138,5 @@ def one_by_one(run: Going, stepper: Any, loops: ControlLoops, grid: Array, save_
         step, shorter = held.step(start, time), partial(held.step, start)
         if loops.joined is not None and isinstance(step, JoinedResult):
             loops.joined.commit(step.agreed)
-        loops.follow(step, time - start.time)
+        loops.follow(step, time, start)
         yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), then=loops.kept)
