@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy import sparse
 
@@ -21,7 +23,7 @@ _FORCES = {
 }
 
 
-def line_view(mesh: LineMesh, section: Section) -> View:
+def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float]) -> View:
     """Straight pieces along the axis, with stresses at their middles; see :func:`line_stresses`."""
     count = CELLS * mesh.elements
     return View(
@@ -29,7 +31,7 @@ def line_view(mesh: LineMesh, section: Section) -> View:
         cells=np.column_stack([np.arange(count), np.arange(1, count + 1)]),
         cell_type="line",
         shape=mesh.unit.once(_shape),
-        stresses=line_stresses(mesh, section, CORNERS[:-1] + 0.5 / CELLS),
+        stresses=line_stresses(mesh, section, CORNERS[:-1] + 0.5 / CELLS, rigidities),
         sweep=line_sweep(mesh, section),
     )
 
@@ -79,7 +81,9 @@ def _shape(unit: LineMesh) -> sparse.csr_array:
     return unit.displacement(CORNERS)[rows.ravel()]
 
 
-def line_stresses(mesh: LineMesh, section: Section, local: np.ndarray) -> dict[str, StressField]:
+def line_stresses(
+    mesh: LineMesh, section: Section, local: np.ndarray, rigidities: Mapping[str, float]
+) -> dict[str, StressField]:
     """Forces and moments, and where the section has the dimensions they need, stresses at its surface.
 
     In the plane ``axial_force`` N [N], ``bending_moment`` M [N m], and ``axial_stress_upper``, ``axial_stress_lower``
@@ -89,22 +93,25 @@ def line_stresses(mesh: LineMesh, section: Section, local: np.ndarray) -> dict[s
         axial_stress_z_upper, axial_stress_z_lower:  N/A ± M_y c_z/I_y  at z = ±c_z, y = 0
 
     (a corner of a rectangle carries the sum of two of them less N/A), for circles ``torsional_shear_stress``
-    ``T d/2J`` at the surface.
+    ``T d/2J`` at the surface. The strains that belong to them follow from the rigidities EA, EI and GJ.
     """
     rows = mesh.stresses(local)
-    stresses = {name: StressField("N" if k == "x" else "N m", rows[k]) for k, name in _FORCES[mesh.dim].items()}
+    names, young = _FORCES[mesh.dim], rigidities["x"] / section.area
+    stresses = {name: _field("N" if k == "x" else "N m", rows[k], rigidities[k]) for k, name in names.items()}
     constants = {"y": (section.fibre, section.second_moment), "z": (section.fibre_z, section.second_moment_y)}
     for k in mesh.transverse:
         fibre, second = constants[k]
         if fibre is not None and second is not None:
             name = "axial_stress" if mesh.dim == 2 else f"axial_stress_{k}"
-            stresses |= _at_fibres(name, rows["x"] / section.area, -mesh.components[k].sign * fibre / second * rows[k])
+            mean, bending = rows["x"] / section.area, -mesh.components[k].sign * fibre / second * rows[k]
+            at = {f"{name}_upper": mean + bending, f"{name}_lower": mean - bending}
+            stresses |= {side: _field("Pa", own, young) for side, own in at.items()}
     if mesh.dim == 3 and section.diameter is not None:
-        radius = section.diameter / 2.0
-        shear = radius / section.in_space("torsion_constant") * rows["turn"]
-        stresses["torsional_shear_stress"] = StressField("Pa", shear)
+        radius, constant = section.diameter / 2.0, section.in_space("torsion_constant")
+        shear = radius / constant * rows["turn"]
+        stresses["torsional_shear_stress"] = _field("Pa", shear, rigidities["turn"] / constant)
     return stresses
 
 
-def _at_fibres(name: str, mean: sparse.csr_array, bending: sparse.csr_array) -> dict[str, StressField]:
-    return {f"{name}_upper": StressField("Pa", mean + bending), f"{name}_lower": StressField("Pa", mean - bending)}
+def _field(unit: str, rows: sparse.csr_array, modulus: float) -> StressField:
+    return StressField(unit, rows, np.full(rows.shape[0], 1.0 / modulus))

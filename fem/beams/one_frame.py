@@ -45,7 +45,7 @@ def beam_in_one_frame(
         elasticity=damped(_elasticity(mesh, rigidities, strain), inertia, damping),
         ports={name: _port(mesh, name, x) for name, x in ports.items()},
         loads={"load": _load(mesh)},
-        view=line_view(mesh, section),
+        view=line_view(mesh, section, rigidities),
         momenta=momenta,
         section_rotation=mesh.rotation(np.array([0.0, 1.0])),
         buckling=buckling_loads(mesh, rigidities, strain, reference),

@@ -64,7 +64,11 @@ def _view(frames: Sequence[Body], places: Array) -> View:
         cells=np.vstack([view.cells + start for view, start in zip(views, starts, strict=False)]),
         shape=sparse_block_diag(view.shape for view in views),
         stresses={
-            name: StressField(field.unit, sparse_block_diag(view.stresses[name].cells for view in views))
+            name: StressField(
+                field.unit,
+                sparse_block_diag(view.stresses[name].cells for view in views),
+                np.concatenate([view.stresses[name].compliance for view in views]),
+            )
             for name, field in first.stresses.items()
         },
         sweep=replace(sweeps[0], rotation=sparse_block_diag(sweep.rotation for sweep in sweeps)),

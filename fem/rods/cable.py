@@ -101,7 +101,7 @@ def cable(
         elasticity=_strain(line, places, stiffness, stiffness_damping(damping, "cable")),
         elements=np.zeros((0, 2), dtype=int),
         directors=np.zeros((0, 3, 3)),
-        view=_view(line, places),
+        view=_view(line, places, stiffness[0]),
         loads={"load": _load(line)},
         weights={name: line.at(np.array([s]))[0] for name, s in ports_along("cable", length, ports or {}).items()},
         tangents=_tangents(line),
@@ -198,7 +198,7 @@ def _load(line: HermiteLine) -> NodalLoad:
     return NodalLoad(np.arange(count), np.zeros((count, 3)), sparse.csr_array(forces))
 
 
-def _view(line: HermiteLine, places: Array) -> View:
+def _view(line: HermiteLine, places: Array, axial: float) -> View:
     """Lines with the tension, which is linear between borders and middles of the elements."""
     elements = line.borders.size - 1
     s = np.interp(np.arange(DRAWN * elements + 1) / DRAWN, np.arange(elements + 1), line.borders)
@@ -208,4 +208,5 @@ def _view(line: HermiteLine, places: Array) -> View:
     entries = np.append(1.0 - part, part), (np.tile(np.arange(count), 2), np.append(first, first + 1))
     tension = sparse.csr_array(entries, shape=(count, 2 * elements + 1 + 6 * elements))
     pairs = np.arange(s.size - 1)[:, None] + np.arange(2)
-    return View(shape @ places, pairs, "line", sparse.csr_array(shape), {"tension": StressField("N", tension)})
+    field = StressField("N", tension, np.full(count, 1.0 / axial))
+    return View(shape @ places, pairs, "line", sparse.csr_array(shape), {"tension": field})

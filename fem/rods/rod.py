@@ -114,15 +114,15 @@ def rod(
     mesh = rod_mesh(length, elements, order, np.array([s for s, _ in held.values()]))
     places, directors = _placed(mesh, curve)
     at = section_at(material, section, shear_factors)
-    stiffness = np.array([at(float(s)).stiffness for s in mesh.points.ravel()])
-    sections = [at(float(s)) for s in mesh.nodes]
+    points, sections = ([at(float(s)) for s in places.ravel()] for places in (mesh.points, mesh.nodes))
+    stiffness = np.array([own.stiffness for own in points])
     return NodalBody(
         frames=_frames(mesh, directors, sections, held),
         places=places,
         elasticity=rod_strain(mesh, (places, directors), stiffness, beta),
         elements=mesh.numbers,
         directors=directors,
-        view=rod_view(mesh, (places, directors), sections),
+        view=rod_view(mesh, (places, directors), sections, points),
         loads={"load": NodalLoad(np.arange(len(places)), np.zeros(places.shape), sparse.diags_array(mesh.masses))},
     )
 

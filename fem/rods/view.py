@@ -22,6 +22,8 @@ RESULTANTS = (
     ("bending_moment_z", "N m"),
 )
 """N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
+FACES = ("axial_stress_y_upper", "axial_stress_z_upper", "axial_stress_y_lower", "axial_stress_z_lower")
+"""N/A ∓ M₃ c/I₃ at y = ±c, N/A ± M₂ c/I₂ at z = ±c."""
 NARROWEST, WIDEST = 0.003, 0.05
 """Half the width of a box over the length of its rod: inertias of no solid section would hide the rod or themselves."""
 QUADS = {
@@ -32,11 +34,13 @@ QUADS = {
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
-def rod_view(mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodSection]) -> View:
+def rod_view(
+    mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodSection], points: Sequence[RodSection]
+) -> View:
     """Pieces of the outlines of the sections, or boxes of their radii of gyration where these are not known.
 
-    A piece has the resultants of the point of Gauss that is in it, and where outlines and moduli are known, the axial
-    stress at its corners.
+    A piece has the resultants of the point of Gauss that is in it, with the section there, and where outlines and
+    moduli are known, the axial stress at the four faces of the section, and of the piece at its corners.
     """
     places, directors = placed
     corners, known = _corners(sections, float(mesh.lengths.sum()))
@@ -49,7 +53,7 @@ def rod_view(mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodS
         cells=np.concatenate([base, base + q], axis=2).reshape(-1, 8),
         cell_type="hexahedron",
         shape=sparse.csr_array(np.repeat(np.eye(count), q, axis=0)),
-        stresses={name: StressField(unit, _rows(mesh, i, len(parts))) for i, (name, unit) in enumerate(RESULTANTS)},
+        stresses=_stresses(points, len(parts), known=known),
         fibres=fibres,
     )
 
@@ -62,12 +66,31 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
     return np.clip(halves, NARROWEST * length, WIDEST * length)[:, None] * CORNERS, False
 
 
-def _rows(mesh: RodMesh, component: int, each: int) -> sparse.csr_array:
-    """The stresses of one kind in the cells, of which each point has some, (cells, m)."""
-    points = mesh.points.size
-    columns = np.repeat(6 * np.arange(points) + component, each)
-    place = (np.arange(columns.size), columns)
-    return sparse.csr_array((np.ones(columns.size), place), shape=(columns.size, 6 * points))
+def _stresses(points: Sequence[RodSection], each: int, *, known: bool) -> dict[str, StressField]:
+    """Resultants and axial stresses at the faces, of the cells of which each point has some."""
+    stiffness, unit = np.array([own.stiffness for own in points]), np.eye(6)
+    fields = {
+        name: _field(kind, np.tile(unit[i], (len(points), 1)), each, stiffness[:, i])
+        for i, (name, kind) in enumerate(RESULTANTS)
+    }
+    if known:
+        young = np.array([float(own.young or 0.0) for own in points])
+        at = np.array([own.fibres(np.vstack([np.diag(w), -np.diag(w)])) for own, w in _with_widths(points)])
+        fields |= {name: _field("Pa", at[:, i], each, young) for i, name in enumerate(FACES)}
+    return fields
+
+
+def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]:
+    """Sections and how far they reach along both of their axes (2,) [m]."""
+    return [(own, np.abs(np.array(own.corners)).max(axis=0)) for own in points]
+
+
+def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
+    """A field by factors (p, 6) of the resultants at the points, with the moduli (p,) between it and its strain."""
+    count = len(factors)
+    rows = sparse.block_diag([np.tile(own, (each, 1)) for own in factors], format="csr")
+    assert rows.shape == (each * count, 6 * count)
+    return StressField(unit, rows, np.repeat(1.0 / modulus, each))
 
 
 def _fibres(mesh: RodMesh, sections: Sequence[RodSection], corners: Array) -> sparse.csr_array:

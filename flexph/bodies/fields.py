@@ -51,10 +51,18 @@ class StressField:
         Its unit.
     cells : matrix
         (cells, m).
+    compliance : array
+        The strain that belongs to it over it (cells,): 1/E of an axial stress [1/Pa], of forces and moments what turns
+        them into stretch [1/N], curvature and twist [1/N m²]; (0,) where it is not known.
     """
 
     unit: str
     cells: Any
+    compliance: Array = field(default_factory=lambda: np.zeros(0))
+
+    def over(self, basis: Any) -> StressField:
+        """The field over the coordinates σ̂ of σ = S σ̂."""
+        return replace(self, cells=rows_over(self.cells, basis))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from ..numerics.factors.low_rank import Bordered
 from .basis import body_basis, refuse_others
 from .body import Body, Port
 from .elasticity import Elasticity
-from .fields import StressField, View, rows_over
+from .fields import View
 from .held import Held
 from .inertia import Inertia
 from .quadratic_strain import diverging_spins, few_slopes, lost_share
@@ -189,7 +189,7 @@ def condensed_elasticity(L: Array, d: Array) -> Elasticity:
 
 def _view(view: View, T: Any, S: Any) -> View:
     """The view over û and σ̂; a rigid body has no stresses."""
-    stresses = {name: StressField(f.unit, rows_over(f.cells, S)) for name, f in view.stresses.items()}
+    stresses = {name: f.over(S) for name, f in view.stresses.items()}
     tensors = {name: f.over(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
     return replace(

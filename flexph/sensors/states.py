@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..bodies.fields import StressRows
+from ..bodies.fields import StressField, StressRows
 from ..bodies.ports import find_port
 from ..kernels.state import derive
 from ..mechanisms.model.accounts import Accounts
@@ -70,38 +70,51 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
 
 @checked
 def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
-    """The strains (xx, yy, zz, 2xy, 2yz, 2xz) of a plane or solid body at the stress point that is nearest.
+    """The strain that belongs to a stress of a body at a point of it, as a strain gauge there measures it.
+
+    Of an axial stress of a beam or rod it is ε, of a shear stress γ, of an axial force the stretch, of a moment the
+    curvature and of a torque the twist [1/m], interpolated as :func:`stress` is. Of a stress tensor of a plate, plane
+    or solid body it is (xx, yy, zz, 2xy, 2yz, 2xz) at the stress point that is nearest.
 
     Parameters
     ----------
     body : str
         Name of a body of the mechanism.
     field : str
-        Name of its stress tensor, such as ``stress``; the compliance of the material there makes strains of it.
+        Name of the field of its stresses, such as ``axial_stress_upper`` or ``stress_top``; the compliance of the
+        material and section there makes strains of it.
     at : array_like
         The point in the axes of the body, undeformed [m].
 
     Returns
     -------
     Quantity
-        For sensors of runs, (6,).
+        For sensors of runs: a number, of tensors (6,).
+
+    Raises
+    ------
+    ValueError
+        In the run, for fields of which no strain is known: resultants of plates, matrices of other programs.
     """
-    return _read(
-        f"strain at {tuple(at)}", (body,), "1", lambda mechanism: _strain(mechanism, body, field, at), scalar=False
-    )
+    told = f"strain of {field} at {tuple(at)}"
+    return _read(told, (body,), "of the field", lambda mechanism: _strain(mechanism, body, field, at))
 
 
 def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
     view = _view(mechanism, body)
-    if not view.tensors:
-        raise ValueError(f"the strains of body {body!r} are not known, it has no stress tensors: take stress(...)")
-    own = check.lookup("stress tensor", field, view.tensors, f"body {body!r}")
-    if not len(own.compliances):
-        raise ValueError(f"the materials of {field!r} of body {body!r} are not known: take stress(...)")
+    own = check.lookup("stress", field, {**view.stresses, **view.tensors}, f"body {body!r}")
+    known = own.compliance if isinstance(own, StressField) else own.compliances
+    if not len(known):
+        raise ValueError(f"no strain is known of {field!r} of body {body!r}: take stress(...)")
+    part = mechanism.layout.parts[f"{body}.stress"]
+    if isinstance(own, StressField):
+        row = sum(
+            share * known[k] * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items()
+        )
+        return lambda x: float(row @ x[part])
     given = inside(view, body, at)
     point = int(((own.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
-    rows = own.compliances[own.material[point]] @ _rows(own.at, slice(6 * point, 6 * point + 6))
-    part = mechanism.layout.parts[f"{body}.stress"]
+    rows = known[own.material[point]] @ _rows(own.at, slice(6 * point, 6 * point + 6))
     return lambda x: rows @ x[part]
 
 

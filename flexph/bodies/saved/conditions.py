@@ -111,6 +111,7 @@ def _of_view(view: View, d: int, n: int, m: int) -> Iterator[Entry]:
             yield f"axial stress by {name!r}", factors, (len(view.sweep.outline),)
     for name, field in view.stresses.items():
         yield f"stress {name!r}", field.cells, (len(view.cells), m)
+        yield f"compliance of {name!r}", field.compliance, (len(view.cells) if field.compliance.size else 0,)
     for name, tensor in view.tensors.items():
         yield from ((f"{entry} of tensor {name!r}", *told) for entry, *told in _of_tensor(tensor, view, d, m))
 

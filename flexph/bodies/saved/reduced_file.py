@@ -18,7 +18,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..body import Body
 from ..elasticity import Elasticity
-from ..fields import StressField, TensorField, View
+from ..fields import TensorField, View
 from ..inertia import Inertia
 from .conditions import refuse_sizes, sound_body
 
@@ -126,7 +126,7 @@ def _single(view: View | None, fields: Fields) -> View | None:
     return replace(
         view,
         shape=_rows(view.shape),
-        stresses={name: StressField(f.unit, _rows(f.cells)) for name, f in stresses.items()},
+        stresses={name: replace(f, cells=_rows(f.cells)) for name, f in stresses.items()},
         tensors={name: _tensor(f) for name, f in tensors.items()},
         sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation)),
     )

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from flexph import sensors as make
 from flexph.control.continuous import Continuous
 from flexph.control.drive_train import gearbox, motor
-from flexph.control.linear.filters import pid
 from flexph.control.port_control import port_spring
-from flexph.control.sampled import Sampled
 from flexph.control.state_feedback import StateFeedback
-from flexph.joints.rows.vectors import GROUND
 
 from ..reading.problems import nearest
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
-from .fields import Direction, End, Inertia, Number, Port, Time, by_shape, quantity
+from .fields import Direction, Inertia, Number, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of
+from .sampled import Damped, FunctionController, PDController, PIDController, Reference, Stiff
 from .sensors import SensorEntry
 
 Drag, _ = damping("N*m*s/rad")
-Stiff, Damped = quantity("N*m/rad", "N/m"), quantity("N*m*s/rad", "N*s/m")
-Reference = by_shape(FORMULA, scalar=formula_of("rad", "m"), mapping=FunctionMapping)
 
 
 class PortController(Entry):
@@ -47,73 +41,6 @@ class PortController(Entry):
         with builder.refusals(self):
             system = port_spring(self.stiffness, self.damping or None, width=self.width)
             return Continuous(system=system, ports={"spring": self.port}, references=moved)
-
-
-@dataclass(frozen=True)
-class _Proportional:
-    """τ = K_p (q_d − q) − K_d q̇ at a port."""
-
-    port: str
-    stiffness: float
-    damping: float
-    reference: Callable[[float], Any]
-
-    def __call__(self, time: float, see: Mapping[str, float]) -> dict[str, float]:
-        torque = self.stiffness * (float(self.reference(time)) - see["angle"]) - self.damping * see["rate"]
-        return {self.port: torque}
-
-
-class PDController(Entry):
-    """Proportional to the error of an angle and to its rate, sampled: K_p (q_d − q) − K_d q̇."""
-
-    kind: Literal["pd"]
-    port: str
-    angle: Port
-    second: End = GROUND
-    period: Time
-    proportional: Stiff
-    derivative: Damped = 0.0
-    reference: Reference = 0.0
-
-    def build(self, builder: Builder) -> Sampled:
-        """The controller."""
-        ends, reference = (self.angle, builder.of(self.second, "second")), builder.of(self.reference, "reference")
-        law = _Proportional(self.port, self.proportional, self.derivative, as_function(reference))
-        with builder.refusals(self):
-            seen = {"angle": make.joint_angle(*ends), "rate": make.joint_rate(*ends)}
-            return Sampled(function=law, period=self.period, sensors=seen)
-
-
-class PIDController(Entry):
-    """A compensator of the error of an angle, sampled, see :func:`flexph.control.pid`."""
-
-    kind: Literal["pid"]
-    port: str
-    angle: Port
-    second: End = GROUND
-    period: Time
-    proportional: Stiff
-    integral: quantity("N*m/rad/s", "N/m/s") = 0.0
-    derivative: Damped = 0.0
-    lag: Time = 1e-3
-    reference: Reference = 0.0
-
-    def build(self, builder: Builder) -> Sampled:
-        """The controller."""
-        ends, reference = (self.angle, builder.of(self.second, "second")), builder.of(self.reference, "reference")
-        with builder.refusals(self):
-            law = pid(self.proportional, integral=self.integral, derivative=self.derivative, lag=self.lag)
-            seen = {"angle": make.joint_angle(*ends)}
-            return law.sampled(self.period, sensors=seen, ports=[self.port], reference=as_function(reference))
-
-
-def check_driven(known: Iterable[str], given: Mapping[str, Any], made: Mapping[str, Any], here: Builder) -> None:
-    """Refuse ports of sampled laws that neither the mechanism has, whose are ``known``, nor another controller."""
-    free = [f"{name}: {port}" for name, c in made.items() if isinstance(c, Continuous) for port in c.system.ports]
-    for name, entry in given.items():
-        if isinstance(entry, PDController | PIDController) and entry.port not in (ports := [*known, *free]):
-            told = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
-            raise here.at("controllers", name, "port").misfit(told)
 
 
 class _DriveTrain(Entry):
@@ -172,24 +99,6 @@ class GearboxController(_DriveTrain):
             return self._joined(builder, gearbox(**self._options(builder)), "drive")
 
 
-class FunctionController(Entry):
-    """A function of time and sensors by its import path, called every period, see :class:`flexph.control.Sampled`."""
-
-    kind: Literal["function"]
-    function: str
-    period: Time
-    sensors: dict[str, SensorEntry] = Field(default_factory=dict)
-    memory: by_shape("a number, or a list of numbers", scalar=Number, sequence=list[Number]) = None
-
-    def build(self, builder: Builder) -> Sampled:
-        """The controller."""
-        with builder.at("function").refusals():
-            function = trusted_function(self.function, builder.folder, trust=builder.trust)
-        with builder.refusals(self):
-            sensors = builder.of(self.sensors, "sensors")
-            return Sampled(function=function, period=self.period, sensors=sensors, memory=self.memory)
-
-
 class FeedbackController(Entry):
     """A function u = f(t, y) by its import path, solved within the steps, see :class:`flexph.control.StateFeedback`.
 
@@ -222,3 +131,12 @@ Controller = one_of(
         FeedbackController,
     )
 )
+
+
+def check_driven(known: Iterable[str], given: Mapping[str, Any], made: Mapping[str, Any], here: Builder) -> None:
+    """Refuse ports of sampled laws that neither the mechanism has, whose are ``known``, nor another controller."""
+    free = [f"{name}: {port}" for name, c in made.items() if isinstance(c, Continuous) for port in c.system.ports]
+    for name, entry in given.items():
+        if isinstance(entry, PDController | PIDController) and entry.port not in (ports := [*known, *free]):
+            told = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
+            raise here.at("controllers", name, "port").misfit(told)

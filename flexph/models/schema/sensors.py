@@ -1,4 +1,4 @@
-"""Sensors of controllers in model files: what they measure of ports, contacts and joints."""
+"""Sensors in model files: what they measure of ports, bodies, contacts and joints."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ from flexph.joints.rows.vectors import GROUND
 
 from ..reading.problems import nearest, shown
 from .entry import Builder, Entry
-from .fields import TAG, End, Port
+from .fields import TAG, Direction, End, Point, Port
 
-MEASURES: Mapping[str, Callable[..., Any]] = {
+BETWEEN: Mapping[str, Callable[..., Any]] = {
     "angle": make.joint_angle,
     "rate": make.joint_rate,
     "distance": make.distance,
-    "position": lambda port, second: make.position(port),
-    "velocity": lambda port, second: make.velocity(port),
+    "offset": make.offset,
 }
+"""Of two ports."""
+OF_PORTS: Mapping[str, Callable[[str], Any]] = {
+    "position": make.position,
+    "velocity": make.velocity,
+    "acceleration": make.acceleration,
+    "section_rotation": make.section_rotation,
+}
+OF_BODIES: Mapping[str, Callable[..., Any]] = {"stress": make.stress, "strain": make.strain}
 OF_CONTACTS: Mapping[str, Callable[[str], Any]] = {
     "gap": make.gap,
     "touches": make.touches,
@@ -36,21 +43,84 @@ OF_JOINTS: Mapping[str, Callable[[str], Any]] = {
 }
 
 
-class PortSensor(Entry):
-    """What a controller reads between two ports, of one against the ground by default."""
+class PairSensor(Entry):
+    """What is measured between two ports, of one against the ground by default.
 
-    measure: Literal["angle", "rate", "distance", "position", "velocity"]
+    Angles and their rates take the ``axis`` in space, an offset the ``direction`` along which it is.
+    """
+
+    measure: Literal["angle", "rate", "distance", "offset"]
     port: Port
     second: End = GROUND
+    axis: Direction = None
+    direction: Direction = None
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        taken = {"angle": "axis", "rate": "axis", "offset": "direction"}.get(self.measure)
+        for name in ("axis", "direction"):
+            if name != taken and getattr(self, name) is not None:
+                raise builder.at(name).misfit(f"{self.measure!r} has no {name}: leave it out")
+        if self.measure == "offset" and self.direction is None:
+            raise builder.misfit("direction is missing, along which the offset is: add 'direction: [1, 0]'")
+        options = {} if taken is None else {taken: getattr(self, taken)}
+        with builder.refusals(self):
+            return BETWEEN[self.measure](self.port, builder.of(self.second, "second"), **options)
+
+
+class PortSensor(Entry):
+    """What is read of one port, in the axes of the world."""
+
+    measure: Literal["position", "velocity", "acceleration", "section_rotation"]
+    port: Port
 
     def build(self, builder: Builder) -> Any:
         """The quantity."""
         with builder.refusals(self):
-            return MEASURES[self.measure](self.port, builder.of(self.second, "second"))
+            return OF_PORTS[self.measure](self.port)
+
+
+class BodySensor(Entry):
+    """A stress or strain of a body by the name of its field, at a point of it, see :func:`flexph.sensors.stress`."""
+
+    measure: Literal["stress", "strain"]
+    body: str
+    field: str
+    at: Point
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        with builder.refusals(self):
+            return OF_BODIES[self.measure](self.body, self.field, tuple(self.at))
+
+
+class SectionSensor(Entry):
+    """Force and moment through a section of a body, see :func:`flexph.sensors.section_force`."""
+
+    measure: Literal["section_force"]
+    body: str
+    section: str
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        with builder.refusals(self):
+            return make.section_force(self.body, self.section)
+
+
+class EnergySensor(Entry):
+    """An energy by its name in the ledger, or ``total``."""
+
+    measure: Literal["energy"]
+    of: str
+
+    def build(self, builder: Builder) -> Any:
+        """The quantity."""
+        with builder.refusals(self):
+            return make.energy(self.of)
 
 
 class ContactSensor(Entry):
-    """What a controller reads of a contact or stop by its name, see :func:`flexph.sensors.normal_force`."""
+    """What is read of a contact or stop by its name, see :func:`flexph.sensors.normal_force`."""
 
     measure: Literal["gap", "touches", "normal_force", "friction_force"]
     contact: str
@@ -76,25 +146,42 @@ class JointSensor(Entry):
             return OF_JOINTS[self.measure](self.joint)
 
 
+_KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "pair": ("second", BETWEEN),
+    "port": ("port", OF_PORTS),
+    "body": ("field", OF_BODIES),
+    "section": ("section", {"section_force": None}),
+    "energy": ("of", {"energy": None}),
+    "contact": ("contact", OF_CONTACTS),
+    "joint": ("joint", OF_JOINTS),
+}
+"""Kinds of sensors, a setting by which one is known whose measure is not, and their measures."""
+_WORDS = [word for _, words in _KINDS.values() for word in words]
+
+
 def _sensor_tag(given: Any) -> str:
     names = given.model_dump() if isinstance(given, Entry) else given if isinstance(given, dict) else {}
     measure = names.get("measure")
-    kinds = {"contact": OF_CONTACTS, "joint": OF_JOINTS, "port": MEASURES}
-    known = next((kind for kind, words in kinds.items() if isinstance(measure, str) and measure in words), None)
-    return TAG + (known or next((kind for kind in kinds if kind in names), "port"))
+    known = (kind for kind, (_, words) in _KINDS.items() if isinstance(measure, str) and measure in words)
+    told = (kind for kind, (setting, _) in _KINDS.items() if setting in names)
+    return TAG + (next(known, None) or next(told, "pair"))
 
 
 def _known(given: Any) -> Any:
     """A sensor whose measure is one of all that there are: each kind of sensor knows its own alone."""
-    measure, words = given.get("measure") if isinstance(given, dict) else None, [*MEASURES, *OF_CONTACTS, *OF_JOINTS]
-    if isinstance(measure, str) and measure not in words:
-        text = f"got {shown(measure)}: {nearest(measure, words)}"
+    measure = given.get("measure") if isinstance(given, dict) else None
+    if isinstance(measure, str) and measure not in _WORDS:
+        text = f"got {shown(measure)}: {nearest(measure, _WORDS)}"
         raise PydanticCustomError("model_file", "{text}", {"text": text, "name": "measure"})
     return given
 
 
 SensorEntry = Annotated[
-    Annotated[PortSensor, Tag(f"{TAG}port")]
+    Annotated[PairSensor, Tag(f"{TAG}pair")]
+    | Annotated[PortSensor, Tag(f"{TAG}port")]
+    | Annotated[BodySensor, Tag(f"{TAG}body")]
+    | Annotated[SectionSensor, Tag(f"{TAG}section")]
+    | Annotated[EnergySensor, Tag(f"{TAG}energy")]
     | Annotated[ContactSensor, Tag(f"{TAG}contact")]
     | Annotated[JointSensor, Tag(f"{TAG}joint")],
     Discriminator(_sensor_tag),

@@ -9,10 +9,32 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, coulomb, hinge, integrate, torque
-from flexph.control import Continuous, StateFeedback, gearbox, motor
+from flexph.control import (
+    Continuous,
+    Sampled,
+    StateFeedback,
+    delayed,
+    gearbox,
+    motor,
+    quantised,
+    rate_limited,
+    saturated,
+)
 from flexph.methods import Exact
 from flexph.models import ModelError, load_model
-from flexph.sensors import joint_angle, joint_rate, normal_force
+from flexph.sensors import (
+    acceleration,
+    energy,
+    joint_angle,
+    joint_rate,
+    joint_torque,
+    normal_force,
+    offset,
+    section_rotation,
+    strain,
+    stress,
+    velocity,
+)
 
 FILE = """
 flexph: 1
@@ -236,6 +258,116 @@ def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path):
     text = text.replace("normal_force of wall", "gap of walls")
     with pytest.raises(ModelError, match=r"no gap of 'walls': .*'wall'"):
         model(law).check()
+
+
+LATE = "period: 20 ms, delay: 1, limit: 6 N*m, rate_limit: 100 N*m/s, resolution: 1e-3 rad"
+
+
+def test_what_stands_between_a_law_and_its_port_is_that_of_python(tmp_path):
+    given = f"{{kind: pd, port: motor, angle: arm.root, proportional: 40, derivative: 8, reference: 0.3, {LATE}}}"
+    run = run_of(tmp_path, given).solution
+    arm = connect(
+        {"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")]
+    )
+    law = Sampled(
+        function=lambda t, see: {"motor": 40.0 * (0.3 - see["angle"]) - 8.0 * see["rate"]},
+        period=0.02,
+        sensors={"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")},
+    )
+    law = saturated(delayed(quantised(law, {"angle": 1e-3}), 1), {"motor": 6.0})
+    start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
+    by = {"it": rate_limited(law, {"motor": 100.0})}
+    twin = integrate(arm, start, np.linspace(0.0, 0.4, 41), method=Exact(compiled=False), controllers=by)
+    np.testing.assert_array_equal(run.controls["motor"], twin.controls["motor"])
+    assert run.controls["motor"].max() == 6.0 and not run.controls["motor"][:2].any()
+    (tmp_path / "model_late.py").write_text(LAW)
+    late = "delay: 1, limits: {motor: 1 N*m}, rate_limits: {motor: 10 N*m/s}, resolution: {q: 1 mrad}"
+    own = OWN.replace("model_controller", "model_late").replace("period: 2 ms", f"period: 20 ms, {late}")
+    assert run_of(tmp_path, own, trust=True).solution.controls["motor"].max() == 1.0
+    for wrong, told in (("delay: -1", "at least 0"), ("limits: {moter: 1}", "no port of limits 'moter'")):
+        with pytest.raises((ModelError, ValueError), match=told):
+            run_of(tmp_path, own.replace(late, wrong), trust=True)
+
+
+SPATIAL = """
+flexph: 1
+materials: {alloy: {young: 70 GPa, density: 2700 kg/m^3, poisson: 0.3}}
+sections: {bar: {width: 30 mm, height: 20 mm}}
+bodies:
+  arm: {kind: beam, length: 1 m, material: alloy, section: bar, elements: 2, dim: 3}
+connections:
+  - {kind: hinge, first: arm.root, second: {ground: [0, 0, 0]}, axis: [0, 0, 1], name: pin}
+  - {kind: torque, port: arm.root, name: motor}
+runs:
+  hold:
+    end: 0.2
+    steps: 40
+    method: {name: exact, compiled: false}
+    start: {guess: {arm: [0, 0, 0]}}
+    controllers:
+      it: {kind: KIND, port: motor, angle: arm.root, axis: [0, 0, 2], period: 5 ms, proportional: 10, reference: 0.3}
+      all: {kind: function, function: 'model_all:law', period: 5 ms, sensors: {SENSORS}}
+"""
+EVERY = {
+    "angle": ("{measure: angle, port: arm.tip, axis: [0, 0, 1]}", joint_angle("arm.tip", axis=(0.0, 0.0, 1.0))),
+    "rate": ("{measure: rate, port: arm.tip, axis: [0, 0, 1]}", joint_rate("arm.tip", axis=(0.0, 0.0, 1.0))),
+    "offset": ("{measure: offset, port: arm.tip, direction: [0, 1, 0]}", offset("arm.tip", GROUND, (0.0, 1.0, 0.0))),
+    "turn": ("{measure: section_rotation, port: arm.tip}", section_rotation("arm.tip")),
+    "shake": ("{measure: acceleration, port: arm.tip}", acceleration("arm.tip")),
+    "face": (
+        "{measure: stress, body: arm, field: axial_stress_y_upper, at: [0.1, 0, 0]}",
+        stress("arm", "axial_stress_y_upper", (0.1, 0.0, 0.0)),
+    ),
+    "gauge": (
+        "{measure: strain, body: arm, field: axial_stress_y_upper, at: [100 mm, 0, 0]}",
+        strain("arm", "axial_stress_y_upper", (0.1, 0.0, 0.0)),
+    ),
+    "all": ("{measure: energy, of: total}", energy("total")),
+    "pin": ("{measure: joint_torque, joint: pin}", joint_torque("pin")),
+}
+
+
+def spatial(tmp_path, kind="pd", **others):
+    """An arm in space whose second controller keeps what it reads last."""
+    names = {name: own for name, (own, _) in EVERY.items()} | others
+    sensors = ", ".join(f"{name}: {own}" for name, own in names.items())
+    path = tmp_path / "arm.yaml"
+    path.write_text(SPATIAL.replace("KIND", kind).replace("SENSORS", sensors))
+    (tmp_path / "model_all.py").write_text("seen = []\n\n\ndef law(time, see):\n    seen.append(see)\n    return {}\n")
+    return load_model(path, trust=True)
+
+
+@pytest.mark.parametrize("kind", ["pd", "pid"])
+def test_sensors_of_a_file_are_those_of_python(tmp_path, monkeypatch, kind):
+    monkeypatch.delitem(sys.modules, "model_all", raising=False)
+    run = spatial(tmp_path, kind).run("hold").solution
+    seen = sys.modules["model_all"].seen
+    assert run.measured(EVERY["angle"][1])[-1] > 0.1  # without damping: a hub would take more
+    for name, (_, quantity) in EVERY.items():
+        if name not in ("shake", "pin"):  # these are means of the last step, which runs interpolate
+            np.testing.assert_array_equal([see[name] for see in seen], run.measured(quantity)[:-1])
+    means = np.diff(run.measured(velocity("arm.tip")), axis=0)[:-1] / 5e-3
+    np.testing.assert_allclose([see["shake"] for see in seen[1:]], means, atol=1e-11)  # round-off over a step
+    assert seen[1]["pin"].shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("{measure: offset, port: arm.tip}", "direction is missing"),
+        ("{measure: distance, port: arm.tip, second: {ground: [0, 0, 0]}, axis: [0, 0, 1]}", "'distance' has no axis"),
+        ("{measure: angle, port: arm.tip}", "axis"),
+        ("{measure: stress, body: arm, field: axial_stress, at: [0.1]}", "no stress 'axial_stress': body 'arm' has"),
+        ("{measure: strain, body: arm, field: axial_force, at: [2]}", "must be a point of body 'arm'"),
+        ("{measure: energy, of: heat}", "energy must be one of"),
+        ("{measure: stres, body: arm}", "did you mean 'stress'"),
+        ("{measure: acceleration, port: arm.tip, second: ground}", "no such setting"),
+    ],
+)
+def test_mistakes_of_sensors_are_told_before_a_run(tmp_path, monkeypatch, given, told):
+    monkeypatch.delitem(sys.modules, "model_all", raising=False)
+    with pytest.raises(ModelError, match=told):
+        spatial(tmp_path, wrong=given).check()
 
 
 @pytest.mark.parametrize(
