@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..bodies.nodal_body import AnyBody
-from ..bodies.ports import find_port
+from ..bodies.nodal_body import AnyBody, NodalBody
+from ..bodies.ports import find_port, split_port
 from ..joints.rows.connection import Connection, measures
 from ..joints.rows.curve_laws import PointOnCurve
 from ..joints.rows.gaps import Gap, GapGroup
@@ -27,7 +27,7 @@ HOLDING = {2: 4, 3: 10}
 
 
 class _Moves(NamedTuple):
-    """How a port moves: the number of its body, whether it turns, also against its body, and whether it deforms."""
+    """How a port moves: the number of its frame, whether it turns, also against that, and whether its body deforms."""
 
     body: int
     turns: bool
@@ -155,9 +155,10 @@ def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
 
 
 def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
-    index, found = find_port(port, bodies)
+    (index, found), (_, body, _) = find_port(port, bodies), split_port(port, bodies)
     bends = found.rotation is not None and bool(sparse.csr_array(found.rotation).count_nonzero())
-    return _Moves(index, found.rotation is not None, bends, bool(sparse.csr_array(found.shape).count_nonzero()))
+    deforms = isinstance(body, NodalBody) or bool(sparse.csr_array(found.shape).count_nonzero())
+    return _Moves(index, found.rotation is not None, bends, deforms)
 
 
 def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:

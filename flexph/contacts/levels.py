@@ -29,7 +29,7 @@ from ..kernels.jacobians.body_blocks import (
     vector_blocks,
 )
 from ..kernels.jacobians.contacts import gap_rows, slip_rows, vector_rows
-from ..kernels.state import Configuration, Derived, node_points, node_velocities
+from ..kernels.state import Configuration, Derived, touching_points, touching_velocities
 from ..numerics.arrays import Array, dense
 from .complementarity import Impulses, Pressed, Problem, solve, solve_pressed, with_bearings
 from .cones import cones
@@ -186,18 +186,18 @@ def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
     """The arrays with those pairs of groups that are closed at one of some states."""
     if not a.contacts.groups:
         return a
-    return a._replace(contacts=a.contacts.closed(*(node_points(a, c.r, d.arm) for c, d in places)))
+    return a._replace(contacts=a.contacts.closed(*(touching_points(a, c.r, d.arm) for c, d in places)))
 
 
 def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
     """All gaps at a state."""
-    vectors = vectors_of(a.contacts, node_points(a, c.r, d.arm))
+    vectors = vectors_of(a.contacts, touching_points(a, c.r, d.arm))
     return gaps_between(a.contacts, vectors, vectors)
 
 
 def gap_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     """Rates of all gaps at a state."""
-    moved = rates_of(a.contacts, node_velocities(a, c, c.R, d.arm))
+    moved = rates_of(a.contacts, touching_velocities(a, c, d.arm, c.R))
     return np.asarray(np.vecdot(gaps_at(a, c, d).end, moved).sum(axis=0))
 
 

@@ -16,7 +16,7 @@ from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, betwe
 from ..kernels.arrays import Arrays
 from ..kernels.contacts.gap_arrays import ANGLE
 from ..kernels.contacts.gaps import gaps_between, vectors_of
-from ..kernels.state import Configuration, Derived, node_points
+from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.step_failed import MotionEnded
@@ -113,7 +113,7 @@ def check_stops(
     single = a.contacts._replace(groups=())
     if not (single.kind == ANGLE).any():
         return
-    first, last = (vectors_of(single, node_points(a, c.r, d.arm)) for c, d in (before, after))
+    first, last = (vectors_of(single, touching_points(a, c.r, d.arm)) for c, d in (before, after))
     gaps = gaps_between(single, first, last)
     begin, end = (single.sign * (gap + single.offset) for gap in (gaps.before, gaps.after))
     away = np.flatnonzero((single.kind == ANGLE) & (np.abs(end) > np.pi))

@@ -96,6 +96,7 @@ class Arrays(NamedTuple):
     holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
     of_length: Array  # (n,), √(m/M_ii): flexible coordinates that weigh as much as a displacement of the body by one
     lengths: Array  # (2,), of the bodies, and with the ground [m], see kernels.constraint_sizes
+    node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None of none
 
 
 class Rolling(NamedTuple):

@@ -136,6 +136,24 @@ def node_points(a: Arrays, r: Array, arm: Array) -> Array:
     return a.node_moves[:, None] * r.take(a.node_body, axis=0) + arm
 
 
+def with_means(a: Arrays, nodes: Array) -> Array:
+    """Places or velocities of all nodes (k, d), also of those that are means of others, as ports of cables are.
+
+    Vectors of joints have the points themselves in place of their means.
+    """
+    return nodes if a.node_means is None else nodes + a.node_means @ nodes
+
+
+def touching_points(a: Arrays, r: Array, arm: Array) -> Array:
+    """Where all nodes are that may touch, (k, d)."""
+    return with_means(a, node_points(a, r, arm))
+
+
+def touching_velocities(a: Arrays, x: Velocities, arm: Array, R: Array) -> Array:
+    """Their velocities at a state with the arms of the nodes and the rotations of the bodies, (k, d)."""
+    return with_means(a, node_velocities(a, x, R, arm))
+
+
 def node_displacement(a: Arrays, u: Array) -> Array:
     """φ u of all nodes in body axes, (k, d)."""
     moved = (a.node_shape @ u).reshape(a.node_position.shape)

@@ -44,6 +44,7 @@ from .state import (
     over_spins,
     product_changes,
     products,
+    touching_points,
     vectors,
 )
 from .strains import add_forces as add_stresses
@@ -132,6 +133,8 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
     touch, by_friction = _touched(a, step, x, (r1, arm)), None
     if touch is not None:
         on_node, by_friction = node_and_body_forces(touch, len(lever), x.omega.shape)
+        if a.node_means is not None:
+            on_node = on_node + a.node_means.T @ on_node
         node_force = node_force + on_node
     torque = a.sum_nodes @ moment(lever, node_force)
     if by_friction is not None:
@@ -185,7 +188,7 @@ def _touched(a: Arrays, step: Step, x: Means, end: tuple[Array, Array]) -> Touch
     """Contacts at the centres and node arms of a trial end; None where there are none."""
     if not a.contacts.number:
         return None
-    places = (node_points(a, step.start.r, step.known.arm), node_points(a, *end))
+    places = (touching_points(a, step.start.r, step.known.arm), touching_points(a, *end))
     turned = step.h * turned_spins(step.start.R, x.omega)
     return touched(a.contacts, places, step.h, turned, held=step.start.spring, push=step.schedule.push)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels.contacts.gap_arrays import Contacts
 from ..kernels.contacts.gaps import gaps_between, tangents, vectors_of
-from ..kernels.state import node_arms, node_points
+from ..kernels.state import node_arms, touching_points
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import configuration
 from ..numerics.arrays import Array
@@ -83,7 +83,7 @@ def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoin
 def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
     """Gaps at a state, whether they are closed, places and normals."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
-    points = node_points(a, c.r, node_arms(a, c.R, c.u))
+    points = touching_points(a, c.r, node_arms(a, c.R, c.u))
     vectors = vectors_of(own, points)
     gaps = gaps_between(own, vectors, vectors)
     padded = np.vstack([points, np.zeros((1, a.dim))])

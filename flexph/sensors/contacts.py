@@ -12,7 +12,7 @@ from ..kernels.contacts.gaps import TOUCHING, Gaps, gaps_between, rates_of, slip
 from ..kernels.contacts.laws import forces_at
 from ..kernels.contacts.rubbing import friction_at
 from ..kernels.resolution import coordinate_size
-from ..kernels.state import node_arms, node_points, node_velocities
+from ..kernels.state import node_arms, touching_points, touching_velocities
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Configuration, configuration
@@ -145,7 +145,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
     """Normal forces of compliant contacts at a state, or sizes of their friction, (c,) [N]; of groups the closed."""
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
-    moved = rates_of(own, node_velocities(a, c, c.R, arm))
+    moved = rates_of(own, touching_velocities(a, c, arm, c.R))
     normal = forces_at(own, gaps.after, np.vecdot(gaps.end, moved).sum(axis=0))
     if way == "normal":
         return normal
@@ -179,7 +179,7 @@ class _LastState:
         if self.last is None or not np.array_equal(self.last[0], x):
             a, c = self.mechanism.network.arrays, configuration(self.mechanism, x.copy())
             arm = node_arms(a, c.R, c.u)
-            self.last = x.copy(), (c, arm, node_points(a, c.r, arm))
+            self.last = x.copy(), (c, arm, touching_points(a, c.r, arm))
         return self.last[1]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...kernels.gradient import is_sparse
-from ...kernels.state import Configuration, Derived, derive, node_points
+from ...kernels.state import Configuration, Derived, derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
 from ...numerics.arrays import Array
@@ -93,7 +93,7 @@ class BlockStepper:
     def put(self, start: StepStart) -> StepStart:
         """Set where the next step starts, with energies to the bits of those of the rows."""
         state = start.state
-        points = lambda: node_points(self.exact.arrays, state.c.r, state.d.arm)  # noqa: E731
+        points = lambda: touching_points(self.exact.arrays, state.c.r, state.d.arm)  # noqa: E731
         self.compiled.put(state.c, start.history, state.defect, points)
         start = start._replace(energy=self.compiled.between()[1])
         self.compiled.name(start)

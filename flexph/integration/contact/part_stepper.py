@@ -17,7 +17,7 @@ from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.bearings import bearing_rates
 from ...kernels.jacobians.body_blocks import Sides, sides_of
 from ...kernels.resolution import coordinate_size
-from ...kernels.state import derive, node_points
+from ...kernels.state import derive, touching_points
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import configuration, flat
@@ -209,14 +209,14 @@ class PartStepper(ExactStepper):
         return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), NONE, NONE, strike.missed, strike.scale)
 
     def _points(self, at: StepStart) -> Array:
-        return node_points(self.arrays, at.state.c.r, at.state.d.arm)
+        return touching_points(self.arrays, at.state.c.r, at.state.d.arm)
 
     def _free_points(self, start: StepStart, time: float) -> Array:
         """Nodes at the end of a step in which nothing touches."""
         step, guess = self._to_solve(start, time)
         free = self.arrays._replace(contacts=no_contacts(self.arrays.dim))
         end = solve_step(free, step, guess).trial
-        return node_points(self.arrays, end.end.r, end.arm)
+        return touching_points(self.arrays, end.end.r, end.arm)
 
     def _to_solve(self, start: StepStart, time: float) -> tuple[Step, Means]:
         h, middle = time - start.time, 0.5 * (start.time + time)

@@ -15,7 +15,7 @@ from ...contacts.complementarity import SOLVED, Impulses, Problem, judged, toget
 from ...contacts.levels import SparseLevel, gaps_at
 from ...kernels.arrays import Arrays
 from ...kernels.contacts.gaps import gaps_between, vectors_of
-from ...kernels.state import node_velocities
+from ...kernels.state import touching_velocities
 from ...numerics.arrays import Array
 from ..exact.step import StepStart
 
@@ -114,7 +114,7 @@ class Strikes:
         self._before, self._moved = gaps_at(self._a, start.state.c, start.state.d).before, self._velocities(start)
 
     def _velocities(self, at: StepStart) -> Array:
-        return node_velocities(self._a, at.state.c, at.state.c.R, at.state.d.arm)
+        return touching_velocities(self._a, at.state.c, at.state.d.arm, at.state.c.R)
 
     @cached_property
     def _known(self) -> tuple[Array, Array]:

@@ -67,11 +67,11 @@ def _elastic(c: Contacts, before: Array, after: Array) -> tuple[Array, Array, Ar
     linear = c.exponent == 1.0
     both, both_slope = np.where(linear, 0.5 * K * (d0 + d1), hertz), np.where(linear, -0.5 * K, hertz_slope)
     leaving, entering = (d0 > 0.0) & (after >= 0.0), (before >= 0.0) & (d1 > 0.0)
-    way = np.maximum(np.abs(after - before), TINY)
+    touching, crossing = (d0 > 0.0) & (d1 > 0.0), leaving | entering
+    way = np.where(crossing, np.maximum(np.abs(after - before), TINY), 1.0)
     one = stored(c, np.where(leaving, before, after)) / way
     push = K * d1**c.exponent
     one_slope = np.where(leaving, -one / way, -(push - one) / way)
-    touching, crossing = (d0 > 0.0) & (d1 > 0.0), leaving | entering
     force = np.where(touching, both, np.where(crossing, one, 0.0))
     slope = np.where(touching, both_slope, np.where(crossing, one_slope, 0.0))
     share = np.where(touching, 1.0, np.where(crossing, np.where(leaving, d0, d1) / way, 0.0))

@@ -18,6 +18,8 @@ from ..values import Point
 def vector_rows(a: Arrays, nodes: Any) -> list[Any]:
     """Rows (c·d, n_v) of the vectors V, W, U from those (k·d, n_v) of the nodes, dense or sparse as these are."""
     c, d, width = a.contacts, a.dim, nodes.shape[1]
+    if a.node_means is not None:
+        nodes = nodes + sparse.kron(a.node_means, sparse.eye_array(d)) @ nodes
     if not sparse.issparse(nodes):
         padded = np.concatenate([nodes.reshape(-1, d, width), np.zeros((1, d, width))])
         return [(padded[p] - padded[m]).reshape(-1, width) for p, m in zip(c.plus, c.minus, strict=True)]

@@ -139,6 +139,9 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
     more, added = len(own.nodes["node_body"]), own.vectors.shape[0]
     both = {name: np.concatenate([parts[name], own.nodes[name]]) for name in own.nodes}
     pairs = np.hstack([np.array([parts["first"], parts["second"]]).reshape(2, -1), own.pairs + vectors])
+    if means:
+        none = sparse.csr_array((spread.shape[1], spread.shape[1])), sparse.csr_array((more, more))
+        both["node_means"] = sparse.block_array([[none[0], spread.T], [None, none[1]]], format="csr")
     both |= {
         "node_shape": sparse.vstack([parts["node_shape"], sparse.csr_array((dim * more, width))]).tocsr(),
         "incidence": sparse.block_array(

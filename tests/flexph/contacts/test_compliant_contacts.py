@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 import rigid
 from flexph import GROUND, ValidityWarning, connect, integrate, slider
-from flexph.contacts import Hertz, Hole, KelvinVoigt, Plane, Sphere, contact, stop
+from flexph.contacts import Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.mechanisms.model.state import angular_momentum
 from flexph.methods import Decaying, Exact, ExactGauss
 
@@ -198,3 +198,14 @@ def test_a_run_that_begins_deep_in_a_stop_warns_in_radians():
     start = mechanism.consistent_state(mechanism.assemble(guess={"arm": 0.7}))
     with pytest.warns(ValidityWarning, match="stop: the run begins 0.2 rad deep in the contact, which stores 40 J"):
         integrate(mechanism, start, [0.0, 1e-4], method=Exact(compiled=False))
+
+
+def test_gaps_that_stay_as_they_are_divide_by_nothing():
+    """A gap that a rigid contact closes to round-off is one of a compliant contact, too, with no way in a step."""
+    law, ground = KelvinVoigt(1e5, damping=10.0), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    both = [contact("ball.centre", ground, one, name=name) for one, name in ((law, "soft"), (Rigid(), "hard"))]
+    mechanism = connect({"ball": ball()}, both, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, 1e-3, 0.0)}))
+    with np.errstate(all="raise", under="ignore"):
+        run = integrate(mechanism, start, np.linspace(0.0, 0.03, 31), method=Exact(compiled=False))
+    assert run.contact("hard").normal[-1] == pytest.approx(9.81, rel=1e-9)

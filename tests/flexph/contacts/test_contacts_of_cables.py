@@ -1,0 +1,79 @@
+"""Contacts of the nodes of rods, and of points of cables, which are means of nodes."""
+
+import numpy as np
+import pytest
+
+import fem
+from flexph import GROUND, connect, integrate
+from flexph.contacts import Cylinder, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.methods import Exact
+from flexph.sensors import gap, normal_force
+
+PORTS = {f"node{i}": i / 4.0 for i in range(5)}
+SHAPES = {
+    "plane": Plane(GROUND.at(0.0, 0.0, -1e-3), (0.0, 0.0, 1.0)),
+    "cylinder": Cylinder(GROUND.at(0.5, 0.0, -0.101), 0.1, (0.0, 1.0, 0.0)),
+}
+LAWS = {"soft": KelvinVoigt(1e4, damping=5.0, friction=0.3), "rigid": Rigid(friction=0.3)}
+
+
+def line(kind):
+    if kind == "cable":
+        return fem.cable(1.0, mass_per_length=0.1, axial=1e3, bending=1e-2, elements=4, ports=PORTS | {"within": 0.3})
+    rubber = fem.Material(young=1e7, density=1000.0, poisson=0.3)
+    return fem.rod(1.0, rubber, fem.Section(width=0.01, height=0.01), elements=4, ports=PORTS)
+
+
+def falling(kind, shape, law, ports=tuple(PORTS)):
+    touching = contact([f"line.{port}" for port in ports], SHAPES[shape], law, name="touch")
+    mechanism = connect({"line": line(kind)}, [touching], gravity=(0.0, 0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble())
+
+
+@pytest.mark.parametrize("kind", ["rod", "cable"])
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lines_that_fall_are_held_where_they_touch(kind, shape, law):
+    mechanism, start = falling(kind, shape, LAWS[law])
+    run = integrate(mechanism, start, np.linspace(0.0, 0.03, 31), method=Exact(compiled=False))
+    x, _, z = np.array([run.position(f"line.{port}") for port in PORTS]).T
+    gaps = z + 1e-3 if shape == "plane" else np.hypot(x - 0.5, z + 0.101) - 0.1
+    touch = run.contact("touch")
+    np.testing.assert_allclose(touch.gap, gaps, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(run.measured(gap("touch")), touch.gap)
+    assert touch.touches.any() and touch.gap.min() > (-1e-12 if law == "rigid" else -1e-3)
+    assert run.measured(normal_force("touch")).max() > 0.0
+    assert np.abs(run.ledger.residual).max() < 1e-13 * run.ledger.scale
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("port", ["node2", "within"])
+def test_the_impulse_of_a_contact_of_a_cable_is_its_change_of_momentum(port, law):
+    mechanism, start = falling("cable", "plane", LAWS[law], (port,))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 21), method=Exact(compiled=False))
+    weight = 9.81 * mechanism.bodies["line"].mass * run.times[-1]
+    pushed = run.ledger.impulses["touch: normal"].sum()
+    assert pushed > 0.01 * weight
+    assert run.linear_momentum()[-1, 2] == pytest.approx(pushed - weight, abs=1e-13 * weight)
+
+
+@pytest.mark.slow  # its loops are compiled for cables
+@pytest.mark.parametrize("shape", SHAPES)
+def test_compiled_loops_move_a_cable_on_its_contacts_as_numpy_does(shape):
+    mechanism, start = falling("cable", shape, LAWS["soft"])
+    times = np.linspace(0.0, 0.03, 31)
+    loops, numpy = (integrate(mechanism, start, times, method=Exact(compiled=c)) for c in (True, False))
+    np.testing.assert_allclose(loops.contact("touch").gap, numpy.contact("touch").gap, rtol=0, atol=1e-12)
+
+
+def test_parts_of_a_cable_touch_each_other():
+    """Pairs on one cable move against each other, as those on one rigid body do not."""
+    balls = [Sphere("line.node0", 0.3), Sphere("line.node4", 0.3), Sphere("line.node2", 0.05)]
+    mechanism = connect({"line": line("cable")}, [mutual_contact(balls, KelvinVoigt(1e4), name="ends")])
+    assert mechanism.network.arrays.contacts.number == 3
+
+
+@pytest.mark.parametrize("kind", ["rod", "cable"])
+def test_restitution_at_a_node_is_refused(kind):
+    with pytest.raises(ValueError, match=r"touch: restitution means nothing at 'line\.node0', where the body deforms"):
+        falling(kind, "plane", Rigid(restitution=0.5))
