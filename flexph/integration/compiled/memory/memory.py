@@ -39,6 +39,8 @@ FIELDS: dict[str, Entries] = {
     for field, hint in get_type_hints(owner, include_extras=True).items()
 }
 """All fields by the names of their group and their own, in the order of the table."""
+CONSTANT = {f"{group}_{field}" for group, owner in get_type_hints(Constants).items() for field in get_type_hints(owner)}
+"""Those that no function writes to."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
 SYSTEMS = ("system_", "defect_", "correction_")
@@ -130,7 +132,7 @@ def _field_type(memory: Any, name: str) -> Any:
     entries = Entries("float64", 1) if name in SPANS else FIELDS[name]
     is_complex = memory.is_complex and entries.kind == "float64" and f"{name}_".startswith(SYSTEMS)
     kind = types.complex128 if is_complex else getattr(types, entries.kind)
-    return types.Array(kind, entries.axes, "C") if entries.axes else kind
+    return types.Array(kind, entries.axes, "C", readonly=name in CONSTANT) if entries.axes else kind
 
 
 @infer_getattr

@@ -14,6 +14,8 @@ from numba.core.cgutils import ir  # that of llvmlite
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from ....numerics.compiled.lowering import tell_of_access
+
 LANE = 4
 """Numbers that are handled at once."""
 LINE = 64
@@ -74,7 +76,9 @@ def get(context: Any, A: Any, i: Any) -> Any:
     """An entry."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_entry(target, builder, signature.args[0], args[0], args[1]))
+        load = builder.load(_entry(target, builder, signature.args[0], args[0], args[1]))
+        tell_of_access(builder, load, A)
+        return load
 
     return A.dtype(A, types.intp), build
 
@@ -84,7 +88,8 @@ def put(context: Any, A: Any, i: Any, value: Any) -> Any:
     """Set an entry."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], _entry(target, builder, signature.args[0], args[0], args[1]))
+        store = builder.store(args[2], _entry(target, builder, signature.args[0], args[0], args[1]))
+        tell_of_access(builder, store, A)
         return target.get_dummy_value()
 
     return types.void(A, types.intp, A.dtype), build

@@ -101,8 +101,8 @@ def newton(
             if is_coarse:
                 by_increments, factored, used, previous = True, False, 0, math.inf
                 continue
-            is_small = size <= NEWTON.stagnated or below_resolution(m, extent, h) or is_balanced(m, h)
-            ends = ends or (stalls and is_small)
+            is_small = stalls and (size <= NEWTON.stagnated or below_resolution(m, extent, h) or is_balanced(m, h))
+            ends = ends or is_small
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON.better * size:
                 copy(m.best, m.x)
