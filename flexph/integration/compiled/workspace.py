@@ -126,9 +126,11 @@ def _stage_space(k: Constants) -> StageSpace:
     b, d = k.inertia.weight.shape
     s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
     nodes, products, springs = k.nodes.body.size, k.joints.first.size, k.joints.stiffness.size
+    stresses, entries = k.elastic.damping.size, k.elastic.col.size
     return StageSpace(
         *(z((b, s)), z((b, s)), z((b, s)), z((b, s, s)), z((b, s, s)), z((b, s)), z((nodes, d)), z(products)),
         *(z(n), z((n, kinds(d))), z(springs), z(s)),
+        *(z(stresses), z(stresses), z(entries), z(entries)),
     )
 
 

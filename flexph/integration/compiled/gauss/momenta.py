@@ -11,7 +11,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import brief
 from ..terms.nodes import cross_product
-from .places import add_field
+from .field import add_field
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage
 

@@ -13,6 +13,7 @@ from .momenta import balance
 from .places import places
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage
+from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
 from .systems import factor_all, solve_all
 
 LIMITS = NEWTON._replace(slow=0.3, many=8.0)
@@ -27,14 +28,17 @@ ITERATIONS = 60
 """Most iterations: with a Jacobian of one state for all nodes they converge linearly."""
 GROWN = 10.0
 """Correction, over the largest of the first two, from which the NumPy kernels, with a Jacobian of all nodes, go on."""
+MIXED = 0.03
+"""Size of the first correction, or ratio of two, from which stress rates are unknowns: a tenth more an iteration."""
 
 
 @kernel
 def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescribed) -> int:
     """Solve a step from the guess at its nodes; iterations, or −1 where the NumPy kernels are to judge it."""
-    if not places(m, axes, g, h, given):
+    if not places(m, axes, g, h, given, True):
         return -1
     balance(m, axes, g, h, given)
+    changes, mixed = m.elastic_G_val.size > 0, False  # whether strain rows change
     middle = row_of(given.coefficient, given, g.stages.size // 2)
     factored, used, previous, largest, scale = False, 0, math.inf, 0.0, TINY
     settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
@@ -43,6 +47,10 @@ def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
             if not factor_all(axes, g, h, given.coefficient[middle]):
                 return -1
             factored, used = True, 0
+            if changes:
+                keep_strain_rows(m, g)
+        if mixed:
+            add_stress_defects(m, g, h)
         solve_all(axes, g, h)
         work = _work(g)
         if iteration <= 2:
@@ -50,9 +58,12 @@ def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
         size = math.sqrt(work / max(largest, scale))
         if not size <= GROWN:
             return -1
+        mixed = mixed or (changes and size > MIXED * min(1.0, previous))
         used += 1
         _correct(axes, g)
-        if not places(m, axes, g, h, given):
+        if mixed:
+            correct_stress_rates(m, g, h)
+        if not places(m, axes, g, h, given, not mixed):
             return -1
         if settles(size, previous, used, settled):
             return iteration

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from ....numerics.arrays import Array
 from ..loops.forces import forces, turn_loads
 from ..loops.motion import copy, copy_field, inertia_products, product_rate, vectors
-from ..loops.residual import stress_rates
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief, get, put
+from ..memory.simd import brief
 from ..terms.nodes import cross_product
+from .field import add_field
 from .prescribed import Prescribed, row_of
 from .rotations import drive_arm, factor_rotations, turn
 from .scheme import Scheme, stage
 from .springs import stretch
+from .stresses import strain
 
 
 @kernel
-def add_field(factor: float, source: Array, target: Array) -> None:
-    """Add a factor times all entries of a field."""
-    brief()
-    for i in range(target.size):
-        put(target, i, get(target, i) + factor * get(source, i))
-
-
-@kernel
-def places(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescribed) -> bool:
+def places(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescribed, begins: bool) -> bool:
     """All that follows from the rates of motion and the multipliers at the nodes, but for the momenta.
 
-    False where there is no rotation.
+    False where there is no rotation. Stress rates are those of the strains where they begin (see stresses).
     """
     _translate(m, axes, g, h)
     if not factor_rotations(axes, g, h):
@@ -36,7 +28,7 @@ def places(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
     turn(m, axes, g)
     _move_arms(m, axes, g, h)
     _multiply(m, axes, g, h)
-    _strain(m, g, h)
+    strain(m, g, h, begins)
     stretch(m, g, h, given)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -128,19 +120,6 @@ def _multiply(m: Memory, axes: tuple[int, ...], g: Scheme, h: float) -> None:
         copy(m.at_product, s.end_product)
         for j in range(g.stages.size):
             add_field(h * g.a[i, j], stage(g.stages, j).stage_product_rate, s.end_product)
-
-
-@kernel
-def _strain(m: Memory, g: Scheme, h: float) -> None:
-    """Stresses with what damping adds, from their rates in ``trial.jump``."""
-    for i in range(g.stages.size):
-        stress_rates(stage(g.stages, i))
-    for i in range(g.stages.size):
-        s = stage(g.stages, i)
-        for k in range(s.trial_stress.size):
-            s.trial_stress[k] = m.at_sigma[k] + s.elastic_damping[k] * s.trial_jump[k]
-        for j in range(g.stages.size):
-            add_field(h * g.a[i, j], stage(g.stages, j).trial_jump, s.trial_stress)
 
 
 @kernel

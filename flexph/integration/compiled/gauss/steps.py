@@ -14,10 +14,10 @@ from ..memory.kernel import entry, kernel
 from ..memory.memory import Memory
 from ..steps.calls import Calls, hold
 from ..steps.rows import Rows, begin_row, close_row, record_energy
+from .field import add_field
 from .history import guess, remember
 from .momenta import begin, constraint_rates
 from .newton import newton
-from .places import add_field
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage
 

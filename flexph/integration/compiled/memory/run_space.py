@@ -55,6 +55,10 @@ class StageSpace(NamedTuple):
     P_change: Matrix  # (n, K), of it
     length: Vector  # (springs,)
     turned: Vector  # (s,), work space
+    stress_rate: Vector  # (m,), σ̇ as unknowns
+    stress_defect: Vector  # (m,), σ̇ − C⁻¹D u̇
+    strain_row: Vector  # entries of D where the Jacobian was taken, in the memory of the run
+    strain_row_rate: Vector  # and of Ḋ = ∂D/∂u u̇
 
 
 class NullSpace(NamedTuple):
