@@ -21,7 +21,7 @@ from ..times.loop import Messages, Run, follow, keep, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.step_size import tolerances_of_states
-from .library import SOLVERS, Problem, Solver, SolverFailed, require
+from .library import SOLVERS, Problem, Solver, SolverFailed
 from .stepper import StepResult, StepStart
 from .system_run import SystemRun
 
@@ -40,7 +40,6 @@ def integrate_adaptively(
     view: Callable[[Array], StateView],
 ) -> Trajectory:
     """See :func:`flexph.integrate`; ``grid`` are the times to save."""
-    require(method.name)
     rtol, atol = tolerances_of_states(method.tolerance, x0.size)
     span = (float(grid[0]), float(grid[-1]))
     equations = Equations(system, forcing, span)

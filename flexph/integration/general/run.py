@@ -32,6 +32,7 @@ from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively
 from .completion import refuse_inconsistent
+from .library import require
 from .one_step import one_step_method
 from .pair_error import PairError
 from .resolution import shortest_step
@@ -56,6 +57,8 @@ def integrate_system(
 
     ``view`` gives events and observers a state with its names, by default those of the parts of the system.
     """
+    if isinstance(method, Library):
+        require(method.name)
     x0 = check.array("start", start, (system.size,))
     grid = ascending(times)
     system.check_start(x0, float(grid[1] - grid[0]))
