@@ -53,7 +53,7 @@ class ControlLoops:
     """The controllers of a run: the inputs of the mechanism that they hold, and the times at which they are called.
 
     Two that set the same port are refused. ``joined`` are those within the step, None where there are none, and
-    ``last`` is what the last step left: before the first one the multipliers of the start, and no length.
+    ``last`` is what the last step left, where ``read_steps`` says that somebody reads it.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -64,12 +64,13 @@ class ControlLoops:
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
         self.joined = Joined(model, within, start.controllers) if within else None
-        self.last = LastStep(start.multipliers, np.zeros(0), 0.0, start.x)
+        self.last = LastStep.none(start.multipliers, start.x)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}
         held, ports = {name: _held(c) for name, c in feedback.items()}, self._ports(model, called)
         self.called = [CalledLoop(name, held.get(name, c), model, start, ports) for name, c in called.items()]
         self._feedback = [feedback.get(name) for name in called]
+        self.read_steps = any(loop.reads_steps for loop in self.called)
         for loop in self.called:
             if loop.name in start.controllers:
                 loop.go_on(start.controllers[loop.name], start.time, self._held)
@@ -111,11 +112,6 @@ class ControlLoops:
                 loop.compiled, loop.outputs, loop.keys = own, tuple(own.given.ports), set(own.given.ports)
         self._check()
         return True
-
-    @cached_property
-    def read_steps(self) -> bool:
-        """Whether some of those that are called read what the last step leaves."""
-        return any(loop.of_step for loop in self.called)
 
     def answer(self, k: int, seen: list[float]) -> None:
         """Ask the k-th of those that are called with the time and all numbers of its sensors."""

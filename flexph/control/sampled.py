@@ -19,6 +19,7 @@ from ..numerics.memo import read_only
 from ..numerics.step_failed import TimedError
 from ..sensors.panel import Panel
 from ..sensors.quantities import LastStep, Quantity
+from ..sensors.step_panel import StepPanel
 from .state_feedback import FeedbackLoop, Unusable
 
 FITS = 1e-9
@@ -103,10 +104,8 @@ class CalledLoop:
 
     def __init__(self, name: str, controller: Sampled, model: Model, start: State, ports: Mapping[str, slice]) -> None:
         self.name, self.given, self._told = name, controller, f"controller {name!r}"
-        of_step = {sensor: getattr(own, "of_step", None) for sensor, own in controller.sensors.items()}
         try:
-            self.panel = Panel(model, {k: own for k, own in controller.sensors.items() if of_step[k] is None})
-            self.of_step = {sensor: own(model, start.anchors) for sensor, own in of_step.items() if own is not None}
+            self._sensors = StepPanel(model, controller.sensors, start.anchors)
         except ValueError as error:
             raise ValueError(f"controller {name!r}: {error}") from None
         self.ports, self.start = ports, start.time
@@ -121,9 +120,19 @@ class CalledLoop:
         self._names, self._spans = self.panel.spans()
 
     @property
+    def panel(self) -> Panel:
+        """Its sensors of states."""
+        return self._sensors.panel
+
+    @property
+    def reads_steps(self) -> bool:
+        """Whether some of its sensors read what the last step leaves."""
+        return bool(self._sensors.of_step)
+
+    @property
     def is_read_compiled(self) -> bool:
         """Whether compiled loops read all its sensors; needs numba."""
-        return not self.of_step and self.panel.seen is not None
+        return not self.reads_steps and self.panel.seen is not None
 
     def due(self) -> float:
         """The time of the next call [s]."""
@@ -156,13 +165,11 @@ class CalledLoop:
             "calls": self.calls,
             "near": self.near,
         }
-        return {**own, "last": tuple(last)} if self.of_step else own
+        return {**own, "last": tuple(last)} if self.reads_steps else own
 
     def call(self, time: float, x: Array, last: LastStep, held: Array) -> bool:
         """Read the sensors, ask the function, set the inputs that it answers in ``held``; whether they are others."""
-        readings, self.near = self.panel.read(x, self.near)
-        for sensor, read in self.of_step.items():
-            readings[sensor] = read(time, x, last)
+        readings, self.near = self._sensors.read(time, x, last, self.near)
         return self._ask(time, readings, held)
 
     def ask(self, seen: list[float], held: Array) -> bool:

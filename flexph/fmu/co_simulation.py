@@ -15,8 +15,8 @@ from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.memo import read_only
-from ..sensors.panel import Panel
-from ..sensors.quantities import Quantity
+from ..sensors.quantities import LastStep, Quantity
+from ..sensors.step_panel import StepPanel
 
 Entry = tuple[str, int]
 """A name of a port or sensor, and one of its components."""
@@ -75,7 +75,8 @@ class CoSimulation:
         names = [*self.input_variables, *self.output_variables]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"inputs and outputs must have names of their own, two are {twice!r}")
+            told = "inputs, by default all external ports, and outputs must have names of their own"
+            raise ValueError(f"{told}, two are {twice!r}")
 
     @property
     def input_variables(self) -> dict[str, Entry]:
@@ -86,7 +87,9 @@ class CoSimulation:
     @property
     def output_variables(self) -> dict[str, Entry]:
         """Components of sensors by the names of their variables."""
-        readings, _ = Panel(self.mechanism, self.outputs).read(self.start.x)
+        start = self.start
+        sensors = StepPanel(self.mechanism, self.outputs, start.anchors)
+        readings, _ = sensors.read(start.time, start.x, LastStep.none(start.multipliers, start.x), None)
         return _variables({name: 1 if isinstance(value, float) else len(value) for name, value in readings.items()})
 
     def simulator(self) -> Simulator:

@@ -16,8 +16,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
-from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
+from ..sensors.step_panel import StepPanel
 from .compiled.choice import numpy_because
 from .contact.steppers import steps_with_contacts
 from .controllers import loops_of
@@ -83,7 +83,7 @@ class Simulator:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
         self.mechanism, self.controllers = mechanism, controllers or {}
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)
-        self._panel = Panel(mechanism, sensors or {})
+        self._sensors = StepPanel(mechanism, sensors or {}, start.anchors)
         self._near: list[float] | None = None
         self.restore(start)
 
@@ -114,7 +114,7 @@ class Simulator:
     def state(self) -> State:
         """The state that is reached, from which another simulator or a run goes on to the same bits."""
         steps = self._steps
-        return State(steps.time, steps.x, steps.multipliers, self._anchors, steps.history(), steps.controllers)
+        return State(steps.time, steps.x, steps.last.multipliers, self._anchors, steps.history(), steps.controllers)
 
     @property
     def outputs(self) -> Mapping[str, Array]:
@@ -126,8 +126,13 @@ class Simulator:
 
     @property
     def readings(self) -> Mapping[str, float | Array]:
-        """What the sensors read; angles are those nearest to what was read before."""
-        readings, self._near = self._panel.read(self._steps.x, self._near)
+        """What the sensors read; angles are those nearest to what was read before.
+
+        Forces of joints and accelerations are those of the last step, as controllers read them: before the first one,
+        and after a state is restored, that of the start and zero.
+        """
+        steps = self._steps
+        readings, self._near = self._sensors.read(steps.time, steps.x, steps.last, self._near)
         return readings
 
     @checked

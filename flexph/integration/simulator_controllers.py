@@ -10,6 +10,7 @@ import numpy as np
 from ..control.control_loops import ControlLoops
 from ..numerics.arrays import Array
 from ..numerics.threads import one_thread
+from ..sensors.quantities import LastStep
 from .contact.steppers import blocks_with_contacts
 from .simulator_steps import HeldInputs, NumpySteps
 from .times.loop import Block, Going
@@ -32,7 +33,8 @@ class ControlledSteps:
     """
 
     def __init__(self, plain: NumpySteps, loops: ControlLoops, *, compiled: bool) -> None:
-        self.plain, self.loops, self.multipliers = plain, loops, plain.multipliers
+        self.plain, self.loops = plain, loops
+        loops.read_steps = True  # sensors of the simulator may
         self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper) if compiled else None
         self.going = Going(plain.start if self.blocks is None else self.blocks.put(plain.start))
 
@@ -48,17 +50,22 @@ class ControlledSteps:
         x: Array = self.going.start.x
         return x
 
+    @property
+    def last(self) -> LastStep:
+        """See :attr:`flexph.integration.simulator_steps.Steps.last`."""
+        return self.loops.last
+
     def take(self, h: float, inputs: Array, end: float | None) -> None:
         """See :meth:`flexph.integration.simulator_steps.Steps.take`."""
-        before, start, multipliers = self.loops.kept(), self.going.start, self.multipliers
+        before, start = self.loops.kept(), self.going.start
         times = np.array([start.time, start.time + h if end is None else end])
         try:
             with one_thread(self.plain.mechanism.largest_body):
                 for entry in self._entries(times):
-                    self._keep(entry)
+                    self.going.start = entry.end if isinstance(entry, Block) else entry.result.end
         except BaseException:
             self.loops.restore(before)
-            self.going.start, self.multipliers = start, multipliers
+            self.going.start = start
             raise
 
     def _entries(self, times: Array) -> Iterator[Entry]:
@@ -67,12 +74,6 @@ class ControlledSteps:
         from .blocks.sampled_steps import in_chunks
 
         return in_chunks(self.going, self.blocks, self.loops, times, 1)
-
-    def _keep(self, entry: Any) -> None:
-        if isinstance(entry, Block):
-            self.going.start, self.multipliers = entry.end, entry.rows["multipliers"][-1].copy()
-        else:
-            self.going.start, self.multipliers = entry.result.end, entry.result.row()["multipliers"]
 
     def history(self) -> Array:
         """See :meth:`flexph.integration.simulator_steps.Steps.history`."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..mechanisms.mechanism import Mechanism
 from ..numerics.arrays import Array
 from ..numerics.threads import one_thread
+from ..sensors.quantities import LastStep
 from ..systems.inputs import Forcing
 from .contact.steppers import blocks_with_contacts
 from .exact.step import Stepper, StepStart
@@ -58,8 +59,8 @@ class Steps(Protocol):
         """The flat state."""
 
     @property
-    def multipliers(self) -> Array:
-        """Multipliers at the middle of the last step."""
+    def last(self) -> LastStep:
+        """What the last step leaves: before the first one the multipliers of the start, and no length."""
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
         """Take a step of a length [s], to the end where that is given; raises StepFailed."""
@@ -78,8 +79,8 @@ class NumpySteps:
     controllers: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, mechanism: Mechanism, stepper: Stepper, start: StepStart, multipliers: Array) -> None:
-        self.mechanism, self.stepper = mechanism, stepper
-        self.start, self.multipliers = start, multipliers
+        self.mechanism, self.stepper, self.start = mechanism, stepper, start
+        self.last = LastStep.none(multipliers, start.x)
 
     @property
     def time(self) -> float:
@@ -93,9 +94,10 @@ class NumpySteps:
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
         """See :meth:`Steps.take`."""
+        start, end = self.start, self.start.time + h if end is None else end
         with one_thread(self.mechanism.largest_body):
-            result = self.stepper.step(self.start, self.start.time + h if end is None else end)
-        self.start, self.multipliers = result.end, result.multipliers
+            result = self.stepper.step(start, end)
+        self.start, self.last = result.end, LastStep(result.multipliers, result.flows, end - start.time, start.x)
 
     def history(self) -> Array:
         """See :meth:`Steps.history`."""
@@ -112,8 +114,8 @@ class CompiledSteps:
 
         self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper)
         start = self.blocks.put(plain.start)
-        self.plain = NumpySteps(plain.mechanism, self.blocks.stepper, start, plain.multipliers)
-        self.time, self.x, self.multipliers = start.time, start.x, plain.multipliers
+        self.plain = NumpySteps(plain.mechanism, self.blocks.stepper, start, plain.last.multipliers)
+        self.time, self.x, self.last = start.time, start.x, plain.last
         self.ahead = _TablesAhead(self.blocks)
         self.rows: Rows = Rows(*(np.zeros((1, width)) for width in self.blocks.compiled.widths))
         self.solved = np.zeros(1, dtype=np.int64)
@@ -122,14 +124,16 @@ class CompiledSteps:
         """See :meth:`Steps.take`."""
         table, end = self.ahead.step(self.time, h, inputs, end)
         if self.blocks.compiled.step(table, self.rows, self.solved):
-            self.x, self.multipliers = self.rows.state[0].copy(), self.rows.multipliers[0].copy()
+            multipliers, flows = self.rows.multipliers[0].copy(), self.rows.flow[0].copy()
+            self.last = LastStep(multipliers, flows, end - self.time, self.x)
+            self.x = self.rows.state[0].copy()
         else:
             self.plain.start = self.blocks.end(self.time, self.x)
             try:
                 self.plain.take(h, inputs, end)
             finally:
                 self.blocks.put(self.plain.start)
-            self.x, self.multipliers = self.plain.x, self.plain.multipliers
+            self.x, self.last = self.plain.x, self.plain.last
         self.time = end
 
     def history(self) -> Array:

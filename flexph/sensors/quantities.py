@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..joints.rows.connection import Measure, PortName, planar_or_about
 from ..joints.rows.directions import axis as axis_of
 from ..joints.rows.directions import fitting, unit, unit_axes
@@ -29,6 +31,11 @@ class LastStep(NamedTuple):
     flows: Array
     length: float
     before: Array
+
+    @classmethod
+    def none(cls, multipliers: Array, x: Array) -> LastStep:
+        """Before the first step: the multipliers of the start, and no length."""
+        return cls(multipliers, np.zeros(0), 0.0, x)
 
 
 StepReading = Callable[[float, Array, LastStep], Any]

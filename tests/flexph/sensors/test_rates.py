@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, hinge, integrate, torque
+from flexph import GROUND, Simulator, connect, hinge, integrate, torque
 from flexph.control import Sampled, plant_of
 from flexph.methods import Exact
-from flexph.sensors import acceleration, joint_angle, joint_rate, offset, rate, velocity
+from flexph.sensors import acceleration, joint_angle, joint_force, joint_rate, offset, rate, velocity
 
 BAR = connect(
     {"bar": rigid.bar(1.0, 2.0)},
@@ -60,6 +60,32 @@ def test_controllers_read_the_mean_of_the_last_step_and_go_on_with_it(method, st
     np.testing.assert_allclose([see["along"] for see in seen[1:]], mean[:, 0], atol=1e-11)
     first = over(START, times[: stop + 1])
     np.testing.assert_array_equal(first.followed_by(over(first.final, times[stop:])).states, whole.states)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("controlled", [False, True])
+def test_simulators_read_what_steps_leave(method, controlled):
+    """Accelerations and joint forces, as controllers read them; of a state that is restored there is no last step."""
+    joint = BAR.connections[0].name
+    read = {"end": acceleration("bar.tip"), "turning": rate(joint_rate("bar.root")), "force": joint_force(joint)}
+    seen = []
+
+    def note(time, see):
+        seen.append(see)
+        return {}
+
+    loop = {"note": Sampled(function=note, period=0.01, sensors=read)}
+    simulator = Simulator(BAR, START, method=method, sensors=read, controllers=loop if controlled else None)
+    readings, state = [simulator.readings], simulator.state
+    for k in range(4):
+        simulator.advance_to(0.01 * (k + 1))
+        readings.append(simulator.readings)
+    integrate(BAR, START, [0.0, 0.01, 0.02, 0.03, 0.04], method=method, controllers=loop)
+    for name in read:
+        np.testing.assert_array_equal([r[name] for r in readings[:4]], [see[name] for see in seen[-4:]])
+    assert readings[1]["turning"] == pytest.approx(-1.5 * 9.81, rel=1e-2)
+    simulator.restore(state)
+    assert simulator.readings["turning"] == 0.0
 
 
 def test_accelerations_are_not_of_states():
