@@ -14,6 +14,7 @@ from .linear.compensator import beside as beside
 from .linear.filters import notch as notch
 from .linear.filters import passive as passive
 from .linear.filters import pid as pid
+from .linear.plants_of_mechanisms import plant_of as plant_of
 from .linear.regulators import ClosedLoop as ClosedLoop
 from .linear.regulators import Margins as Margins
 from .linear.regulators import closed_loop as closed_loop
@@ -21,7 +22,6 @@ from .linear.regulators import lqr as lqr
 from .linear.regulators import margins as margins
 from .plants import Plant as Plant
 from .plants import angles_of as angles_of
-from .plants import plant_of as plant_of
 from .port_control import feedback as feedback
 from .port_control import inject_damping as inject_damping
 from .port_control import passive_observer as passive_observer

@@ -77,16 +77,24 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
     ValueError
         For ports of different width and names that both have.
     """
-    b = linear_system(plant, "plant").inputs(port)
-    c = linear_system(controller, "controller").inputs(controller_port)
-    if b.shape[1] != c.shape[1]:
-        raise ValueError(
-            f"ports must have one width: {port!r} has {b.shape[1]}, {controller_port!r} of the controller {c.shape[1]}"
-        )
+    return joined(plant, controller, {controller_port: port})
+
+
+def joined(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
+    """:func:`feedback` at several ports: by port of the controller that of the plant."""
+    pairs = [
+        (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(own))
+        for own, port in ports.items()
+    ]
+    for (b, c), (own, port) in zip(pairs, ports.items(), strict=True):
+        if b.shape[1] != c.shape[1]:
+            raise ValueError(
+                f"ports must have one width: {port!r} has {b.shape[1]}, {own!r} of the controller {c.shape[1]}"
+            )
     blocks, n = block_diagonal([plant, controller], lean=plant.is_sparse), plant.size
-    left, right = (sparse.csr_array(m) for m in (b, c))
+    left, right = (sparse.hstack([sparse.csr_array(m) for m in side]).tocsr() for side in zip(*pairs, strict=True))
     across = sparse.block_array([[sparse.csr_array((n, n)), -left @ right.T], [right @ left.T, None]]).tocsr()
-    others = {name: s for name, s in controller.ports.items() if name != controller_port}
+    others = {name: s for name, s in controller.ports.items() if name not in ports}
     inputs = plant.B.shape[1]
     columns = np.concatenate([np.arange(inputs), inputs + spans.indices(others.values())])
     blocks["J"] = blocks["J"] + (across if plant.is_sparse else across.toarray())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,23 @@ class Terminated:
     def ports(self) -> dict[str, slice]:
         """The ports that are left."""
         return {name: part for name, part in self.system.ports.items() if name not in self.laws}
+
+    def linearised(self) -> LinearPHDAE:
+        """The system for small motions about rest, where limits do not act and relations are their slopes.
+
+        Raises ValueError for dry friction, which holds: there are no small motions.
+        """
+        system, R = self.system, self.system.R
+        for port, law in self.laws.items():
+            if isinstance(law, DryFriction) and law.level > 0.0:
+                raise ValueError(
+                    f"dry friction at {port!r} holds what is at rest, it has no linear system: leave it out"
+                )
+            if isinstance(law, Relation):
+                b = system.inputs(port)
+                R = R + float(law.slope(0.0)) * (b @ b.T)
+        columns = system.B.shape[1] - len(self.laws)
+        return replace(system, R=R, B=system.B[:, :columns], ports=self.ports)
 
     @property
     def size(self) -> int:

@@ -1,13 +1,28 @@
 """Linearised mechanisms with sensors as outputs, beside readings of runs and closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, connect, force, hinge, integrate, torque, torsion_spring, weld
-from flexph.control import Plant, angles_of, closed_loop, lqr, margins, pid, plant_of
+from flexph import GROUND, connect, coulomb, force, hinge, integrate, torque, torsion_spring, weld
+from flexph.control import (
+    Continuous,
+    Plant,
+    angles_of,
+    closed_loop,
+    gearbox,
+    lqr,
+    margins,
+    motor,
+    pid,
+    plant_of,
+    port_spring,
+)
 from flexph.methods import Exact
 from flexph.sensors import (
     distance,
@@ -21,6 +36,7 @@ from flexph.sensors import (
     velocity,
 )
 
+NUMPY = Exact(compiled=False)
 METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
 LINK = fem.beam(1.0, METAL, fem.Section(width=0.03, height=0.02), elements=2, damping=fem.Damping(stiffness=2e-4))
 FLAT = {"beam": (0.0, 0.0, 0.0)}
@@ -176,3 +192,67 @@ def test_what_does_not_fit_is_said():
         Plant(np.zeros((1, 1)), np.eye(1), np.eye(1)).response([1.0, 0.0])
     with pytest.raises(ValueError, match="sensor 'it' has no rate"):
         plant_of(ROBOT, pose, ports=["motor"], sensors={"it": distance("hub.axle", GROUND.at(0.0, 0.0))})
+
+
+def test_a_plant_with_a_gearbox_is_that_of_the_inertia_seen_at_the_shaft():
+    """y/u = n/((iω)²(I + n²J) + iω n²f), with viscous friction or a relation of the same slope, and two in series."""
+    arm = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="motor")])
+    n, J, f, omega = 50.0, 2e-4, 1e-4, np.array([0.5, 3.0])
+    expected = n / ((1j * omega) ** 2 * (1.0 + n**2 * J) + 1j * omega * n**2 * f)
+    for friction in (f, coulomb(f * 2.0, speed=2.0)):
+        gear = Continuous(system=gearbox(ratio=n, inertia=J, friction=friction), ports={"shaft": "motor"})
+        options = {"ports": ["gear: drive"], "sensors": {"angle": joint_angle("arm.root")}}
+        plant = plant_of(arm, arm.assemble({"arm": (0.0, 0.0, 0.0)}), controllers={"gear": gear}, **options)
+        np.testing.assert_allclose(plant.response(omega)[:, 0, 0], expected, rtol=1e-9)
+
+
+def test_poles_with_a_controller_are_those_of_the_spring_and_damper_as_an_element():
+    held = Continuous(system=port_spring(40.0, 8.0), ports={"spring": "motor"})
+    sensors = {name: SENSORS[name] for name in ("angle", "tip")}
+    plant = plant_of(ROBOT, ROBOT.assemble(TURNED), ports=["motor"], sensors=sensors, controllers={"held": held})
+    spring = torsion_spring("hub.axle", GROUND, stiffness=40.0, damping=8.0, angle=0.4)
+    twin = connect(dict(ROBOT.bodies), [*ROBOT.connections, spring])
+    element = plant_of(twin, twin.assemble(TURNED), ports=["motor"], sensors=sensors)
+    assert plant.integrals == element.integrals == 0
+    omega = np.array([1.0, 20.0, 300.0])
+    np.testing.assert_allclose(plant.response(omega), element.response(omega), rtol=1e-8)
+
+
+def test_a_motor_and_its_link_move_as_their_linear_system_says():
+    """Under a voltage that is switched on: the run is of second order in its steps."""
+    drive = motor(
+        constant=0.05, resistance=0.5, inductance=1e-3, inertia=2e-4, friction=1e-4, ratio=20.0, torque_limit=9.0
+    )
+    start, volts, apart = ROBOT.consistent_state(ROBOT.assemble(TURNED)), 0.01, []
+    given = {"drive": Continuous(system=drive, ports={"shaft": "motor"}, inputs={"supply": volts})}
+    names = ("angle", "place")
+    plant = plant_of(
+        ROBOT,
+        ROBOT.assemble(TURNED),
+        ports=["drive: supply"],
+        sensors={k: SENSORS[k] for k in names},
+        controllers=given,
+    )
+    for steps in (40, 80):
+        run = integrate(ROBOT, start, np.linspace(0.0, 0.04, steps + 1), method=NUMPY, controllers=given)
+        changes = np.hstack([run.measured(SENSORS[k])[-1] - run.measured(SENSORS[k])[0] for k in names])
+        whole = np.block([[plant.A, plant.B * volts], [np.zeros((1, len(plant.A) + 1))]])
+        predicted = plant.C @ expm(0.04 * whole)[:-1, -1]
+        apart.append(np.abs(changes / predicted - 1.0))
+    assert apart[1].max() < 1e-3
+    assert apart[0][0] / apart[1][0] == pytest.approx(4.0, rel=0.1)  # of the tip a mode with few steps has more
+
+
+def test_controllers_that_are_not_linear_about_rest_are_refused():
+    rest, options = ROBOT.assemble(TURNED), {"ports": ["motor"], "sensors": {"angle": SENSORS["angle"]}}
+    dry = Continuous(system=gearbox(ratio=50.0, inertia=1e-4, dry_friction=0.1), ports={"shaft": "motor"})
+    with pytest.raises(ValueError, match="controller 'gear': dry friction at 'dry friction' holds"):
+        plant_of(ROBOT, rest, controllers={"gear": dry}, **options)
+    free = replace(dry, system=gearbox(ratio=50.0, inertia=1e-4, dry_friction=0.0), ports={"shaft": "moter"})
+    with pytest.raises(ValueError, match="controller 'gear': no external port 'moter'"):
+        plant_of(ROBOT, rest, controllers={"gear": free}, **options)
+    with pytest.raises(ValueError, match="must be a Continuous"):
+        plant_of(ROBOT, rest, controllers={"gear": lambda t: 1.0}, **options)
+    with pytest.raises(ValueError, match=r"no port 'drive'.*'motor', 'gear: drive'"):
+        good = replace(free, ports={"shaft": "motor"})
+        plant_of(ROBOT, rest, controllers={"gear": good}, **{**options, "ports": ["drive"]})
