@@ -62,7 +62,7 @@ class ControlledSteps:
         try:
             with one_thread(self.plain.mechanism.largest_body):
                 for entry in self._entries(times):
-                    self.going.start = entry.end if isinstance(entry, Block) else entry.result.end
+                    self._go_on(entry)
         except BaseException:
             self.loops.restore(before)
             self.going.start = start
@@ -74,6 +74,9 @@ class ControlledSteps:
         from .blocks.sampled_steps import in_chunks
 
         return in_chunks(self.going, self.blocks, self.loops, times, 1)
+
+    def _go_on(self, entry: Any) -> None:
+        self.going.start = entry.end if isinstance(entry, Block) else entry.result.end
 
     def history(self) -> Array:
         """See :meth:`flexph.integration.simulator_steps.Steps.history`."""

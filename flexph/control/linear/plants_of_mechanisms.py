@@ -117,7 +117,7 @@ def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]
 
 def _named(system: LinearPHDAE, name: str) -> LinearPHDAE:
     """The system with its name before those of its ports and parts."""
-    named = {kind: {f"{name}: {k}": v for k, v in getattr(system, kind).items()} for kind in NAMED}
+    named: dict[str, Any] = {kind: {f"{name}: {k}": v for k, v in getattr(system, kind).items()} for kind in NAMED}
     return replace(system, **named, constraints=tuple(f"{name}: {k}" for k in system.constraints))
 
 
