@@ -11,7 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.memo import read_only
-from .sampled import Sampled
+from .sampled import Misanswered, Sampled, parts_of
 
 Answer = dict[str, Any]
 
@@ -158,13 +158,10 @@ class _Through:
     change: Callable[[Answer, Any], tuple[Answer, Any]]
 
     def __call__(self, time: float, see: Mapping[str, Any], memory: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
-        if self.remembers:
-            answer, inner = self.function(time, see, memory["inner"])
-            kept = {"inner": inner}
-        else:
-            answer, kept = self.function(time, see), {}
-        changed, own = self.change(dict(answer), memory["own"])
-        return changed, {**kept, "own": own}
+        given = (memory["inner"],) if self.remembers else ()
+        answer, inner = parts_of(self.function(time, see, *given), remembers=self.remembers)
+        changed, own = self.change({port: _number(port, value) for port, value in answer.items()}, memory["own"])
+        return changed, {"inner": inner, "own": own} if self.remembers else {"own": own}
 
 
 def _through(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, Any]], own: Any) -> Sampled:
@@ -177,11 +174,23 @@ def _positive(name: str, values: Mapping[str, float]) -> Mapping[str, float]:
     return read_only({key: check.positive(f"{name}[{key!r}]", value) for key, value in values.items()})
 
 
+def _number(port: str, value: Any) -> Any:
+    """The input of a port, or Misanswered."""
+    if type(value) is float and value - value == 0.0:
+        return value
+    try:
+        given = check.numbers(f": the input of {port!r}", value)
+    except ValueError as error:
+        raise Misanswered(str(error)) from None
+    return float(given) if given.ndim == 0 else given
+
+
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
-    """Raise ValueError for ports that an answer, if there is one, does not have: nothing would be limited there."""
+    """Raise Misanswered for ports that an answer, if there is one, does not have: nothing would be limited there."""
     unknown = sorted(set(values) - set(answer))
     if answer and unknown:  # before the first answer of a delay there is none
-        check.lookup(f"port of {name}", unknown[0], answer, "the controller's answer")
+        names = ", ".join(map(repr, answer))
+        raise Misanswered(f" has {name} for {unknown[0]!r}, and answers for {names}")
 
 
 def _clipped(value: Any, most: float | None) -> Any:

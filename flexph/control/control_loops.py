@@ -20,6 +20,8 @@ from .joined import Joined
 from .sampled import FITS, CalledLoop, Sampled
 from .state_feedback import FeedbackLoop, StateFeedback
 
+MANY = 1e6
+"""Calls of which is asked whether there is memory for them."""
 ROOM = 10
 """Numbers that are kept for a call in a run, at least: times of calls and steps, and the rows of these."""
 
@@ -175,7 +177,7 @@ class ControlLoops:
         for loop in self.called:
             period = loop.given.period
             count = (float(times[-1]) - loop.start) / period + FITS
-            if not 8.0 * ROOM * count < available_memory():
+            if not (count < MANY or 8.0 * ROOM * count < available_memory()):
                 many = f"a period of {period:g} s is {count:.1e} calls in the run, more than memory holds"
                 raise TimedError(f"controller {loop.name!r}: {many}")
             own = loop.start + period * np.arange(int(count) + 1)

@@ -96,6 +96,22 @@ def _own(name: str, memory: Any) -> Any:
         raise TimedError(f"{name} cannot be kept: {error}") from None
 
 
+class Misanswered(ValueError):
+    """An answer that is none: what is said behind the name of the controller and the time."""
+
+
+def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
+    """Inputs by port and memory of what a function has answered; raises Misanswered."""
+    memory = None
+    if remembers:
+        if not (isinstance(answer, tuple) and len(answer) == 2):
+            raise Misanswered(f" must return (inputs, memory), since it has a memory, got {check.shown(answer)}")
+        answer, memory = answer
+    if type(answer) is not dict and not isinstance(answer, Mapping):
+        raise Misanswered(f" must return a mapping of ports to inputs, got {check.shown(answer)}")
+    return answer, memory
+
+
 class CalledLoop:
     """A controller in a run: its sensors, when it is called next, what it remembers and what it holds.
 
@@ -199,23 +215,19 @@ class CalledLoop:
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
         known = (deepcopy(self.memory),) if self.remembers else ()
         try:
-            answer = self.given.function(time, readings, *known)
+            inputs, memory = parts_of(self.given.function(time, readings, *known), remembers=self.remembers)
         except Unusable:
             raise
+        except Misanswered as error:
+            raise TimedError(f"{self._told} at t = {time:.6g} s{error}") from None
         except Exception as error:
             names = ", ".join(map(repr, readings)) or "none"
             known_names = f"; its readings are {names}" if isinstance(error, KeyError) else ""
             said = f"{self._told} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
             raise TimedError(said) from error
         if known:
-            if not (isinstance(answer, tuple) and len(answer) == 2):
-                told = f"{self._told} has a memory: at t = {time:.6g} s it must return (inputs, memory)"
-                raise TimedError(f"{told}, got {check.shown(answer)}")
-            answer, self.memory = answer[0], _own(f"the memory of {self._told} at t = {time:.6g} s", answer[1])
-        if type(answer) is not dict and not isinstance(answer, Mapping):
-            told = f"{self._told} at t = {time:.6g} s must return a mapping of ports to inputs"
-            raise TimedError(f"{told}, got {check.shown(answer)}")
-        return answer
+            self.memory = _own(f"the memory of {self._told} at t = {time:.6g} s", memory)
+        return inputs
 
     def _set(self, held: Array, port: str, value: Any, time: float) -> None:
         """An input that is no finite float of a port of one number."""

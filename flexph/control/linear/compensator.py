@@ -179,9 +179,17 @@ class _Law:
     def __call__(self, time: float, see: Mapping[str, Any], x: Array) -> tuple[dict[str, float], Array]:
         a, b, c, d = self.matrices
         readings = np.array([see[name] for name in self.sensors])
-        errors = (0.0 if self.reference is None else np.asarray(self.reference(time), dtype=float)) - readings
+        errors = (0.0 if self.reference is None else self._wanted(self.reference(time))) - readings
         u = c @ x + d @ errors
         return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
+
+    def _wanted(self, given: Any) -> Array:
+        """What a reference returns: a number, or one for each sensor."""
+        wanted = check.numbers("reference", given)
+        if wanted.shape not in ((), (len(self.sensors),)):
+            words = f"a number or one for each sensor, ({len(self.sensors)},)"
+            raise ValueError(f"reference must return {words}, got shape {wanted.shape}")
+        return wanted
 
 
 @checked

@@ -25,6 +25,9 @@ from .prescribed_steps import not_compiled
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
 
+FEW = 16
+"""Steps up to which laying out sensors for loops takes longer than Python takes to read them: the same numbers."""
+
 
 def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
     """Steps of compiled loops, of which as many are recorded together as take a tenth of a second."""
@@ -67,7 +70,8 @@ def _take(chunk: Chunk) -> None:
 def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
     """Steps in one loop, which calls those whose outputs are held."""
     loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
-    asked = calls_read_compiled(chunk, due, agreement) if loops.are_read_compiled else CallsByStep(chunk, agreement)
+    compiled = loops.are_read_compiled and (len(due) > FEW or any(c.compiled is not None for c in loops.called))
+    asked = calls_read_compiled(chunk, due, agreement) if compiled else CallsByStep(chunk, agreement)
     calls = Calls(asked.address, asked.data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
     try:
         chunk.blocks.compiled.take(chunk.own_inputs(), 1, 0, rows=chunk.rows, solved=solved, calls=calls)
@@ -76,7 +80,7 @@ def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | No
         loops.end_calls(asked.calls())
     if asked.error is not None:
         raise asked.error
-    if k < len(due) and loops.are_read_compiled and (due[k] == 1).any():
+    if k < len(due) and compiled and (due[k] == 1).any():
         call(chunk, k)  # which says what is wrong with an answer
     chunk.failed = k < len(due) and not chunk.blocks.compiled.leaves_list
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, hinge, integrate, torque
+from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Sampled, StateFeedback, closed_loop, delayed, pid, quantised, rate_limited, saturated
 from flexph.control.plants import Plant
 from flexph.integration.times.checkpoint import Checkpoint
@@ -13,7 +13,7 @@ from flexph.sensors import joint_angle, joint_rate
 
 ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])
 START = ARM.consistent_state(ARM.assemble({"arm": (0.0, 0.0, 0.0)}))
-PERIOD = 0.01
+PERIOD, TENTH = 0.01, np.linspace(0.0, 0.1, 11)
 
 
 def works(controller, calls):
@@ -49,7 +49,7 @@ def test_limits_of_answers_and_of_their_rates():
 @pytest.mark.parametrize(("around", "name"), [(saturated, "limits"), (rate_limited, "rates")])
 def test_ports_that_are_not_answered_for_are_named(around, name):
     controller = around(counting(), {"mtr": 5.0})
-    with pytest.raises(ValueError, match=f"no port of {name} 'mtr': the controller's answer has 'motor'"):
+    with pytest.raises(ValueError, match=f"has {name} for 'mtr', and answers for 'motor'"):
         controller.function(0.0, {}, controller.memory)
 
 
@@ -112,3 +112,35 @@ def test_runs_of_other_controllers_are_not_gone_on_with(one, other, tmp_path):
     np.testing.assert_array_equal(kept(one).states, run.states)
     with pytest.raises(ValueError, match="another run: controllers is"):
         kept(other)
+
+
+@pytest.mark.parametrize(
+    "through",
+    [lambda c: delayed(c, 1), lambda c: saturated(c, {"motor": 5.0}), lambda c: rate_limited(c, {"motor": 50.0})],
+    ids=["delayed", "saturated", "rate limited"],
+)
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (None, "must return a mapping of ports to inputs, got None"),
+        ({"motor": float("nan")}, ": the input of 'motor' must be finite"),
+        ({"motor": 1.0 + 1.0j}, ": the input of 'motor' must be real"),
+        ({"motor": "x"}, ": the input of 'motor' must be numbers, got 'x'"),
+    ],
+)
+def test_wrong_answers_are_told_as_without_what_they_go_through(through, answer, told):
+    """At the time of the call, not when they would act, and no part of a number is dropped."""
+    loop = Sampled(function=lambda t, see: answer if t > 0.025 else {"motor": 0.0}, period=0.01, sensors={})
+    with pytest.raises(InputError, match=rf"controller 'it' at t = 0.03 s ?{told}") as caught:
+        integrate(
+            ARM, START, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False), controllers={"it": through(loop)}
+        )
+    assert caught.value.solution.times.size == 4
+
+
+def test_references_of_another_size_are_told():
+    loop = pid(4.0, derivative=0.4, lag=0.01).sampled(
+        0.01, sensors={"angle": joint_angle("arm.root")}, ports=["motor"], reference=lambda t: (0.1, 0.2)
+    )
+    with pytest.raises(InputError, match=r"reference must return a number or one for each sensor, \(1,\), got"):
+        integrate(ARM, START, (0.0, 0.1), method=Exact(compiled=False), controllers={"it": loop})

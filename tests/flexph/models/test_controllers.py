@@ -284,7 +284,10 @@ def test_what_stands_between_a_law_and_its_port_is_that_of_python(tmp_path):
     late = "delay: 1, limits: {motor: 1 N*m}, rate_limits: {motor: 10 N*m/s}, resolution: {q: 1 mrad}"
     own = OWN.replace("model_controller", "model_late").replace("period: 2 ms", f"period: 20 ms, {late}")
     assert run_of(tmp_path, own, trust=True).solution.controls["motor"].max() == 1.0
-    for wrong, told in (("delay: -1", "at least 0"), ("limits: {moter: 1}", "no port of limits 'moter'")):
+    for wrong, told in (
+        ("delay: -1", "at least 0"),
+        ("limits: {moter: 1}", "has limits for 'moter', and answers for 'motor'"),
+    ):
         with pytest.raises((ModelError, ValueError), match=told):
             run_of(tmp_path, own.replace(late, wrong), trust=True)
 
