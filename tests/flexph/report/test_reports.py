@@ -11,6 +11,8 @@ from swing_case import GOOD, flexph
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque, weld
+from flexph.control import Continuous, Sampled, gearbox
+from flexph.methods import Exact
 from flexph.plot.stress_extremes import stress_extremes
 from flexph.report import write_report
 from flexph.report.charts import MOST, thinned
@@ -18,7 +20,7 @@ from flexph.report.reports import flat
 from flexph.results.nested import values_of
 from flexph.results.result import Result
 from flexph.results.statics import static_solution
-from flexph.sensors import stress
+from flexph.sensors import joint_angle, joint_rate, stress
 
 SECTIONS = ("Model", "3-D view", "Run", "Energy", "Motion", "Forces of joints", "Stresses")
 
@@ -35,6 +37,26 @@ def solution():
 @pytest.fixture(scope="module")
 def report(solution, tmp_path_factory):
     return write_report(tmp_path_factory.mktemp("report") / "report.html", solution, title="two <bodies>")
+
+
+def test_a_report_tells_of_controllers(solution, tmp_path):
+    """What they gave and lost, and what was held at ports; nothing of a run without them."""
+    sensors = {"angle": joint_angle("beam.root"), "rate": joint_rate("beam.root")}
+    loops = {
+        "law": Sampled(
+            function=lambda t, see: {"gear: drive": 0.05 - 0.01 * see["rate"]}, period=0.01, sensors=sensors
+        ),
+        "gear": Continuous(system=gearbox(ratio=10.0, inertia=1e-5, friction=1e-4), ports={"shaft": "motor"}),
+    }
+    mechanism = solution.mechanism
+    start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, -0.3)}))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False), controllers=loops)
+    text = page(write_report(tmp_path / "report.html", run))
+    words = re.sub(r"<[^>]+>", " ", text)
+    assert "Controllers" in words and "gear: drive" in words
+    for value in (run.ledger.controllers["law"].sum(), run.ledger.dissipation["gear"].sum()):
+        assert f"{value:.6g}" in words
+    assert "Controllers" not in page(write_report(tmp_path / "other.html", solution))
 
 
 def page(path):
