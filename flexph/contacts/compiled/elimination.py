@@ -10,6 +10,8 @@ from ...numerics.compiled.linking import inner
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 """Without the counting of references to arrays."""
+DENSE, KEPT = 0.3, 0.1
+"""Share of entries from which on zeros are not looked for, and size of a pivot over the largest that stays."""
 
 
 def loops(function: Callable[..., Any]) -> Any:
@@ -18,8 +20,54 @@ def loops(function: Callable[..., Any]) -> Any:
 
 
 @loops
-def factor(A: Array, pivot: Array, n: int) -> bool:
-    """Factor the leading (n, n) of a matrix in place, with row exchanges, by four columns; False where singular."""
+def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
+    """Factor the leading (n, n) of a matrix in place, with row exchanges; False where singular.
+
+    Of a matrix with few entries those that are zero are passed over; ``entries`` is work space.
+    """
+    count = 0
+    for i in range(n):
+        for j in range(n):
+            count += A[i, j] != 0.0
+    if count > DENSE * n * n:
+        return _factor_dense(A, pivot, n)
+    return _factor_sparse(A, pivot, entries, n)
+
+
+@loops
+def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
+    """The same entry by entry, with the row in its place as long as its pivot is not small."""
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if abs(A[k, k]) >= KEPT * abs(A[p, k]):
+            p = k
+        pivot[k] = p
+        if p != k:
+            for j in range(n):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+        if not abs(A[k, k]) > 0.0:
+            return False
+        inverse, count, row = 1.0 / A[k, k], 0, A[k]
+        for j in range(k + 1, n):
+            if row[j] != 0.0:
+                entries[count] = j
+                count += 1
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                own = A[i]
+                share = own[k] * inverse
+                own[k] = share
+                for e in range(count):
+                    own[entries[e]] -= share * row[entries[e]]
+    return True
+
+
+@loops
+def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
+    """The same by four columns."""
     for first in range(0, n, 4):
         end = min(first + 4, n)
         for k in range(first, end):

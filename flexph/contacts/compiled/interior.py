@@ -1,4 +1,7 @@
-"""The interior point method for a dense D, in loops (see flexph.contacts.interior, whose method this is)."""
+"""The interior point method for a dense D, in loops (see flexph.contacts.interior, whose method this is).
+
+At the minimum of ``held`` contacts, which do not slip, those with friction have no pair of their own along the normal.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import math
 
 from ...numerics.arrays import Array
 from .elimination import factor, loops, solve
-from .newton import SOLVED, Cone, Space, newton, rates_at
+from .newton import SOLVED, add_row, newton, rates_at
+from .problem import Cone, Space
 
 STEPS, POLISHED = 40, 6
 """Steps, of which some 15 are needed, and those of Newton's method from each point."""
@@ -23,6 +27,12 @@ def _pairs_of(p: Cone, k: int, m: int) -> int:
 
 
 @loops
+def _first(p: Cone, k: int, m: int, held: bool) -> int:
+    """The first pair of a contact."""
+    return 1 if held and _pairs_of(p, k, m) > 1 else 0
+
+
+@loops
 def _begin(p: Cone, x: Array, space: Space) -> None:
     """Impulses and slacks of the size of the problem."""
     c, m, s = p.friction.size, x.size, space.pairs
@@ -36,11 +46,11 @@ def _begin(p: Cone, x: Array, space: Space) -> None:
 
 
 @loops
-def _mean(p: Cone, m: int, share: float, space: Space) -> float:
+def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
     """The mean product after a share of the way."""
     s, total, count = space.pairs, 0.0, 0
     for k in range(p.friction.size):
-        for e in range(_pairs_of(p, k, m)):
+        for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
             factor_, slack = s[FACTOR + e, k] + share * s[WAY + e, k], s[SLACK + e, k] + share * s[CHANGE + e, k]
             total += factor_ * slack
             count += 1
@@ -48,11 +58,11 @@ def _mean(p: Cone, m: int, share: float, space: Space) -> float:
 
 
 @loops
-def _longest(p: Cone, m: int, space: Space) -> float:
+def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
     """Share of the way that keeps all positive, 1 at most."""
     s, share = space.pairs, 1.0
     for k in range(p.friction.size):
-        for e in range(_pairs_of(p, k, m)):
+        for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
             if s[WAY + e, k] < 0.0:
                 share = min(share, -s[FACTOR + e, k] / s[WAY + e, k])
             if s[CHANGE + e, k] < 0.0:
@@ -61,34 +71,46 @@ def _longest(p: Cone, m: int, space: Space) -> float:
 
 
 @loops
-def _factor(p: Cone, count: int, m: int, space: Space) -> bool:
+def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
     """Factor D with what the products add."""
     c, s = p.friction.size, space.pairs
+    for i in range(m):
+        space.place[i] = -1
+    for a in range(count):
+        space.place[space.own[a]] = a
     for a in range(count):
         for e in range(count):
-            space.matrix[a, e] = p.D[space.own[a], space.own[e]]
+            space.matrix[a, e] = 0.0
+        add_row(p, space.own[a], 1.0, space.matrix[a], space)
     for a in range(count):
-        k = space.own[a] % c
-        if space.own[a] < c:
+        k, mu = space.own[a] % c, p.friction[space.own[a] % c]
+        if space.own[a] < c and _first(p, k, m, held) == 0:
             space.matrix[a, a] += s[SLACK, k] / s[FACTOR, k]
+            continue
+        one, other = s[SLACK + 1, k] / s[FACTOR + 1, k], s[SLACK + 2, k] / s[FACTOR + 2, k]
+        if space.own[a] < c:
+            space.matrix[a, a] += mu * mu * (one + other)
+            space.matrix[a, space.place[c + k]] += mu * (one - other)
         else:
-            one, other = s[SLACK + 1, k] / s[FACTOR + 1, k], s[SLACK + 2, k] / s[FACTOR + 2, k]
             space.matrix[a, a] += one + other
-            space.matrix[a, k] += p.friction[k] * (one - other)
-    return factor(space.matrix, space.pivot, count)
+            space.matrix[a, space.place[k]] += mu * (one - other)
+    return factor(space.matrix, space.pivot, space.entries, count)
 
 
 @loops
-def _go(p: Cone, count: int, m: int, space: Space) -> None:
+def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
     """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
     c, s, y = p.friction.size, space.pairs, space.rates
     for a in range(count):
         k = space.own[a] % c
+        if space.own[a] < c and _first(p, k, m, held) == 0:
+            space.unknown[a] = s[WANTED, k] / s[FACTOR, k] - _normal(p, k, m, held, space)
+            continue
+        one, other = s[WANTED + 1, k] / s[FACTOR + 1, k], s[WANTED + 2, k] / s[FACTOR + 2, k]
         if space.own[a] < c:
-            space.unknown[a] = s[WANTED, k] / s[FACTOR, k] - (y[k] - s[SLACK, k])
+            space.unknown[a] = p.friction[k] * (one + other) - _normal(p, k, m, held, space)
         else:
-            pull = s[WANTED + 1, k] / s[FACTOR + 1, k] - s[WANTED + 2, k] / s[FACTOR + 2, k]
-            space.unknown[a] = pull - (y[c + k] - s[SLACK + 1, k] + s[SLACK + 2, k])
+            space.unknown[a] = one - other - (y[c + k] - s[SLACK + 1, k] + s[SLACK + 2, k])
     solve(space.matrix, space.pivot, count, space.unknown)
     for i in range(m):
         space.change[i] = 0.0
@@ -100,23 +122,32 @@ def _go(p: Cone, count: int, m: int, space: Space) -> None:
         if _pairs_of(p, k, m) > 1:
             tangent = space.change[c + k]
             s[WAY + 1, k], s[WAY + 2, k] = p.friction[k] * normal + tangent, p.friction[k] * normal - tangent
-        for e in range(_pairs_of(p, k, m)):
+        for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
             s[CHANGE + e, k] = (s[WANTED + e, k] - s[SLACK + e, k] * s[WAY + e, k]) / s[FACTOR + e, k]
 
 
 @loops
-def _missed(p: Cone, m: int, space: Space) -> float:
+def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
+    """What the normal rate of a contact misses of its slack."""
+    s = space.pairs
+    if _first(p, k, m, held) == 0:
+        return space.rates[k] - s[SLACK, k]
+    return space.rates[k] - p.friction[k] * (s[SLACK + 1, k] + s[SLACK + 2, k])
+
+
+@loops
+def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
     """The largest that rates miss of their slacks."""
     c, s, y, worst = p.friction.size, space.pairs, space.rates, 0.0
     for k in range(c):
-        worst = max(worst, abs(y[k] - s[SLACK, k]))
+        worst = max(worst, abs(_normal(p, k, m, held, space)))
         if _pairs_of(p, k, m) > 1:
             worst = max(worst, abs(y[c + k] - s[SLACK + 1, k] + s[SLACK + 2, k]))
     return worst
 
 
 @loops
-def interior(p: Cone, x: Array, weight: float, space: Space, point: Array) -> float:
+def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
     """Impulses of contacts of the plane by Newton's method from points of this one, and their least defect.
 
     ``point`` (2, m) is overwritten.
@@ -128,11 +159,11 @@ def interior(p: Cone, x: Array, weight: float, space: Space, point: Array) -> fl
     _begin(p, now, space)
     for _ in range(STEPS):
         rates_at(p, now, 0.0, now, space.rates)
-        product = _mean(p, m, 0.0, space)
+        product = _mean(p, m, held, 0.0, space)
         least = min(least, product)
         if not (ENDED * size < product <= ASTRAY * least):
             break
-        if product <= NEAR * size and _missed(p, m, space) <= MISSED * p.scale:
+        if product <= NEAR * size and _missed(p, m, held, space) <= MISSED * p.scale:
             for i in range(m):
                 point[1, i] = now[i]
             found = newton(p, point[1], weight, POLISHED, space)
@@ -144,21 +175,21 @@ def interior(p: Cone, x: Array, weight: float, space: Space, point: Array) -> fl
                 break
             count = _all(p, m, space)
             rates_at(p, now, 0.0, now, space.rates)
-        if not _factor(p, count, m, space):
+        if not _factor(p, count, m, held, space):
             break
         for k in range(c):
-            for e in range(_pairs_of(p, k, m)):
+            for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
                 s[WANTED + e, k] = -s[FACTOR + e, k] * s[SLACK + e, k]
-        _go(p, count, m, space)
-        centre = min(1.0, max(1e-6, (_mean(p, m, _longest(p, m, space), space) / product) ** 3))
+        _go(p, count, m, held, space)
+        centre = min(1.0, max(1e-6, (_mean(p, m, held, _longest(p, m, held, space), space) / product) ** 3))
         for k in range(c):
-            for e in range(_pairs_of(p, k, m)):
+            for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
                 done = s[FACTOR + e, k] * s[SLACK + e, k] + s[WAY + e, k] * s[CHANGE + e, k]
                 s[WANTED + e, k] = centre * product - done
-        _go(p, count, m, space)
-        share = min(1.0, SHORT * _longest(p, m, space))
+        _go(p, count, m, held, space)
+        share = min(1.0, SHORT * _longest(p, m, held, space))
         for k in range(c):
-            for e in range(_pairs_of(p, k, m)):
+            for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
                 s[FACTOR + e, k] += share * s[WAY + e, k]
                 s[SLACK + e, k] += share * s[CHANGE + e, k]
         for i in range(m):
@@ -170,8 +201,9 @@ def interior(p: Cone, x: Array, weight: float, space: Space, point: Array) -> fl
 def _all(p: Cone, m: int, space: Space) -> int:
     """The places of all impulses that may be; their number."""
     c, count = p.friction.size, 0
-    for i in range(m):
-        if i < c or p.friction[i - c] > 0.0:
-            space.own[count] = i
+    for l in range(c):
+        k = p.order[l]
+        for i in range(m // c if p.friction[k] > 0.0 else 1):
+            space.own[count] = i * c + k
             count += 1
     return count

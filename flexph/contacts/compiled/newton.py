@@ -7,12 +7,10 @@ the rates are y = b + D Λ + w (Λ − Λ̂).
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from ...numerics.arrays import Array
 from .elimination import factor, loops, solve
+from .problem import Cone, Space
 
 TINY, HUGE = 1e-300, 1e12
 """See flexph.contacts.complementarity."""
@@ -20,54 +18,14 @@ SOLVED, EXACT = 1e-11, 1e-14
 """See flexph.contacts.complementarity."""
 
 
-class Space(NamedTuple):
-    """What the loops overwrite, for m impulses of c contacts."""
-
-    matrix: Array  # (m, m)
-    pivot: Array  # (m,)
-    own: Array  # (m,), the impulses that are unknown
-    place: Array  # (m,), their places among those
-    x: Array  # (m,)
-    change: Array  # (m,)
-    best: Array  # (m,)
-    kept: Array  # (m,)
-    unknown: Array  # (m,)
-    rates: Array  # (m,)
-    missed: Array  # (m,)
-    right: Array  # (m,)
-    turning: Array  # (c, 2, 2), of slips by rates
-    along: Array  # (c, 2), directions of slips
-    state: Array  # (c,), 0 open, 1 without friction, 2 sticks, 3 slips
-    pairs: Array  # (15, c), zeros, of the interior point method
-
-
-def space_of(m: int, c: int) -> Space:
-    """Space for so many impulses and contacts."""
-    whole = [np.empty(m, dtype=np.int64) for _ in range(3)]
-    vectors = [np.empty(m) for _ in range(8)]
-    kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
-    return Space._make([np.empty((m, m)), *whole, *vectors, *kinds, np.zeros((15, c))])
-
-
-class Cone(NamedTuple):
-    """D (m, m), b (m,), coefficients of friction and steps of the natural map (c,), and the scale of rates [m/s]."""
-
-    D: Array
-    b: Array
-    friction: Array
-    normal_step: Array
-    tangent_step: Array
-    scale: float
-
-
 @loops
 def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:
     """y."""
     m = x.size
     for i in range(m):
-        total = p.b[i] + weight * (x[i] - centre[i])
-        for j in range(m):
-            total += p.D[i, j] * x[j]
+        total, row = p.b[i] + weight * (x[i] - centre[i]), p.D[i]
+        for e in range(p.ptr[i], p.ptr[i + 1]):
+            total += row[p.col[e]] * x[p.col[e]]
         out[i] = total
 
 
@@ -101,17 +59,13 @@ def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
         is_open = x[k] - r * y[k] <= 0.0
         space.state[k] = 0 if is_open else 1
         space.missed[k] = y[k]
-        if not is_open:
-            space.own[count] = k
-            count += 1
-    for i in range(1, t + 1):
-        for k in range(c):
-            if space.state[k] > 0 and p.friction[k] > 0.0:
-                space.own[count] = i * c + k
-                count += 1
-    for k in range(c):
-        if t > 0 and space.state[k] > 0 and p.friction[k] > 0.0:
+        if t > 0 and not is_open and p.friction[k] > 0.0:
             _slide(p, k, c, t, x, y, space)
+    for l in range(c):
+        k = p.order[l]
+        for i in range(t + 1 if space.state[k] > 1 else 1 if space.state[k] > 0 else 0):
+            space.own[count] = i * c + k
+            count += 1
     return count
 
 
@@ -155,25 +109,25 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
     """The matrix of the conditions of unknown impulses."""
     c, m = p.friction.size, p.b.size
     t = m // c - 1
+    for i in range(m):
+        space.place[i] = -1
     for a in range(count):
         space.place[space.own[a]] = a
     for a in range(count):
         at, row = space.own[a], space.matrix[a]
+        for e in range(count):
+            row[e] = 0.0
         if at < c:
-            given = p.D[at]
-            for e in range(count):
-                row[e] = given[space.own[e]]
+            add_row(p, at, 1.0, row, space)
             row[a] += weight
             continue
         k, i = at % c, at // c - 1
         s, slips = p.tangent_step[k], space.state[k] == 3
         for j in range(t):
-            gain, given = space.turning[k, i, j], p.D[(j + 1) * c + k]
-            for e in range(count):
-                row[e] = gain * given[space.own[e]] + (row[e] if j > 0 else 0.0)
-        for j in range(t):
             turned = space.turning[k, i, j]
-            row[space.place[(j + 1) * c + k]] += weight * turned
+            if turned != 0.0:
+                add_row(p, (j + 1) * c + k, turned, row, space)
+                row[space.place[(j + 1) * c + k]] += weight * turned
             if slips:
                 row[space.place[(j + 1) * c + k]] += ((1.0 if i == j else 0.0) - turned) / s
         if slips:
@@ -181,7 +135,17 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
 
 
 @loops
-def _step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
+def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
+    """Add what unknown impulses do to a rate."""
+    given = p.D[at]
+    for e in range(p.ptr[at], p.ptr[at + 1]):
+        own = space.place[p.col[e]]
+        if own >= 0:
+            row[own] += gain * given[p.col[e]]
+
+
+@loops
+def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
     """Change impulses by a step; False where their conditions are dependent."""
     c, m = p.friction.size, x.size
     count, moves = _sort(p, x, y, space), False
@@ -193,9 +157,9 @@ def _step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
         moves = moves or space.change[i] != 0.0
     if moves:
         for i in range(m):
-            total = weight * space.change[i]
-            for j in range(m):
-                total += p.D[i, j] * space.change[j]
+            total, row = weight * space.change[i], p.D[i]
+            for e in range(p.ptr[i], p.ptr[i + 1]):
+                total += row[p.col[e]] * space.change[p.col[e]]
             space.right[i] = total
     for a in range(count):
         at = space.own[a]
@@ -204,7 +168,7 @@ def _step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
             missed += _conditions(p, at, c, space.right, space)
         space.unknown[a] = -missed
     _assemble(p, count, weight, space)
-    if not factor(space.matrix, space.pivot, count):
+    if not factor(space.matrix, space.pivot, space.entries, count):
         return False
     solve(space.matrix, space.pivot, count, space.unknown)
     for a in range(count):
@@ -228,7 +192,7 @@ def newton(p: Cone, start: Array, weight: float, steps: int, space: Space) -> fl
     rates_at(p, x, weight, start, y)
     least = defect_of(p, x, y)
     for _ in range(steps):
-        if not _step(p, x, y, weight, space):
+        if not step(p, x, y, weight, space):
             break
         largest = 0.0
         for i in range(m):

@@ -1,0 +1,56 @@
+"""What the loops of complementarity problems by a dense D are given, and what they overwrite."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+
+
+class Space(NamedTuple):
+    """What the loops overwrite, for m impulses of c contacts."""
+
+    matrix: Array  # (m, m)
+    pivot: Array  # (m,)
+    own: Array  # (m,), the impulses that are unknown
+    place: Array  # (m,), their places among those, −1 of others
+    entries: Array  # (m,)
+    x: Array  # (m,)
+    change: Array  # (m,)
+    best: Array  # (m,)
+    kept: Array  # (m,)
+    unknown: Array  # (m,)
+    rates: Array  # (m,)
+    missed: Array  # (m,)
+    right: Array  # (m,)
+    turning: Array  # (c, 2, 2), of slips by rates
+    along: Array  # (c, 2), directions of slips
+    state: Array  # (c,), 0 open, 1 without friction, 2 sticks, 3 slips
+    pairs: Array  # (15, c), zeros, of the interior point method
+
+
+def space_of(m: int, c: int) -> Space:
+    """Space for so many impulses and contacts."""
+    whole = [np.empty(m, dtype=np.int64) for _ in range(4)]
+    vectors = [np.empty(m) for _ in range(8)]
+    kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
+    return Space._make([np.empty((m, m)), *whole, *vectors, *kinds, np.zeros((15, c))])
+
+
+class Cone(NamedTuple):
+    """D (m, m), b (m,), coefficients of friction and steps of the natural map (c,), and the scale of rates [m/s].
+
+    ``ptr`` (m + 1,), ``col`` (m²,) and ``order`` (c,) are space for the pattern of D (see :mod:`.pattern`).
+    """
+
+    D: Array
+    b: Array
+    friction: Array
+    normal_step: Array
+    tangent_step: Array
+    scale: float
+    ptr: Array
+    col: Array
+    order: Array
