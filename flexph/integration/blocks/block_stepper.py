@@ -56,10 +56,14 @@ class BlockStepper:
         if contact and not redundant and mechanism.once(NearPairs).is_pile:
             contact = (1, 1)
         self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact)
-        self.compiled = Stepper(mechanism, stepper.accounts, self.parts)
+        self.compiled = self._loops()
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
+
+    def _loops(self) -> Stepper:
+        """The loops."""
+        return Stepper(self.mechanism, self.stepper.accounts, self.parts)
 
     @property
     def accounts(self) -> Accounts:
@@ -139,7 +143,7 @@ class BlockStepper:
             multipliers=rows.multipliers[0],
             flows=rows.flow[0],
             residuals=rows.audit[0, :4],
-            counts=rows.audit[0, 4:],
+            counts=rows.audit[0, 4:7],
         )
 
     def _taken(
@@ -203,7 +207,7 @@ class BlockStepper:
             "stage": rows.stage[:k],
             "flows": rows.flow[:k],
             "residuals": rows.audit[:k, :4],
-            "counts": rows.audit[:k, 4:],
+            "counts": rows.audit[:k, 4:7],
         }
 
     def end(self, time: float, x: Array) -> StepStart:

@@ -6,5 +6,6 @@ reaches them, see :mod:`flexph.numerics.compiled.linking`.
 
 Imports: bodies, contacts, control, integration.compiled.algebra, integration.compiled.flexible,
 integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory, integration.compiled.steps,
-integration.methods, joints.rows, kernels, kernels.contacts, mechanisms, mechanisms.model, numerics, numerics.compiled.
+integration.compiled.strikes, integration.methods, joints.rows, kernels, kernels.contacts, kernels.jacobians,
+mechanisms, mechanisms.model, numerics, numerics.compiled.
 """

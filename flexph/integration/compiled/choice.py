@@ -9,7 +9,7 @@ from ...bodies.nodal_body import NodalBody
 from ...numerics.compiling import AVAILABLE, is_one_of_many
 from ..methods.exact import Exact
 from ..methods.method import MechanismMethod
-from .near import LISTED
+from .near import LISTED, NearPairs
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -68,12 +68,11 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     rolls_in_space = mechanism.layout.dim == 3 and mechanism.network.arrays.rolling.spin_row.size > 0
     if method.name == "exact_gauss" and rolls_in_space:
         return "rolling in space by Gauss collocation is not"
+    if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
+        told = "a rigid contact in steps is not where bodies are joined or bend, but for the impulses of its impacts"
+        return None if mechanism.once(NearPairs).strikes else told
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
-    if sum(rigid) > LISTED:
-        return "a group of so many rigid contacts is not"
-    strikes_in_steps = isinstance(method, Exact) and method.contact == "steps"
-    told = "a rigid contact in steps is not, but for the impulses of its impacts"
-    return told if strikes_in_steps and _is_rigid(mechanism) else None
+    return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None
 
 
 def _is_rigid(mechanism: Model) -> bool:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.rubbing import in_tables
+from ...kernels.jacobians.body_blocks import sides_of
+from ...mechanisms.model.account_rows import KINDS, WAYS
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
 from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes
 from .memory.memory import Memory
-from .memory.step_space import TouchSpace
+from .memory.step_space import StrikeSpace, TouchSpace
 from .near import NearPairs
 
 if TYPE_CHECKING:
@@ -43,7 +46,25 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         pressed=impulses + c.owner,
         rubbed=impulses + accounts.touching + c.owner,
         lost=impulses + len(accounts.impulses) + losses + place,
+        sides=_sides(mechanism, c),
+        restitution=c.restitution,
+        struck=_struck(accounts, c),
     )
+
+
+def _sides(mechanism: Model, contacts: Gaps) -> Index:
+    """Bodies on both sides (c, 2), −1 where there is none; of those with more than two bodies none."""
+    sides = sides_of(mechanism.network.arrays._replace(contacts=contacts))
+    return np.full((contacts.kind.size, 2), -1) if sides is None else sides.body.T
+
+
+def _struck(accounts: Accounts, contacts: Gaps) -> Index:
+    """Columns (c, 6) of impulses at impacts and of what is lost by kind, of rigid contacts; else −1."""
+    count, place = accounts.rigid.size, np.searchsorted(accounts.rigid, contacts.owner)
+    at_impacts = len(accounts.work) + len(accounts.joint_work) + 2 * accounts.touching
+    lost = accounts.flow_count - len(KINDS) * count - accounts.joins
+    first = np.concatenate([at_impacts + count * np.arange(len(WAYS)), lost + count * np.arange(len(KINDS))])
+    return np.where(contacts.rigid[:, None], first + place[:, None], -1)
 
 
 def springs_of(mechanism: Model) -> int:
@@ -97,3 +118,16 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),
     )
     return TouchSpace(*given)
+
+
+def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int], *, strikes: int) -> StrikeSpace:
+    """The space, all zeros, of so many bodies and dimensions; of nothing where there are no ``strikes`` in loops."""
+    (b, d), whole = sizes, np.int64
+    c, b, k = (contacts.kind.size, b, nodes.body.size) if strikes else (0, 0, 0)
+    n, z = d + (1 if d == 2 else 3), np.zeros
+    given: Any = (
+        *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((b, n))),
+        *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
+        *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole), z(5)),
+    )
+    return StrikeSpace(*given)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...contacts.broad_phase import BroadPhase, broad_phase
+from ...kernels.arrays import Arrays
 from ...kernels.contacts.rubbing import held_in
+from ...kernels.jacobians.body_blocks import are_apart, sides_of
 from ...numerics.arrays import Array
 from .memory.data import Index
 
@@ -31,14 +33,18 @@ class NearPairs:
     """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
 
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
+    Where all its contacts are rigid, loops take steps in which they strike (see integration.compiled.strikes).
     """
 
     def __init__(self, mechanism: Model) -> None:
         a = mechanism.network.arrays
-        self.contacts, nodes = a.contacts.with_single_rigid(), a.node_body.size
-        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
+        rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
+        self.strikes = _is_rigid(a) and are_apart(a) and a.turning.size == len(a.mass)
+        self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
+        of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
+        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)
         self.lists = self.phase.pairs > LISTED
-        self.is_pile = self.lists and _is_pile(mechanism)
+        self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
 
     @property
     def never_left_out(self) -> Index:
@@ -62,6 +68,12 @@ class NearPairs:
         for i in range(self.contacts.fixed.shape[2] if springs.size else 0):
             held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
         return pair[held]
+
+
+def _is_rigid(a: Arrays) -> bool:
+    """Whether there are contacts, all of them rigid and between two rigid bodies at most."""
+    single = a._replace(contacts=a.contacts._replace(groups=()))
+    return bool(a.contacts.number and a.contacts.laws.rigid.all()) and sides_of(single) is not None
 
 
 def _is_pile(mechanism: Model) -> bool:

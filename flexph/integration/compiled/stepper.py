@@ -56,7 +56,7 @@ class Stepper:
         self.axes, self.parts, self.depth = (0,) * layout.dim, parts, parts.depth
         self.substeps = self.remembered = len(parts.shares)
         rows, flows = layout.multipliers, accounts.flow_count
-        self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 7)
+        self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 8)
         self.mechanism, self._margin = mechanism, 0.0
         self._near = mechanism.once(NearPairs) if parts.contact else None
         self.known, self._none = 0, no_calls()

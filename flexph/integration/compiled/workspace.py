@@ -12,7 +12,7 @@ from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .algebra.band import stored
 from .build import constants, constants_of_decaying, with_near
-from .contacts import entries_of, springs_of, touch_space
+from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
 from .memory.constants import Constants
 from .memory.data import Index
@@ -67,12 +67,14 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     springs = springs_of(mechanism) + mechanism.layout.dim * int(np.count_nonzero(k.contacts.pair))
     pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
     flows = accounts.flow_count + decaying
-    sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile
+    strikes = mechanism.once(NearPairs).strikes
+    sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, int(strikes)
     return pack(k, partial(_workspace, k, *sizes), sizes)
 
 
-def _workspace(k: Constants, energies: int, flows: int, springs: int, connections: int, pile: int) -> Workspace:
+def _workspace(k: Constants, *sizes: int) -> Workspace:
     """The space, all zeros."""
+    energies, flows, springs, connections, pile, strikes = sizes
     b, d = k.inertia.weight.shape
     s, n, m = k.inertia.J.shape[1], int(k.inertia.first[-1]), k.elastic.body.size
     nodes, vectors, products, rows = (
@@ -103,7 +105,7 @@ def _workspace(k: Constants, energies: int, flows: int, springs: int, connection
     width = b * (d + s) + n + 2 * rows + 1
     run = RunSpace(
         *(z((HISTORY, width)), z((HISTORY, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
-        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(7)),
+        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(8)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
         z(k.ledger.input.size),
     )
@@ -113,6 +115,7 @@ def _workspace(k: Constants, energies: int, flows: int, springs: int, connection
         *(
             nodal_space(k.strains, b),
             touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),
+            strike_space(k.contacts, k.nodes, (b, d), strikes=strikes),
             run,
             _stage_space(k),
             null_space(k),

@@ -32,6 +32,8 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     """What takes the steps of a stepper in blocks, by compiled loops."""
     from ..blocks.steppers import blocks_of
-    from .flight import RigidBlocks
+    from .flight import RigidBlocks, StrikeBlocks
 
-    return RigidBlocks(mechanism, stepper) if isinstance(stepper, RigidStepper) else blocks_of(mechanism, stepper)
+    if not isinstance(stepper, RigidStepper):
+        return blocks_of(mechanism, stepper)
+    return RigidBlocks(mechanism, stepper) if stepper.by_events else StrikeBlocks(mechanism, stepper)

@@ -5,7 +5,7 @@ import pytest
 from contact_samples import ball, dropped
 
 from cases import bouncing_ball, flexible_stop, newtons_cradle, woodpecker_toy
-from flexph import GROUND, Checkpoint, Event, Simulator, connect, force, integrate
+from flexph import GROUND, Checkpoint, Event, Simulator, connect, force, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact
 from flexph.control import Sampled
 from flexph.integration.compiled.choice import numpy_because
@@ -136,11 +136,17 @@ def test_a_ball_that_passes_another_one_within_a_step_is_seen_by_loops():
     assert by_loops.ledger.impulses["touch: normal"].sum() > 1.0
 
 
-def test_bodies_in_each_other_at_the_start_and_impacts_in_steps_are_refused():
+def test_bodies_in_each_other_at_the_start_and_what_loops_do_not_know_are_refused():
     mechanism, _ = dropped(Rigid())
-    told = "a rigid contact in steps is not, but for the impulses of its impacts"
-    assert numpy_because(mechanism, Exact(contact="steps")) == told
     assert numpy_because(mechanism, Exact()) is None
+    assert numpy_because(mechanism, Exact(contact="steps")) is None
     deep = mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, 0.05, 0.0)}))
-    with pytest.raises(ValueError, match=r"touch: the bodies are in each other at the start, by 0\.05 m:"):
-        integrate(mechanism, deep, np.linspace(0.0, 0.1, 3), method=Exact(compiled=True))
+    for way in ("events", "steps"):
+        with pytest.raises(ValueError, match=r"touch: the bodies are in each other at the start, by 0\.05 m:"):
+            integrate(mechanism, deep, np.linspace(0.0, 0.1, 3), method=Exact(contact=way, compiled=True))
+    ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    held = connect(
+        {"ball": ball()}, [contact(Sphere("ball.centre", 0.1), ground, Rigid()), hinge("ball.centre", GROUND.at(0, 1))]
+    )
+    told = "a rigid contact in steps is not where bodies are joined or bend, but for the impulses of its impacts"
+    assert numpy_because(held, Exact(contact="steps")) == told

@@ -39,7 +39,7 @@ def closes(m: Memory, axes: tuple[int, ...], size: float) -> bool:
                 m.touch_after[c] = turned_gap(m, axes, c, gap_of(m, axes, c, m.touch_first))
             else:
                 m.touch_after[c] = gap_of(m, axes, c, m.touch_last)
-            found = found or m.touch_after[c] < -INSIDE * size or _passes(m, axes, c)
+            found = found or m.touch_after[c] < -INSIDE * size or passes(m, axes, c, DEEP)
     return found
 
 
@@ -53,8 +53,8 @@ def turns_away(m: Memory) -> bool:
 
 
 @kernel
-def _passes(m: Memory, axes: tuple[int, ...], c: int) -> bool:
-    """Whether a ball passes through another one or a cylinder (see contacts.broad_phase.passing)."""
+def passes(m: Memory, axes: tuple[int, ...], c: int, deep: float) -> bool:
+    """Whether a ball passes so deep, over the radii, through another one or a cylinder (see broad_phase.passing)."""
     kind, radius = m.contacts_kind[c], m.contacts_offset[c]
     if m.contacts_sign[c] < 0.0 or (kind != DISTANCE and kind != AXIAL):
         return False
@@ -71,7 +71,7 @@ def _passes(m: Memory, axes: tuple[int, ...], c: int) -> bool:
     for i in range(len(axes)):
         start, end = _across(first, before, i), _across(last, after, i)
         nearest += (start + along / square * (end - start)) ** 2
-    return radius - math.sqrt(nearest) > DEEP * radius
+    return radius - math.sqrt(nearest) > deep * radius
 
 
 @kernel

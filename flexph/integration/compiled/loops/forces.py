@@ -53,10 +53,10 @@ def forces(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...]) -> None:
     m.trial_forces[:] = 0.0
     m.trial_section[:] = 0.0
     _pull_nodes(m, axes)
-    _apply_loads(m, axes)
+    apply_loads(m, axes)
     if len(contact) > 0:
         push_nodes(m, axes)
-    _sum_by_body(m, axes)
+    sum_by_body(m, axes)
     pull_means(m)
     twist(m)
     if len(contact) > 0:
@@ -80,7 +80,7 @@ def _pull_nodes(m: Memory, axes: tuple[int, ...]) -> None:
 
 
 @kernel
-def _apply_loads(m: Memory, axes: tuple[int, ...]) -> None:
+def apply_loads(m: Memory, axes: tuple[int, ...]) -> None:
     """Forces on nodes and torques on sections from inputs."""
     d = len(axes)
     s = 1 if d == 2 else 3
@@ -93,7 +93,7 @@ def _apply_loads(m: Memory, axes: tuple[int, ...]) -> None:
 
 
 @kernel
-def _sum_by_body(m: Memory, axes: tuple[int, ...]) -> None:
+def sum_by_body(m: Memory, axes: tuple[int, ...]) -> None:
     """Forces and torques on bodies from those on their nodes and sections."""
     for n in range(m.nodes_body.size):
         b, f, lever = m.nodes_body[n], m.trial_on_node[n], m.trial_lever[n]

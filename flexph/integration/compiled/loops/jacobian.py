@@ -92,7 +92,7 @@ def add_rigid(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float
         for i in range(len(axes)):
             if not m.points_own[b]:
                 add(m, m.border_v[b, i], m.border_v[b, i], 2.0 * m.inertia_mass[b])
-        _start_spin(m, axes, decay, h, b)
+        start_spin(m, axes, decay, h, b)
         for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
             _couple_coordinate(m, axes, h, b, i)
         _couple_shift(m, axes, h, b)
@@ -101,7 +101,7 @@ def add_rigid(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float
 
 
 @kernel
-def _start_spin(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, b: int) -> None:
+def start_spin(m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], h: float, b: int) -> None:
     """1 − ½h[ω̄]×, through which the momentum of a body turns with it, and twice its rigid inertia."""
     s = 1 if len(axes) == 2 else 3
     for i in range(s):

@@ -38,7 +38,7 @@ def residual(
     forces(m, axes, contact)
     if len(axes) == 3:
         pull_strains(m)
-    _balance(m, axes, h)
+    balance(m, axes, h)
     act(m, axes, h)
 
 
@@ -55,7 +55,7 @@ def trial(
     inputs: Array,
 ) -> None:
     """The trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
-    _move(m, axes, h)
+    move(m, axes, h)
     _stress(m, h)
     if len(axes) == 3:
         strain(m, h)
@@ -88,7 +88,7 @@ def _gap(m: Memory, after: Array, offset: Array) -> None:
 
 
 @kernel
-def _move(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def move(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Positions, rotations and velocities at the end, and R̄⁻¹."""
     d = len(axes)
     for b in range(m.inertia_mass.size):
@@ -177,7 +177,7 @@ def stress_rates(m: Memory) -> None:
 
 
 @kernel
-def _balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
+def balance(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Momentum defects by inertia, weight, stresses and damping."""
     d = len(axes)
     momenta(m, axes, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)

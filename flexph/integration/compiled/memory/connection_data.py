@@ -105,7 +105,8 @@ class Contacts(NamedTuple):
     """Contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and their accounts.
 
     See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Of the
-    ``rigid`` ones the gaps are watched: there are steps in which they are open.
+    ``rigid`` ones the gaps are watched, as there are steps in which they are open; between free rigid bodies there are
+    steps with impacts, too (see integration.compiled.strikes).
     """
 
     kind: Index  # (c,)
@@ -131,6 +132,9 @@ class Contacts(NamedTuple):
     pressed: Index  # (c,), columns of the flows
     rubbed: Index
     lost: Index
+    sides: IndexMatrix  # (c, 2), bodies that it acts on, −1 for none
+    restitution: Vector
+    struck: IndexMatrix  # (c, 6), of rigid ones: columns of normal and friction at impacts, and of what is lost by kind
 
 
 class LedgerColumns(NamedTuple):

@@ -22,6 +22,13 @@ from ....numerics.compiled.linking import inner
 F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parents[3]
 OTHERS = (
+    "contacts/broad_phase.py",
+    "contacts/compiled/elimination.py",
+    "contacts/compiled/interior.py",
+    "contacts/compiled/near.py",
+    "contacts/compiled/newton.py",
+    "contacts/compiled/pattern.py",
+    "contacts/compiled/problem.py",
     "integration/times/step_size.py",
     "kernels/contacts/gaps.py",
     "kernels/decay.py",

@@ -26,7 +26,7 @@ class RunSpace(NamedTuple):
     step_flow: Vector
     step_stage: Vector  # (g,)
     step_multipliers: Vector
-    step_audit: Vector  # (7,)
+    step_audit: Vector  # (8,), residuals, counts, defect of the complementarity
     gap: Vector  # (g,)
     space: Matrix  # (2, d), work space
     frame: Matrix  # (d, d), work space

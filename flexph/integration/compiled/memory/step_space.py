@@ -164,3 +164,29 @@ class TouchSpace(NamedTuple):
     keeps_open: Vector  # (1,), whether steps are only those in which rigid contacts are open
     apart: Tensor  # (2 c, n, n), of a pile: what each body of a pair changes with the other one
     krylov: Matrix  # (5, N), of a pile: work space of the solution
+
+
+class StrikeSpace(NamedTuple):
+    """Rigid contacts of free rigid bodies in a step, r = d rates each, normal ones first, of n = d + s velocities."""
+
+    act: Tensor  # (2 c, r, n), how impulses act on the bodies of both sides
+    rate: Tensor  # (2 c, r, n), how rates change with their velocities
+    answer: Tensor  # (2 c, r, n), the velocities by unit impulses
+    inverse: Tensor  # (b, n, n), of masses, or of the Jacobian of a step
+    elimination: Matrix  # (n, 2 n), work space
+    change: Matrix  # (b, n), of the velocities
+    impulse: Matrix  # (r, c)
+    given: Matrix  # (r, c), impulses before they settle
+    rates: Matrix  # (r, c)
+    ahead: Matrix  # (k, d), nodes at the end of a free step, without what their velocities at its start do
+    point: Matrix  # (k, d), where they are expected
+    nowhere: Matrix  # (b, d), zeros
+    taken: Vector  # (c,), what closing gaps and friction took in the step [J]
+    may_close: Index  # (c,), 0 or 1: whether a contact may act
+    opens: Index  # (c,), of a step whether its gap is open at the start, of impacts whether it may close in the step
+    mark: Index  # (c,), 1 where a contact begins an island, 2 where it is in one
+    member: Index  # (c,), contacts of the islands, one island behind the other
+    begin: Index  # (c + 1,), where they begin
+    head: Index  # (b,), the first side of a contact at a body
+    link: Index  # (2 c,), the next one
+    audit: Vector  # (5,): missed and scale of the complementarity, balance that is missed, rows of history, free rates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .run_space import DecaySpace, FilterSpace, NullSpace, RunSpace, StageSpace
-from .step_space import Motion, NodalSpace, System, TouchSpace, Trial, Unknowns
+from .step_space import Motion, NodalSpace, StrikeSpace, System, TouchSpace, Trial, Unknowns
 
 
 class Workspace(NamedTuple):
@@ -21,6 +21,7 @@ class Workspace(NamedTuple):
     system: System
     nodal: NodalSpace
     touch: TouchSpace
+    strike: StrikeSpace
     run: RunSpace
     stage: StageSpace
     null: NullSpace

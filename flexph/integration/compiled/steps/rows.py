@@ -40,7 +40,7 @@ def close_row(m: Memory, axes: tuple[int, ...], rows: Rows, row: int) -> None:
     m.run_step_audit[5] = 1.0
     for i in range(m.run_step_audit.size):
         worst = max(rows.audit[row, i], m.run_step_audit[i])
-        rows.audit[row, i] = worst if i < 4 else rows.audit[row, i] + m.run_step_audit[i]
+        rows.audit[row, i] = worst if i < 4 or i == 7 else rows.audit[row, i] + m.run_step_audit[i]
     for i in range(m.run_step_flow.size):
         rows.flow[row, i] += m.run_step_flow[i]
     copy(m.run_energy, rows.energy[row])

@@ -1,0 +1,136 @@
+"""How bodies by themselves answer impulses: inverse masses, and inverse Jacobians of a step."""
+
+from __future__ import annotations
+
+from ....kernels.contacts.gap_arrays import DISTANCE
+from ....numerics.arrays import Array
+from ..contact.gaps import dot
+from ..loops.jacobian import start_spin, turn_bodies
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..terms.nodes import differentiate_node
+
+
+@kernel
+def weigh(m: Memory, axes: tuple[int, ...]) -> None:
+    """The inverse masses of all bodies."""
+    d = len(axes)
+    for b in range(m.inertia_mass.size):
+        _begin(m, d, b, 1.0)
+        for i in range(m.inertia_J.shape[1]):
+            for j in range(m.inertia_J.shape[1]):
+                m.strike_elimination[d + i, d + j] = m.inertia_J[b, i, j]
+        _invert(m, b)
+
+
+@kernel
+def weigh_step(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """The inverse Jacobians of all bodies at a trial, without what one does to another."""
+    turn_bodies(m, axes, (), h)
+    _turn_nodes(m, axes, h)
+    for b in range(m.inertia_mass.size):
+        _begin(m, len(axes), b, 2.0)
+        start_spin(m, axes, (), h, b)
+        _add_spin(m, axes, h, b)
+        for i in range(m.strike_inverse.shape[1]):
+            for j in range(m.strike_inverse.shape[1]):
+                m.strike_elimination[i, j] += m.strike_inverse[b, i, j]
+        _invert(m, b)
+
+
+@kernel
+def _begin(m: Memory, d: int, b: int, share: float) -> None:
+    """So much of the mass of a body beside a unit matrix."""
+    m.strike_elimination[:] = 0.0
+    for i in range(m.strike_elimination.shape[0]):
+        m.strike_elimination[i, m.strike_elimination.shape[0] + i] = 1.0
+        if i < d:
+            m.strike_elimination[i, i] = share * m.inertia_mass[b]
+
+
+@kernel
+def _add_spin(m: Memory, axes: tuple[int, ...], h: float, b: int) -> None:
+    """∂r_ω/∂ω̄ of a body without its nodes (see loops.jacobian)."""
+    K, spin, through, d = m.strike_elimination, m.system_spin, m.system_through, len(axes)
+    for i in range(spin.shape[0]):
+        for j in range(spin.shape[0]):
+            for k in range(spin.shape[0]):
+                K[d + i, d + j] += through[i, k] * spin[k, j]
+    if d == 3:
+        for i in range(3):
+            j, l = 3 + (i + 1) % 3, 3 + (i + 2) % 3
+            value = 0.5 * h * (m.at_p_r[b, i] + m.end_p_r[b, i])
+            for k in range(3):
+                value += 0.5 * h * h * m.at_R[b, k, i] * m.trial_torque[b, k]
+            K[j, l] += value
+            K[l, j] -= value
+
+
+@kernel
+def _turn_nodes(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """What forces on nodes, and contacts of balls as they turn, add to the bodies by themselves."""
+    m.strike_inverse[:] = 0.0
+    d, n = len(axes), m.strike_inverse.shape[1]
+    for k in range(m.nodes_body.size):
+        differentiate_node(m, axes, h, k, 1.0, 0)
+        for i in range(d, n):
+            torque = m.strike_elimination[0]
+            _across(m, axes, m.system_B[i], k, i - d, torque)
+            for j in range(d, n):
+                m.strike_inverse[m.nodes_body[k], i, j] += 0.5 * h * dot(axes, torque, m.system_W[j])
+    for c in range(m.contacts_kind.size):
+        if m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
+            for end in range(2):
+                if m.contacts_node[c, end] >= 0:
+                    _turn_ball(m, axes, c, m.contacts_node[c, end], h)
+
+
+@kernel
+def _across(m: Memory, axes: tuple[int, ...], row: Array, k: int, a: int, out: Array) -> None:
+    """(R̄⁻ᵀ e) × f of a component of the spin and the force on a node."""
+    b, f = m.nodes_body[k], m.trial_on_node[k]
+    if len(axes) == 2:
+        out[0], out[1] = -f[1], f[0]
+    else:
+        for i in range(3):
+            j, l = (i + 1) % 3, (i + 2) % 3
+            out[i] = m.trial_inverse[b, a, j] * f[l] - m.trial_inverse[b, a, l] * f[j]
+
+
+@kernel
+def _turn_ball(m: Memory, axes: tuple[int, ...], c: int, k: int, h: float) -> None:
+    """−h ∂(F n)/∂v of a contact of balls on a body, for the turning of n alone."""
+    b, mean, end = m.nodes_body[k], m.touch_mean[c, 0], m.touch_end[c, 0]
+    apart = abs(m.touch_before[c] + m.contacts_offset[c]) + abs(m.touch_after[c] + m.contacts_offset[c])
+    gain = -h * m.contacts_sign[c] * m.touch_force[c] / apart
+    differentiate_node(m, axes, h, k, 1.0, 0)
+    for i in range(m.strike_inverse.shape[1]):
+        along = dot(axes, m.system_B[i], mean)
+        for j in range(m.strike_inverse.shape[1]):
+            value = dot(axes, m.system_B[i], m.system_W[j]) - along * dot(axes, end, m.system_W[j])
+            m.strike_inverse[b, i, j] += gain * value
+
+
+@kernel
+def _invert(m: Memory, b: int) -> None:
+    """The inverse of the first half of the elimination by Gauss and Jordan."""
+    A = m.strike_elimination
+    n = A.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        for j in range(2 * n):
+            A[k, j], A[p, j] = A[p, j], A[k, j]
+        scale = 1.0 / A[k, k]
+        for j in range(2 * n):
+            A[k, j] *= scale
+        for i in range(n):
+            if i != k:
+                share = A[i, k]
+                for j in range(2 * n):
+                    A[i, j] -= share * A[k, j]
+    for i in range(n):
+        for j in range(n):
+            m.strike_inverse[b, i, j] = A[i, n + j]

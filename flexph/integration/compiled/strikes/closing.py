@@ -1,0 +1,220 @@
+"""The step in which some rigid contacts may close (see contact.closing).
+
+Newton's method with the Jacobians of the bodies by themselves: what the turning of a contact of two balls does from one
+to the other is left to further iterations, each of which takes some hundredth of what is missed. Matrices stay from the
+third one on.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....contacts.compiled.newton import TINY
+from ....numerics.arrays import Array
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..steps.iterate import coordinate_size
+from .bodies import weigh_step
+from .islands import (
+    LARGEST,
+    LawSpace,
+    assemble,
+    changed,
+    cone_of,
+    find_islands,
+    move,
+    push,
+    rows_of,
+    sized,
+    solve_island,
+)
+from .records import FREE, judge
+from .rows import answer, fill
+from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
+
+STALLED, POLISHED = 8, 10
+"""Iterations after which those without gain are given up, and of the velocities with the impulses that were found."""
+COARSE, FAST = 1e-13, 1e-2
+"""Changes that positions do not tell from none, and from which on matrices do not stay."""
+WEIGHT, STIFFER, STIFFEST = 1e-6, 100.0, 1e-2
+"""Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
+AFAR, SOLVED, LAW, NOISE = 1e-2, 1e-13, 1e-12, 1e-15
+"""Defects of the complementarity on the way, at the end of the iteration, and of a law that is met; or what is missed
+of it in a step, over the largest coordinate, where positions resolve no more."""
+RESTING, MOVES = 1e-9, 1e-11
+"""Velocities of what rests at the start of a step, and of contacts that move in it, over the largest in it."""
+
+
+@kernel
+def close(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Array) -> int:
+    """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
+    islands = find_islands(m, m.strike_may_close)
+    if not _are_small(m, axes, islands):
+        return -1
+    scale = velocity_scale(m, h)
+    coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
+    size, previous, least, since = math.inf, math.inf, math.inf, 0
+    for iteration in range(1, ITERATIONS + 1):
+        evaluate(m, axes, h, inputs)
+        if iteration <= RENEWED or size > FAST:
+            _renew(m, axes, h)
+        balance_bodies(m)
+        defect = _obey(m, axes, law, islands, weight, iteration == 1)
+        if not defect <= AFAR:
+            return -1
+        size, previous = correct(m, scale), size
+        expected = size if iteration == 1 else size * min(1.0, size / previous)
+        if size <= SETTLED or (expected <= SETTLED and defect <= SOLVED):
+            return _ends(m, axes, h, inputs, scale, iteration)
+        if size > 0.5 * previous:
+            if size <= max(STAGNATED, coarse) and weight >= STIFFEST:
+                return _ends(m, axes, h, inputs, scale, iteration)
+            if size <= AFAR:  # what nearly redundant impulses change goes on
+                weight, since = min(STIFFER * weight, STIFFEST), iteration
+        if size < 0.5 * least:
+            least, since = size, iteration
+        if iteration - since >= STALLED:
+            return -1
+    return -1
+
+
+@kernel
+def _are_small(m: Memory, axes: tuple[int, ...], islands: int) -> bool:
+    """Whether loops solve all islands."""
+    for i in range(islands):
+        first, last = m.strike_begin[i], m.strike_begin[i + 1]
+        if rows_of(m, axes, first, last) * (last - first) > LARGEST:
+            return False
+    return True
+
+
+@kernel
+def _renew(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """Matrices of the bodies, and rows of the contacts."""
+    weigh_step(m, axes, h)
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] > 0:
+            fill(m, axes, c, h)
+            answer(m, axes, c)
+
+
+@kernel
+def _rests(m: Memory, scale: float) -> bool:
+    """Whether nothing moves at the start of a step."""
+    for b in range(m.inertia_mass.size):
+        for a in range(m.at_v.shape[1]):
+            if abs(m.at_v[b, a]) > RESTING * scale:
+                return False
+    return True
+
+
+@kernel
+def _is_moved(m: Memory, axes: tuple[int, ...], members: int, scale: float) -> bool:
+    """Whether a contact that has impulses moves."""
+    for k in range(members):
+        c = m.strike_member[k]
+        if m.strike_impulse[0, c] > 0.0:
+            for i in range(len(axes)):
+                now = m.strike_rates[i, c] if i == 0 or m.contacts_friction[c] > 0.0 else 0.0
+                if abs(now + changed(m, m.strike_change, c, i)) > MOVES * scale:
+                    return True
+    return False
+
+
+@kernel
+def _obey(m: Memory, axes: tuple[int, ...], law: LawSpace, islands: int, weight: float, begins: bool) -> float:
+    """Impulses that obey their laws after the step of the iteration, whose change they add to; their worst defect."""
+    scale, worst, free = TINY, 0.0, 0.0
+    for k in range(m.strike_begin[islands]):
+        c = m.strike_member[k]
+        for i in range(len(axes)):
+            scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
+            if i == 0 or m.contacts_friction[c] > 0.0:
+                free = max(free, abs(m.strike_rates[i, c] + changed(m, m.strike_change, c, i)))
+    if begins:
+        m.strike_audit[FREE] = free
+    scale = max(scale, free, m.strike_audit[FREE])
+    rests = begins and _rests(m, scale)
+    for i in range(islands):
+        first, last = m.strike_begin[i], m.strike_begin[i + 1]
+        r = rows_of(m, axes, first, last)
+        worst = max(worst, _obey_island(m, law, first, last - first, r, scale, weight, rests))
+    if rests and _is_moved(m, axes, m.strike_begin[islands], scale):
+        return math.inf
+    return worst
+
+
+@kernel
+def _obey_island(
+    m: Memory, law: LawSpace, first: int, count: int, r: int, scale: float, weight: float, rests: bool
+) -> float:
+    """The impulses of an island; their defect."""
+    assemble(m, law, first, count, r)
+    cone = cone_of(m, law, first, count, r, scale)
+    for i in range(r):
+        for k in range(count):
+            c, at = m.strike_member[first + k], i * count + k
+            law.x[at] = m.strike_impulse[i, c]
+            law.b[at] = m.strike_rates[i, c] + changed(m, m.strike_change, c, i)
+    move(cone.D, law.x, law.moved)
+    for at in range(r * count):
+        law.b[at] -= law.moved[at]
+    defect = solve_island(law, cone, weight, rests)
+    for i in range(r):
+        for k in range(count):
+            c, own = m.strike_member[first + k], law.x[i * count + k]
+            push(m, c, i, own - m.strike_impulse[i, c], m.strike_change)
+            m.strike_impulse[i, c] = own
+    return defect
+
+
+@kernel
+def _ends(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: float, iterations: int) -> int:
+    """The velocities with the impulses that were found, judged by their laws; −1 where these are not met."""
+    for _ in range(POLISHED):
+        evaluate(m, axes, h, inputs)
+        balance_bodies(m)
+        if correct(m, scale) <= SETTLED:
+            break
+    evaluate(m, axes, h, inputs)
+    missed, scale = 0.0, max(m.strike_audit[FREE], TINY)
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] > 0:
+            missed = max(missed, missed_by(m, axes, c))
+            for i in range(len(axes)):
+                scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
+    if not missed <= max(LAW * scale, NOISE * coordinate_size(m) / h):
+        return -1
+    judge(m, missed, scale)
+    return iterations
+
+
+@kernel
+def missed_by(m: Memory, axes: tuple[int, ...], c: int) -> float:
+    """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
+    own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, c, 0)
+    missed = abs(own - max(own - r * m.strike_rates[0, c], 0.0)) / r
+    if m.contacts_friction[c] == 0.0:
+        return missed
+    along, square = 0.0, 0.0
+    for i in range(1, len(axes)):
+        along = max(along, by_itself(m, c, i))
+    for i in range(1, len(axes)):
+        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
+        square += trial * trial
+    share = min(1.0, m.contacts_friction[c] * max(own, 0.0) / max(math.sqrt(square), TINY))
+    for i in range(1, len(axes)):
+        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
+        missed = max(missed, abs(m.strike_impulse[i, c] - share * trial) * along)
+    return missed
+
+
+@kernel
+def by_itself(m: Memory, c: int, r: int) -> float:
+    """What a unit impulse of a contact changes of its own rate."""
+    total = 0.0
+    for side in range(2):
+        if m.contacts_sides[c, side] >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[2 * c + side, r, a] * m.strike_answer[2 * c + side, r, a]
+    return total if total > 0.0 else 1.0

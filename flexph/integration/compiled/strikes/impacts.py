@@ -1,0 +1,135 @@
+"""Impacts at the beginning of a step, of contacts that would close in it (see contact.impact_stepper)."""
+
+from __future__ import annotations
+
+from ....kernels.contacts.gaps import TOUCHING
+from ....kernels.resolution import RESOLUTION
+from ....numerics.arrays import Array
+from ..contact.gaps import gap_of, place_vectors
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from .bodies import weigh
+from .islands import LawSpace
+from .newton_law import strike_islands
+from .rows import answer, look, rate, stand
+from .trial import solve_free
+
+STRIKES, WIDE, RESTING = 200, 0.5, 1e-11
+"""See contact.impact_stepper and contact.strikes."""
+
+
+@kernel
+def strike(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Array, size: float) -> int:
+    """Impacts until no contact with restitution closes in the step; how many there were, −1 where one is not solved."""
+    prepare(m, axes)
+    count = 0
+    while count < STRIKES and _may_bounce(m, h, size):
+        if not solve_free(m, axes, h, inputs):
+            return -1
+        _look_ahead(m, axes, h)
+        before = count
+        _choose(m, axes, h, size, True)
+        while count < STRIKES and _bounces(m):
+            if not strike_islands(m, axes, law):
+                return -1
+            count += 1
+            _rates(m)
+            _choose(m, axes, h, size, False)
+        if count == before:
+            break
+    return count
+
+
+@kernel
+def prepare(m: Memory, axes: tuple[int, ...]) -> None:
+    """Gaps, rows and rates of all contacts at ``at``."""
+    stand(m, axes)
+    weigh(m, axes)
+    for c in range(m.contacts_kind.size):
+        look(m, axes, c)
+        answer(m, axes, c)
+        m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
+    _rates(m)
+
+
+@kernel
+def _rates(m: Memory) -> None:
+    for c in range(m.contacts_kind.size):
+        m.strike_rates[0, c] = rate(m, c, 0)
+
+
+@kernel
+def fastest(m: Memory) -> float:
+    """The largest rate of a gap."""
+    speed = 0.0
+    for c in range(m.contacts_kind.size):
+        speed = max(speed, abs(m.strike_rates[0, c]))
+    return speed
+
+
+@kernel
+def _may_bounce(m: Memory, h: float, size: float) -> bool:
+    """Whether a contact with restitution closes."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_restitution[c] > 0.0 and m.strike_rates[0, c] < -RESOLUTION * size / h:
+            return True
+    return False
+
+
+@kernel
+def _look_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """Where nodes are at the end of a free step, without what their velocities at its start do."""
+    _go_on(m, axes, h)
+    for k in range(m.nodes_body.size):
+        for i in range(len(axes)):
+            end = m.nodes_moves[k] * m.end_r[m.nodes_body[k], i] + m.end_arm[k, i]
+            m.strike_ahead[k, i] = end - m.strike_point[k, i]
+
+
+@kernel
+def _go_on(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """The way of the nodes at their velocities."""
+    for k in range(m.nodes_body.size):
+        b, arm = m.nodes_body[k], m.at_arm[k]
+        if len(axes) == 2:
+            m.strike_point[k, 0], m.strike_point[k, 1] = -h * m.at_w[b, 0] * arm[1], h * m.at_w[b, 0] * arm[0]
+        else:
+            for i in range(3):
+                m.system_turned[i] = 0.0
+                for j in range(3):
+                    m.system_turned[i] += m.at_R[b, i, j] * m.at_w[b, j]
+            for i in range(3):
+                j, l = (i + 1) % 3, (i + 2) % 3
+                m.strike_point[k, i] = h * (m.system_turned[j] * arm[l] - m.system_turned[l] * arm[j])
+        for i in range(len(axes)):
+            m.strike_point[k, i] += h * m.nodes_moves[k] * m.at_v[b, i]
+
+
+@kernel
+def _choose(m: Memory, axes: tuple[int, ...], h: float, size: float, first: bool) -> None:
+    """Mark contacts that close in the step by 2, those that touch by 1."""
+    _go_on(m, axes, h)
+    for k in range(m.nodes_body.size):
+        for i in range(len(axes)):
+            m.strike_point[k, i] += m.strike_ahead[k, i]
+    speed = fastest(m)
+    for c in range(m.contacts_kind.size):
+        if first:
+            m.strike_opens[c] = 1
+        place_vectors(m, axes, c, m.strike_nowhere, m.strike_point, m.touch_last)
+        after, now = gap_of(m, axes, c, m.touch_last), m.strike_rates[0, c]
+        touches = m.touch_before[c] <= TOUCHING * size
+        if first and not touches and after > WIDE * h * speed:
+            m.strike_opens[c] = 0  # which is not looked at before the next free step
+        bend = 2.0 * abs(after - m.touch_before[c] - h * now) / h
+        closes = m.strike_opens[c] > 0 and after <= 0.0 and now < -max(bend, RESTING * speed)
+        m.strike_may_close[c] = 2 if closes else 1 if touches else 0
+
+
+@kernel
+def _bounces(m: Memory) -> bool:
+    """Whether a contact that closes has restitution."""
+    bounces = False
+    for c in range(m.contacts_kind.size):
+        bounces = bounces or (m.strike_may_close[c] == 2 and m.contacts_restitution[c] > 0.0)
+    return bounces

@@ -1,0 +1,145 @@
+"""Newton's law with Coulomb friction for islands of contacts, without gain of energy (see contacts.velocities)."""
+
+from __future__ import annotations
+
+import math
+
+from ....contacts.compiled.problem import Cone
+from ....numerics.arrays import Array
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, push, rows_of, sized, solve_island
+from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed
+from .rows import rate
+
+WEIGHT, HEAVIER, HEAVIEST, SOLVED = 1e-9, 1e3, 1e-3, 1e-12
+"""Weight on what changes, over the largest entry of D, what it grows by where the law is not met, and the largest; the
+defect of a law that is met."""
+
+
+@kernel
+def strike_islands(m: Memory, axes: tuple[int, ...], law: LawSpace) -> bool:
+    """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved."""
+    begin_part(m)
+    m.strike_change[:] = 0.0
+    islands = find_islands(m, m.strike_may_close)
+    scale = scale_of(m, axes, m.strike_begin[islands])
+    for i in range(islands):
+        first, last = m.strike_begin[i], m.strike_begin[i + 1]
+        r = rows_of(m, axes, first, last)
+        if r * (last - first) > LARGEST or not _strike(m, axes, law, first, last - first, r, scale):
+            return False
+    go_over(m)
+    end_part(m, axes)
+    return True
+
+
+@kernel
+def scale_of(m: Memory, axes: tuple[int, ...], members: int) -> float:
+    """The largest sum of the sizes of the terms of a rate, of so many members of islands."""
+    scale = 1e-300
+    for k in range(members):
+        for i in range(len(axes)):
+            scale = max(scale, sized(m, axes, m.at_v, m.at_w, m.strike_member[k], i))
+    return scale
+
+
+@kernel
+def go_over(m: Memory) -> None:
+    """Go on at the velocities that are changed."""
+    d = m.at_v.shape[1]
+    for b in range(m.inertia_mass.size):
+        for a in range(d):
+            m.at_v[b, a] += m.strike_change[b, a]
+        for a in range(m.at_w.shape[1]):
+            m.at_w[b, a] += m.strike_change[b, d + a]
+
+
+@kernel
+def _strike(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int, scale: float) -> bool:
+    """The impact of an island; False where its law is not solved."""
+    assemble(m, law, first, count, r)
+    cone = cone_of(m, law, first, count, r, scale)
+    for i in range(r):
+        for k in range(count):
+            law.y[i * count + k] = rate(m, m.strike_member[first + k], i)
+    _begin(m, law, first, count, r, True)
+    defect = obey(law, cone)
+    move(cone.D, law.x, law.moved)
+    if work(law, cone.b.size) > 0.0:
+        for i in range(cone.b.size):
+            law.kept[i] = law.x[i]
+        _begin(m, law, first, count, r, False)
+        defect = max(defect, obey(law, cone))
+        _go_so_far(law, cone.D)
+        move(cone.D, law.x, law.moved)
+    if not defect <= SOLVED:
+        return False
+    judge(m, defect * scale, scale)
+    _record(m, axes, law, first, count, r)
+    return True
+
+
+@kernel
+def obey(law: LawSpace, cone: Cone) -> float:
+    """Impulses near those in ``x``, with a weight on what changes that grows as long as they do not obey their law."""
+    weight, defect = WEIGHT, solve_island(law, cone, WEIGHT, False)
+    while defect > SOLVED and weight < HEAVIEST:
+        weight *= HEAVIER
+        defect = solve_island(law, cone, weight, False)
+    return defect
+
+
+@kernel
+def _begin(m: Memory, law: LawSpace, first: int, count: int, r: int, elastic: bool) -> None:
+    """What the law is of, from no impulses."""
+    for i in range(r * count):
+        law.b[i], law.x[i] = law.y[i], 0.0
+    for k in range(count if elastic else 0):
+        law.b[k] += m.contacts_restitution[m.strike_member[first + k]] * min(law.y[k], 0.0)
+
+
+@kernel
+def work(law: LawSpace, size: int) -> float:
+    """ΔT of impulses that move rates [J]."""
+    total = 0.0
+    for i in range(size):
+        total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
+    return total
+
+
+@kernel
+def _go_so_far(law: LawSpace, D: Array) -> None:
+    """From plastic impulses towards those kept, only so far that no energy is created."""
+    size = D.shape[0]
+    move(D, law.x, law.moved)
+    at_rest = work(law, size)
+    for i in range(size):
+        law.kept[i] -= law.x[i]
+    slope, curve = 0.0, 0.0
+    for i in range(size):
+        slope += law.kept[i] * (law.y[i] + law.moved[i])
+    move(D, law.kept, law.moved)
+    for i in range(size):
+        curve += 0.5 * law.kept[i] * law.moved[i]
+    share = 1.0
+    if at_rest + slope + curve > 0.0:
+        root = slope * slope - 4.0 * curve * min(at_rest, 0.0)
+        share = min(max((-slope + math.sqrt(root)) / (2.0 * curve), 0.0), 1.0) if curve > 0.0 else 0.0
+    for i in range(size):
+        law.x[i] += share * law.kept[i]
+
+
+@kernel
+def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
+    """Velocities after the impulses of an island, and what it takes."""
+    for k in range(count):
+        c, lost = m.strike_member[first + k], 0.0
+        for i in range(len(axes)):
+            m.strike_impulse[i, c] = law.x[i * count + k] if i < r else 0.0
+        for i in range(r):
+            at = i * count + k
+            push(m, c, i, law.x[at], m.strike_change)
+            lost -= law.x[at] * (law.y[at] + 0.5 * law.moved[at])
+        record_impulses(m, c, law.x[k], rubbed(m, axes, c), True)
+        record_loss(m, c, IMPACT, lost)

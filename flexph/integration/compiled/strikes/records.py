@@ -1,0 +1,62 @@
+"""What impulses of rigid contacts leave in the accounts (see mechanisms.model.accounts)."""
+
+from __future__ import annotations
+
+import math
+
+from ..loops.ledger_rows import energies
+from ..loops.motion import derive_momenta
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..steps.rows import record_energy
+
+NORMAL, FRICTION, IMPACT, ARRIVAL, RUBBED, SETTLED = range(6)
+"""Columns of ``contacts_struck``."""
+MISSED, SCALE, BALANCE, KNOWN, FREE = range(5)
+"""Entries of ``strike_audit``."""
+
+
+@kernel
+def begin_part(m: Memory) -> None:
+    """No flows yet."""
+    m.run_flow[:] = 0.0
+
+
+@kernel
+def end_part(m: Memory, axes: tuple[int, ...]) -> None:
+    """Energies at other velocities, and the balance of a part of a step."""
+    derive_momenta(m, axes, m.trial_c)
+    energies(m, axes, m.run_new_energy)
+    m.strike_audit[BALANCE] += abs(record_energy(m))
+
+
+@kernel
+def judge(m: Memory, missed: float, scale: float) -> None:
+    """Remember how far a complementarity was missed [m/s], and what that is relative to."""
+    m.strike_audit[MISSED] = max(m.strike_audit[MISSED], missed)
+    m.strike_audit[SCALE] = max(m.strike_audit[SCALE], scale)
+
+
+@kernel
+def rubbed(m: Memory, axes: tuple[int, ...], c: int) -> float:
+    """The size of the friction impulse of a contact."""
+    square = 0.0
+    for t in range(len(axes) - 1):
+        square += m.strike_impulse[1 + t, c] * m.strike_impulse[1 + t, c]
+    return math.sqrt(square)
+
+
+@kernel
+def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: bool) -> None:
+    """Add impulses of a contact, those that close a gap also to the ones at impacts."""
+    m.run_flow[m.contacts_pressed[c]] += normal
+    m.run_flow[m.contacts_rubbed[c]] += friction
+    if strikes:
+        m.run_flow[m.contacts_struck[c, NORMAL]] += normal
+        m.run_flow[m.contacts_struck[c, FRICTION]] += friction
+
+
+@kernel
+def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
+    """Add what a contact takes."""
+    m.run_flow[m.contacts_struck[c, kind]] += lost

@@ -1,0 +1,130 @@
+"""Rows of contacts on the velocities of the bodies on both sides, and what bodies answer (see contacts.levels)."""
+
+from __future__ import annotations
+
+from ....kernels.contacts.gap_arrays import ANGLE
+from ..contact.gaps import differentiate_gap, dot, gap_of, place_vectors, turned_gap
+from ..contact.rubbing import moment, slide
+from ..loops.motion import copy_field
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..terms.nodes import differentiate_node
+
+
+@kernel
+def stand(m: Memory, axes: tuple[int, ...]) -> None:
+    """Arms and frames of the bodies as they are at ``at``."""
+    copy_field(m.at_arm, m.trial_lever)
+    for b in range(m.inertia_mass.size):
+        for i in range(len(axes)):
+            for j in range(len(axes)):
+                m.trial_inverse[b, i, j] = m.at_R[b, j, i]
+
+
+@kernel
+def look(m: Memory, axes: tuple[int, ...], c: int) -> None:
+    """The rows of a contact at ``at``."""
+    place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+    place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_last)
+    differentiate_gap(m, axes, c)
+    if m.contacts_friction[c] > 0.0:
+        slide(m, axes, c, 0.0)
+    fill(m, axes, c, 0.0)
+
+
+@kernel
+def meet(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
+    """The gap of a contact at the end of a step, its gradients and slip, and what its impulses push with."""
+    place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+    place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
+    is_angle = m.contacts_kind[c] == ANGLE
+    after = turned_gap(m, axes, c, m.touch_before[c]) if is_angle else gap_of(m, axes, c, m.touch_last)
+    m.touch_after[c] = after
+    differentiate_gap(m, axes, c)
+    m.touch_force[c], m.strike_rates[0, c] = m.strike_impulse[0, c] / h, after / h
+    if m.contacts_friction[c] > 0.0:
+        slide(m, axes, c, h)
+        for t in range(len(axes) - 1):
+            m.touch_friction[c, t] = m.strike_impulse[1 + t, c] / h
+            m.strike_rates[1 + t, c] = m.touch_slip[c, t] / h
+
+
+@kernel
+def fill(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
+    """The rows of a contact over a step, or with h = 0 where it stands."""
+    m.strike_act[2 * c : 2 * c + 2] = 0.0
+    m.strike_rate[2 * c : 2 * c + 2] = 0.0
+    for k in range(3):
+        for end in range(2):
+            n = m.contacts_node[c, 2 * k + end]
+            if n >= 0:
+                differentiate_node(m, axes, h, n, 1.0 if end == 0 else -1.0, 0)
+                _add_node(m, axes, c, k, m.nodes_body[n], h)
+    if m.contacts_friction[c] > 0.0:
+        for side in range(2):
+            if m.contacts_body[c, side] >= 0:
+                _add_spins(m, axes, c, side)
+
+
+@kernel
+def _side(m: Memory, c: int, b: int) -> int:
+    """Where the rows of a contact on a body are."""
+    return 2 * c if m.contacts_sides[c, 0] == b else 2 * c + 1
+
+
+@kernel
+def _add_node(m: Memory, axes: tuple[int, ...], c: int, k: int, b: int, h: float) -> None:
+    """What a node of V, W or U adds to the rows."""
+    act, rate = m.strike_act[_side(m, c, b)], m.strike_rate[_side(m, c, b)]
+    for i in range(act.shape[1]):
+        own = dot(axes, m.system_B[i], m.touch_mean[c, k])
+        act[0, i] += own
+        rate[0, i] += own if h == 0.0 else dot(axes, m.system_W[i], m.touch_end[c, k]) / h
+        if k == 0 and m.contacts_friction[c] > 0.0:
+            for t in range(len(axes) - 1):
+                along = dot(axes, m.system_B[i], m.touch_tangent[c, t])
+                act[1 + t, i] += along
+                rate[1 + t, i] += along
+
+
+@kernel
+def _add_spins(m: Memory, axes: tuple[int, ...], c: int, side: int) -> None:
+    """What the spin of a body adds to slips."""
+    b, d = m.contacts_body[c, side], len(axes)
+    act, rate = m.strike_act[_side(m, c, b)], m.strike_rate[_side(m, c, b)]
+    for t in range(d - 1):
+        for a in range(act.shape[1] - d):
+            turned = 0.0
+            if d == 2:
+                turned = moment(axes, m.touch_arm[c, side], m.touch_tangent[c, t], 0)
+            else:
+                for i in range(3):
+                    turned += m.trial_inverse[b, a, i] * moment(axes, m.touch_arm[c, side], m.touch_tangent[c, t], i)
+            act[1 + t, d + a] -= turned
+            rate[1 + t, d + a] -= turned
+
+
+@kernel
+def answer(m: Memory, axes: tuple[int, ...], c: int) -> None:
+    """The velocities that unit impulses of a contact give."""
+    for side in range(2):
+        b, p = m.contacts_sides[c, side], 2 * c + side
+        if b >= 0:
+            for r in range(len(axes)):
+                for i in range(m.strike_act.shape[2]):
+                    total = 0.0
+                    for j in range(m.strike_act.shape[2]):
+                        total += m.strike_inverse[b, i, j] * m.strike_act[p, r, j]
+                    m.strike_answer[p, r, i] = total
+
+
+@kernel
+def rate(m: Memory, c: int, r: int) -> float:
+    """A rate of a contact at ``at``."""
+    total, d = 0.0, m.at_v.shape[1]
+    for side in range(2):
+        b = m.contacts_sides[c, side]
+        if b >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[2 * c + side, r, a] * (m.at_v[b, a] if a < d else m.at_w[b, a - d])
+    return total

@@ -1,0 +1,115 @@
+"""Mean velocities on trial: the defects of the bodies with the impulses of contacts, and how bodies answer them."""
+
+from __future__ import annotations
+
+import math
+
+from ....numerics.arrays import Array
+from ..contact.forces import push_nodes, twist_bodies
+from ..loops.forces import apply_loads, sum_by_body, turn_loads
+from ..loops.motion import average, node_arms
+from ..loops.residual import balance, move
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from .bodies import weigh_step
+from .rows import meet
+
+ITERATIONS, RENEWED = 60, 2
+"""Iterations, and of how many matrices are made anew."""
+SETTLED, STAGNATED = 1e-15, 1e-8
+"""Changes of velocities over their scale that end the iteration, and at which it may stagnate."""
+
+
+@kernel
+def evaluate(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> None:
+    """Momentum defects of the mean velocities with the impulses of contacts that may close."""
+    move(m, axes, h)
+    node_arms(m, axes, m.end_R, m.end_u, m.trial_c, m.end_arm)
+    average(m.at_arm, m.end_arm, m.trial_lever)
+    turn_loads(m, axes, inputs)
+    for c in range(m.contacts_kind.size):
+        m.touch_force[c] = 0.0
+        if m.strike_may_close[c] > 0:
+            meet(m, axes, c, h)
+    m.trial_forces[:] = 0.0
+    m.trial_section[:] = 0.0
+    apply_loads(m, axes)
+    push_nodes(m, axes)
+    sum_by_body(m, axes)
+    twist_bodies(m, axes)
+    balance(m, axes, h)
+
+
+@kernel
+def solve_free(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> bool:
+    """The step in which nothing closes, from the velocities at its start; False where it is not solved."""
+    m.strike_may_close[:] = 0
+    begin_at_start(m)
+    scale = velocity_scale(m, h)
+    size, previous = math.inf, math.inf
+    for iteration in range(ITERATIONS):
+        evaluate(m, axes, h, inputs)
+        if iteration <= RENEWED:
+            weigh_step(m, axes, h)
+        balance_bodies(m)
+        size, previous = correct(m, scale), size
+        expected = size if iteration == 0 else size * min(1.0, size / previous)
+        if expected <= SETTLED or size > 0.5 * previous:
+            break
+    if not size <= STAGNATED:
+        return False
+    evaluate(m, axes, h, inputs)
+    return True
+
+
+@kernel
+def begin_at_start(m: Memory) -> None:
+    """The velocities at the start as the first guess."""
+    for b in range(m.inertia_mass.size):
+        for a in range(m.at_v.shape[1]):
+            m.x_v[b, a] = m.at_v[b, a]
+        for a in range(m.at_w.shape[1]):
+            m.x_w[b, a] = m.at_w[b, a]
+
+
+@kernel
+def velocity_scale(m: Memory, h: float) -> float:
+    """What changes of velocities are compared with, those of spins by the lever of the mechanism [m/s]."""
+    scale, lever = 1e-300, m.joints_lengths[0]
+    for b in range(m.inertia_mass.size):
+        for a in range(m.at_v.shape[1]):
+            scale = max(scale, abs(m.at_v[b, a]), abs(m.x_v[b, a]))
+            scale = max(scale, abs(h * m.inertia_weight[b, a] / m.inertia_mass[b]))
+        for a in range(m.at_w.shape[1]):
+            scale = max(scale, lever * abs(m.at_w[b, a]), lever * abs(m.x_w[b, a]))
+    return scale
+
+
+@kernel
+def balance_bodies(m: Memory) -> None:
+    """Changes of the velocities of all bodies by their defects alone."""
+    d, n = m.at_v.shape[1], m.strike_change.shape[1]
+    for b in range(m.inertia_mass.size):
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total -= m.strike_inverse[b, i, j] * (m.defect_v[b, j] if j < d else m.defect_w[b, j - d])
+            m.strike_change[b, i] = total
+
+
+@kernel
+def correct(m: Memory, scale: float) -> float:
+    """Change the mean velocities; the largest change over the scale."""
+    d, size = m.at_v.shape[1], 0.0
+    for b in range(m.inertia_mass.size):
+        for i in range(m.strike_change.shape[1]):
+            change = m.strike_change[b, i]
+            if i < d:
+                m.x_v[b, i] += change
+                size = max(size, abs(change) / scale)
+            else:
+                m.x_w[b, i - d] += change
+                size = max(size, abs(change) * m.joints_lengths[0] / scale)
+            if not math.isfinite(change):
+                size = math.inf
+    return size
