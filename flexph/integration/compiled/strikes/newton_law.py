@@ -10,7 +10,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, push, rows_of, sized, solve_island
 from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed
-from .rows import rate
+from .rows import rate, rate_after
 
 WEIGHT, HEAVIER, HEAVIEST, SOLVED = 1e-9, 1e3, 1e-3, 1e-12
 """Weight on what changes, over the largest entry of D, what it grows by where the law is not met, and the largest; the
@@ -72,7 +72,6 @@ def _strike(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: 
         _begin(m, law, first, count, r, False)
         defect = max(defect, obey(law, cone))
         _go_so_far(law, cone.D)
-        move(cone.D, law.x, law.moved)
     if not defect <= SOLVED:
         return False
     judge(m, defect * scale, scale)
@@ -131,15 +130,22 @@ def _go_so_far(law: LawSpace, D: Array) -> None:
 
 
 @kernel
+def push_all(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
+    """Change velocities by the impulses of an island."""
+    for k in range(count):
+        for i in range(r):
+            push(m, m.strike_member[first + k], i, law.x[i * count + k], m.strike_change)
+
+
+@kernel
 def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
     """Velocities after the impulses of an island, and what it takes."""
+    push_all(m, law, first, count, r)
     for k in range(count):
         c, lost = m.strike_member[first + k], 0.0
         for i in range(len(axes)):
             m.strike_impulse[i, c] = law.x[i * count + k] if i < r else 0.0
-        for i in range(r):
-            at = i * count + k
-            push(m, c, i, law.x[at], m.strike_change)
-            lost -= law.x[at] * (law.y[at] + 0.5 * law.moved[at])
+        for i in range(r):  # by the velocities that follow: D Λ may have lost digits
+            lost -= law.x[i * count + k] * 0.5 * (law.y[i * count + k] + rate_after(m, c, i))
         record_impulses(m, c, law.x[k], rubbed(m, axes, c), True)
         record_loss(m, c, IMPACT, lost)

@@ -119,6 +119,19 @@ def answer(m: Memory, axes: tuple[int, ...], c: int) -> None:
 
 
 @kernel
+def rate_after(m: Memory, c: int, r: int) -> float:
+    """A rate of a contact with the velocities that are changed."""
+    total, d = 0.0, m.at_v.shape[1]
+    for side in range(2):
+        b = m.contacts_sides[c, side]
+        if b >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                now = m.at_v[b, a] if a < d else m.at_w[b, a - d]
+                total += m.strike_rate[2 * c + side, r, a] * (now + m.strike_change[b, a])
+    return total
+
+
+@kernel
 def rate(m: Memory, c: int, r: int) -> float:
     """A rate of a contact at ``at``."""
     total, d = 0.0, m.at_v.shape[1]

@@ -12,10 +12,10 @@ from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size
 from .bodies import weigh
 from .closing import by_itself, missed_by
-from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, push, rows_of
-from .newton_law import SOLVED, go_over, obey, scale_of
+from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, rows_of
+from .newton_law import SOLVED, go_over, obey, push_all, scale_of
 from .records import RUBBED, SETTLED, begin_part, end_part, judge, record_impulses, record_loss, rubbed
-from .rows import answer, look, rate, stand
+from .rows import answer, look, rate, rate_after, stand
 
 OBEYED = 1e-12
 """Defect of a law that is obeyed."""
@@ -91,7 +91,6 @@ def _settle_island(
         return False
     judge(m, defect * scale, scale)
     _go_so_far(m, law, first, count, r, taken)
-    move(cone.D, law.x, law.moved)
     _record(m, axes, law, first, count, r)
     return True
 
@@ -118,13 +117,13 @@ def _go_so_far(m: Memory, law: LawSpace, first: int, count: int, r: int, taken: 
 @kernel
 def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
     """Velocities with the impulses that are added, and what they take."""
+    push_all(m, law, first, count, r)
     for k in range(count):
         c = m.strike_member[first + k]
         before = rubbed(m, axes, c)
         for i in range(r):
             at = i * count + k
-            push(m, c, i, law.x[at], m.strike_change)
-            lost = -law.x[at] * (law.y[at] + 0.5 * law.moved[at])
+            lost = -law.x[at] * 0.5 * (law.y[at] + rate_after(m, c, i))
             record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)
             m.strike_impulse[i, c] += law.x[at]
         record_impulses(m, c, law.x[k], rubbed(m, axes, c) - before, m.strike_opens[c] > 0)
