@@ -82,6 +82,8 @@ def _imported(file: Path) -> ModuleType:
 
 def of_model(model: Any, run: str | None) -> CoSimulation:
     """What a model file says is stepped: start, method, controllers, and places and velocities that a run tells of."""
+    from ..models.schema.entry import Builder, Entry
+    from ..models.schema.runs import Reading
     from ..models.schema.sensors import OF_JOINTS
     from ..sensors.quantities import position, velocity
     from .co_simulation import CoSimulation
@@ -93,7 +95,9 @@ def of_model(model: Any, run: str | None) -> CoSimulation:
     measures = {name: measure.of for name, measure in entry.outputs.measures.items()}
     columns = {name: reading for table in entry.outputs.tables.values() for name, reading in table.items()}
     kinds = {"position": position, "velocity": velocity, **{name: OF_JOINTS[name] for name in ("place", "place_rate")}}
-    outputs = {n: kinds[r.what](r.of) for n, r in (measures | columns).items() if r.what in kinds}
+    told = (measures | columns).items()
+    outputs = {n: kinds[r.what](r.of) for n, r in told if isinstance(r, Reading) and r.what in kinds}
+    outputs |= {n: r.build(Builder(Path())) for n, r in told if isinstance(r, Entry)}
     end = float(entry.end if entry.times is None else entry.times[-1])
     step = (end - start.time) / entry.steps if entry.times is None else float(entry.times[1] - entry.times[0])
     options: dict[str, Any] = {} if method is None else {"method": method}

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from flexph.bodies.body import Body
 from flexph.bodies.nodal_body import FramedBody
 from flexph.export.series_files import SUFFIXES
@@ -14,12 +16,14 @@ from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.connected_bodies import connect
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
+from flexph.mechanisms.model.time_table import Anchors
 from flexph.numerics.rotations import spins
 from flexph.sensors.contacts import gaps_of
+from flexph.sensors.step_panel import StepPanel
 
 from .reading.problems import nearest
 from .schema.contacts import SHAPES
-from .schema.entry import Builder
+from .schema.entry import Builder, Entry
 from .schema.functions import Driven
 from .schema.runs import Outputs, PoseEntry, Reading, Start
 
@@ -111,8 +115,18 @@ def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind:
             raise here.at(name).misfit(f"no {kind} {name!r}: {nearest(name, names)}")
 
 
-def check_reading(reading: Reading, mechanism: Mechanism, here: Builder) -> None:
+def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit for what a sensor cannot read of the mechanism; nothing is read."""
+    quantity, none = sensor.build(here), np.zeros(0)
+    with here.refusals():
+        StepPanel(mechanism, {"it": quantity}, Anchors(none, none))
+
+
+def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> None:
     """Raise Misfit, with the nearest name, for what a run of the mechanism has not."""
+    if isinstance(reading, Entry):
+        check_sensor(reading, mechanism, here)
+        return
     if reading.what in ("displacement", "position", "velocity"):
         check_port(reading.of, mechanism.bodies, here)
         if reading.what == "displacement" and isinstance(mechanism.bodies[reading.of.partition(".")[0]], FramedBody):
@@ -144,8 +158,10 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
     return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)
 
 
-def _is_of_steps(reading: Reading, mechanism: Mechanism) -> bool:
+def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
     """Whether what is read belongs to steps, which have times of their own, and not to instants."""
+    if isinstance(reading, Entry):
+        return False
     multiplier = reading.what == "state" and mechanism.layout.parts[reading.of].start >= mechanism.layout.size
     return reading.what == "reaction" or multiplier
 
@@ -161,8 +177,8 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
     for name, measure in outputs.measures.items():
         place = here.at("measures", name)
         check_reading(measure.of, mechanism, place.at("of"))
-        count = components_of(measure.of, mechanism)
-        if measure.component >= count:
+        count = components_of(measure.of, mechanism) if isinstance(measure.of, Reading) else None
+        if count is not None and measure.component >= count:
             there = f"0 to {count - 1}" if count > 1 else "0 alone"
             wrong = f"got {measure.component}: {measure.of.what} of {measure.of.of!r} has components {there}"
             raise place.at("component").misfit(wrong)

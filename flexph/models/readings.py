@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flexph.numerics.arrays import Array
 
+from .schema.entry import Builder, Entry
 from .schema.runs import Measure, Reading
 from .schema.sensors import OF_CONTACTS, OF_JOINTS
 
@@ -23,8 +25,11 @@ TAKE = {
 """Numbers of a series (k,)."""
 
 
-def series_of(run: Any, reading: Reading) -> tuple[Array, Array]:
+def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:
     """Times (k,) [s] and values (k, components) of what is read of a run."""
+    if isinstance(reading, Entry):
+        values = run.measured(reading.build(Builder(Path())))
+        return run.times, np.reshape(values, (len(values), -1))
     if reading.what == "reaction":
         reaction = run.reaction(reading.of)
         columns = [reaction.force, np.reshape(reaction.torque, (len(reaction.times), -1))]
@@ -41,10 +46,12 @@ def series_of(run: Any, reading: Reading) -> tuple[Array, Array]:
 def number_of(run: Any, measure: Measure) -> float:
     """One number of a run."""
     _, values = series_of(run, measure.of)
+    if measure.component >= values.shape[1]:
+        raise ValueError(f"component {measure.component} of a sensor that reads {values.shape[1]}: take one below")
     return float(TAKE[measure.take](values[:, measure.component]))
 
 
-def table_of(run: Any, columns: dict[str, Reading]) -> dict[str, Array]:
+def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
     """Columns of a table: the times, which all of them share, and each component under its name."""
     table: dict[str, Array] = {}
     for name, reading in columns.items():

@@ -18,6 +18,7 @@ from .entry import Builder, Entry, one_of
 from .fields import Number, Point, Reads, ResultName, Spin, Time, by_shape, wrong
 from .functions import FORMULA, FunctionMapping, InputValue, as_function, as_input, formula_of
 from .rotations import Motion, Place
+from .sensors import SensorEntry
 
 
 class PoseEntry(Entry):
@@ -83,16 +84,21 @@ def _reading(given: Any) -> Reading:
         raise ValueError(
             f"got {shown(given)}: write such as 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
             "'spin of' a body, 'reaction of' a joint, 'gap of', 'normal_force of' or 'friction_force of' a contact, "
-            "'place of' or 'place_rate of' a point_on_curve, or 'state of' a part of the state such as rod.stress"
+            "'place of' or 'place_rate of' a point_on_curve, 'state of' a part of the state such as rod.stress, or a "
+            "sensor such as {measure: stress, body: rod, field: axial_stress_upper, at: [0.1, 0]}"
         )
     return Reading(*match.groups())
 
 
-ReadingText = Annotated[Reading, Reads(_reading, (("type", "string"), ("pattern", READING.pattern)))]
+_Text = Annotated[Reading, Reads(_reading, (("type", "string"), ("pattern", READING.pattern)))]
+ReadingText: Any = by_shape("such as 'position of rod.tip', or a sensor", scalar=_Text, mapping=SensorEntry)
 
 
 class Measure(Entry):
-    """One number of a run: an extreme or a mean of a component, as it stands in the summary and in studies."""
+    """One number of a run: an extreme or a mean of a component, as it stands in the summary and in studies.
+
+    It is ``of`` a reading such as ``position of rod.tip``, or of a sensor, as those of controllers.
+    """
 
     of: ReadingText
     component: Annotated[int, Field(ge=0)] = 0

@@ -20,6 +20,7 @@ from flexph.control import (
     rate_limited,
     saturated,
 )
+from flexph.fmu.command import of_model
 from flexph.methods import Exact
 from flexph.models import ModelError, load_model
 from flexph.sensors import (
@@ -352,6 +353,42 @@ def test_sensors_of_a_file_are_those_of_python(tmp_path, monkeypatch, kind):
     means = np.diff(run.measured(velocity("arm.tip")), axis=0)[:-1] / 5e-3
     np.testing.assert_allclose([see["shake"] for see in seen[1:]], means, atol=1e-11)  # round-off over a step
     assert seen[1]["pin"].shape == (3,)
+
+
+def test_tables_and_measures_of_sensors(tmp_path, monkeypatch):
+    """Columns and numbers are those of the solution; units have them as outputs."""
+    monkeypatch.delitem(sys.modules, "model_all", raising=False)
+    spatial(tmp_path)
+    path = tmp_path / "arm.yaml"
+    text = path.read_text()
+    face, shake = EVERY["face"][0], EVERY["shake"][0]
+    outputs = (
+        f"    outputs:\n      tables: {{face.csv: {{face: {face}, place: position of arm.tip}}}}\n"
+        f"      measures: {{peak: {{of: {face}, take: max_abs}}, shake: {{of: {shake}, component: 1, take: last}}}}\n"
+    )
+    path.write_text(text + outputs)
+    model = load_model(path, trust=True)
+    model.check()
+    run = model.run("hold")
+    run.write(tmp_path)
+    stresses = run.solution.measured(EVERY["face"][1])
+    with open(tmp_path / "face.csv", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["t [s]", "face", "place 0", "place 1", "place 2"]
+    np.testing.assert_allclose([float(row[1]) for row in rows[1:]], stresses, rtol=1e-9)
+    assert run.figures()["peak"] == np.abs(stresses).max() > 0.0
+    assert run.figures()["shake"] == run.solution.measured(EVERY["shake"][1])[-1, 1]
+    assert {"face", "shake_y"} <= of_model(model, None).output_variables.keys()
+    for right, wrong, told in (
+        ("axial_stress_y_upper, at", "axial_stress, at", "no stress 'axial_stress'"),
+        ("component: 1", "component: 3", "component 3 of a sensor that reads 3"),
+        ("{measure: acceleration", "{measur: acceleration", "no such setting"),
+        ("position of arm.tip", "place arm.tip", "or a sensor such as"),
+    ):
+        path.write_text(text + outputs.replace(right, wrong))
+        with pytest.raises((ModelError, ValueError), match=told):
+            load_model(path, trust=True).check()
+            load_model(path, trust=True).run("hold").figures()
 
 
 @pytest.mark.parametrize(
