@@ -17,7 +17,7 @@ from ...numerics.arrays import Array
 from ..compiled.gauss.steps import GaussTable
 from ..compiled.near import NearPairs
 from ..compiled.stepper import Stepper
-from ..compiled.steps.pairs import Pair, no_pair
+from ..compiled.steps.pairs import Pair
 from ..compiled.steps.rows import Rows
 from ..compiled.steps.step import Parts, Table
 from ..exact.advance import EvaluatedState
@@ -81,9 +81,9 @@ class BlockStepper:
         """Steps of the first block."""
         return sizes.first_size(self.points, self.exact.motions)
 
-    def _pair(self) -> Pair:
-        """What pairs of steps are judged by, of steps that are none."""
-        return no_pair()
+    def _pair(self) -> tuple[Pair, ...]:
+        """What pairs of steps are judged by; none of steps that are no pairs."""
+        return ()
 
     def limited(self, rows: int) -> int:
         """Most steps of a block whose table has so many rows for each."""

@@ -55,10 +55,10 @@ class PairBlocks(BlockStepper):
 
     stepper: PairStepper
 
-    def _pair(self) -> Pair:
+    def _pair(self) -> tuple[Pair, ...]:
         a = self.exact.arrays
         sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.number, 0, 0, 0
-        return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
+        return (Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))]),)
 
     def table_of(self, times: Array) -> Table | None:
         """What time prescribes through times that loops may choose steps between: nothing that varies, else None."""
@@ -80,7 +80,7 @@ class PairBlocks(BlockStepper):
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = run.recorder.under_way("flows")
         spaces = np.zeros(self.compiled.motion), np.zeros(3), np.zeros((count, 2))
-        pair = Pair(*self.parts.pair[:4], values, *spaces)
+        pair = Pair(*self.parts.pair[0][:4], values, *spaces)
         self.compiled.take_controlled(table, pair, (save.every, save.before), rows=rows, solved=solved)
         run.longest = max(run.longest, float(values[LONGEST]))
         size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
@@ -126,6 +126,6 @@ class PairBlocks(BlockStepper):
         rows, solved = self._taken(start, ends, self.table(ends), EACH)
         if not solved:
             return self.stepper.attempt(run, times, known)
-        motion, left, energy = self.parts.pair.found.tolist()
+        motion, left, energy = self.parts.pair[0].found.tolist()
         step = start, self._result(start, ends, rows), partial(self.step, start)
         return self.stepper.judged(step, (motion, left), known, max(known, energy))

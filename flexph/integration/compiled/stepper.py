@@ -24,7 +24,7 @@ from .memory.memory import Memory
 from .memory.step_space import Motion
 from .near import MARGIN, WIDER, NearPairs
 from .steps.calls import Calls, Within, no_calls
-from .steps.pairs import Pair, no_pair
+from .steps.pairs import Pair
 from .steps.rows import Rows
 from .steps.run import run, settle, settle_contacts
 from .steps.step import Parts, Table
@@ -42,7 +42,7 @@ _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1)
 @cache
 def _types(axes: int, redundant: int, decay: int, contact: int) -> dict[int, Any]:
     """Types of axes and :class:`Parts` by their places among the arguments of loops; which numba takes 0.1 ms for."""
-    parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), (1,) * redundant, (1,) * decay, (1,) * contact)
+    parts = Parts(np.ones(1), np.ones(1), 2, (), (1,) * redundant, (1,) * decay, (1,) * contact)
     return {1: numba.typeof((0,) * axes), 3: numba.typeof(parts)}
 
 
@@ -173,7 +173,7 @@ class Stepper:
     def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
         self.stands = None
-        own, self.parts = self.parts, self.parts._replace(pair=pair)
+        own, self.parts = self.parts, self.parts._replace(pair=(pair,))
         try:
             with announced():
                 self.entry(*self._arguments(table, save, self._none, rows, solved))
@@ -236,7 +236,7 @@ class GaussSteps(Stepper):
     entry = staticmethod(run_gauss)
 
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
-        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
+        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, ()))
         self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
 
     def is_compiled(self) -> bool:
@@ -246,7 +246,7 @@ class GaussSteps(Stepper):
     def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
         self.stands = None
-        own, self.parts = self.parts, self.parts._replace(pair=pair)
+        own, self.parts = self.parts, self.parts._replace(pair=(pair,))
         try:
             with announced():
                 self.entry(*self._arguments(table, save, self._none, rows, solved))

@@ -26,6 +26,7 @@ from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler, Flags
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
+from numba.core.types import unliteral
 
 from .lowering import EntryLowering
 
@@ -83,7 +84,11 @@ def _links() -> bool:
 
 
 class _Inner(CPUDispatcher):
-    """A compiled function without an entry for Python."""
+    """A compiled function without an entry for Python, one for all numbers of a kind: numba has others for literals."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """How a compiled function calls it."""
+        return super().get_call_template(tuple(map(unliteral, args)), {k: unliteral(v) for k, v in kws.items()})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.py_func.__name__} is called by compiled functions only; its .py_func is for Python")

@@ -32,9 +32,33 @@ factor_of, blocks_to = kernel(step_size.factor_of), kernel(step_size.blocks_to)
 
 
 @kernel
-def take_controlled(
+def is_controlled(
     m: Memory,
     axes: tuple[int, ...],
+    pair: tuple[Pair, ...],
+    table: Table,
+    parts: Parts,
+    save_every: int,
+    count: int,
+    known: int,
+    rows: Rows,
+    solved: Index,
+) -> bool:
+    """Whether pairs of steps are chosen by their error; they are taken then."""
+    if len(pair) == 0:
+        return False
+    else:
+        if not (pair[0].control.size > 0 and pair[0].control[TRIES] > 0.0):
+            return False
+        _take_controlled(m, axes, pair[0], table, parts, save_every, count, known, rows, solved)
+        return True
+
+
+@kernel
+def _take_controlled(
+    m: Memory,
+    axes: tuple[int, ...],
+    pair: Pair,
     table: Table,
     parts: Parts,
     save_every: int,
@@ -48,7 +72,6 @@ def take_controlled(
     ``solved[0]`` counts the accepted pairs; a pair that is not solved or not accepted leaves all as it was.
     """
     brief()
-    pair = parts.pair
     c, times, time, row = pair.control, pair.times, table.times[0], 0
     own = Table(
         times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved

@@ -16,7 +16,9 @@ from .newton import solve_step
 
 
 class Pair(NamedTuple):
-    """What a pair of steps is judged by; empty where steps are no pairs.
+    """What a pair of steps is judged by.
+
+    Functions take a tuple of one or, where steps are no pairs, none of them: by its type the rest is not compiled.
 
     ``found`` (3,) are ½ δ̂ᵀMδ̂ and the kinetic energy of what the pair adds to the velocity defect, and the largest
     kinetic energy at its ends and in its middle [J]; ``before`` (n_v,) the velocities and ``gaps`` (c,) those of
@@ -34,34 +36,29 @@ class Pair(NamedTuple):
     spans: Array
 
 
-def no_pair() -> Pair:
-    """Of steps that are no pairs."""
-    return Pair(*[*map(np.zeros, (0,) * 7), np.zeros((0, 2))])
-
-
 @kernel
-def begin_pair(m: Memory, pair: Pair) -> None:
+def begin_pair(m: Memory, pair: tuple[Pair, ...]) -> None:
     """Keep what the estimate needs of the start."""
-    if pair.found.size > 0:
-        copy(m.at_velocities, pair.before)
-        pair.found[:] = 0.0
+    if len(pair) > 0:
+        copy(m.at_velocities, pair[0].before)
+        pair[0].found[:] = 0.0
 
 
 @kernel
-def watch_energy(m: Memory, pair: Pair) -> None:
+def watch_energy(m: Memory, pair: tuple[Pair, ...]) -> None:
     """Keep the largest kinetic energy."""
-    if pair.found.size > 0:
+    if len(pair) > 0:
         total = 0.0
         for b in range(m.inertia_mass.size):
             total += m.run_energy[b]
-        pair.found[2] = max(pair.found[2], total)
+        pair[0].found[2] = max(pair[0].found[2], total)
 
 
 @kernel
-def keep_gaps(m: Memory, pair: Pair) -> None:
+def keep_gaps(m: Memory, pair: tuple[Pair, ...]) -> None:
     """Keep the gaps at the start of the pair, in its first step."""
-    if pair.found.size > 0:
-        copy(m.touch_before, pair.gaps)
+    if len(pair) > 0:
+        copy(m.touch_before, pair[0].gaps)
 
 
 @kernel

@@ -10,7 +10,7 @@ from ..memory.kernel import entry
 from ..memory.memory import Memory
 from ..memory.simd import brief
 from .calls import Calls, begin_within, hold, is_to_be_tried
-from .controlled import take_controlled
+from .controlled import is_controlled
 from .rows import Rows, begin_row, close_row
 from .step import Parts, Table, take_step
 
@@ -35,8 +35,7 @@ def run(
     their error, the times of the table are those that are saved (see :mod:`.controlled`).
     """
     brief()
-    if parts.pair.control.size > 0 and parts.pair.control[0] > 0.0:
-        take_controlled(m, axes, table, parts, save_every, count, known, rows, solved)
+    if is_controlled(m, axes, parts.pair, table, parts, save_every, count, known, rows, solved):
         return
     row, substeps = 0, parts.shares.size
     steps = (table.times.size - 1) // substeps
@@ -59,7 +58,7 @@ def run(
             return
         known = min(known + substeps, parts.depth)
         close_row(m, axes, rows, row)
-        rows.audit[row, 5] += parts.pair.found.size > 0  # of two steps
+        rows.audit[row, 5] += len(parts.pair)  # of two steps
         count += 1
         solved[0] += 1
         if count % save_every == 0:

@@ -34,7 +34,7 @@ def search(
     """Solve a step from the guess in ``x``; iterations, those of Newton's method included, or −1."""
     mixed = m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
-    if mixed:
+    if len(axes) == 3:
         begin_strains(m)
     begin_contacts(m, axes)
     evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
@@ -49,7 +49,7 @@ def search(
         size = math.sqrt(done / largest)
         if not math.isfinite(size):
             return -1
-        if mixed:
+        if len(axes) == 3:
             run_ahead(m, h)
         copy(m.x, m.best)
         share = _follow(m, axes, redundant, decay, contact, h, before, after, offset, inputs)

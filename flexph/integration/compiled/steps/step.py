@@ -41,14 +41,15 @@ class Table(NamedTuple):
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
-    ``redundant`` is (1,) where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
-    contacts are compliant, (1, 1) of a pile (see compiled.near), else empty: by its type the rest is not compiled.
+    ``pair`` has one where steps are judged in pairs, ``redundant`` is (1,) where multipliers are of least norm, ``decay``
+    where steps lose energy, ``contact`` where contacts are compliant, (1, 1) of a pile (see compiled.near), else empty: by
+    its type the rest is not compiled.
     """
 
     shares: Array
     weights: Array
     depth: int
-    pair: Pair
+    pair: tuple[Pair, ...]
     redundant: tuple[int, ...] = ()
     decay: tuple[int, ...] = ()
     contact: tuple[int, ...] = ()
@@ -70,36 +71,46 @@ def take_step(m: Memory, axes: tuple[int, ...], table: Table, parts: Parts, step
             return False
         if i == 0:
             keep_gaps(m, parts.pair)
-        elif parts.pair.found.size > 0 and not _judge(m, axes, parts, table, k, first):
+        elif not _judge(m, axes, parts.pair, parts, table, k, first):
             return False
         if not _lose(m, axes, parts.redundant, parts.decay, table, k, share):
             return False
         known = min(known + 1, parts.depth)
-    return not (parts.pair.found.size > 0 and not _finish_pair(m, axes, parts, table, step))
+    return _finish_pair(m, axes, parts.pair, parts, table, step)
 
 
 @kernel
-def _judge(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, k: int, known: int) -> bool:
+def _judge(
+    m: Memory, axes: tuple[int, ...], pair: tuple[Pair, ...], parts: Parts, table: Table, k: int, known: int
+) -> bool:
     """Estimate the error of two substeps, before which ``known`` rows of history were filled; False if singular."""
-    h = table.times[k + 1] - table.times[k]
-    if len(parts.contact) > 0 and let_go(m, parts.pair):
-        first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
-        given, kinds = (table.coefficient[first], table.coefficient[last]), (parts.redundant, parts.decay)
-        if not factor_step(m, axes, kinds[0], kinds[1], parts.contact, h, given[0], given[1]):
-            return False
-    estimate(m, axes, parts.redundant, parts.decay, parts.contact, parts.pair, h, known)
-    return True
+    if len(pair) == 0:
+        return True
+    else:
+        h = table.times[k + 1] - table.times[k]
+        if len(parts.contact) > 0 and let_go(m, pair[0]):
+            first, last = (k, k + 1) if table.coefficient.shape[0] > 1 else (0, 0)
+            given, kinds = (table.coefficient[first], table.coefficient[last]), (parts.redundant, parts.decay)
+            if not factor_step(m, axes, kinds[0], kinds[1], parts.contact, h, given[0], given[1]):
+                return False
+        estimate(m, axes, parts.redundant, parts.decay, parts.contact, pair[0], h, known)
+        return True
 
 
 @kernel
-def _finish_pair(m: Memory, axes: tuple[int, ...], parts: Parts, table: Table, step: int) -> bool:
+def _finish_pair(
+    m: Memory, axes: tuple[int, ...], pair: tuple[Pair, ...], parts: Parts, table: Table, step: int
+) -> bool:
     """Judge the velocity defect of the two substeps of a step; False where the constraints are dependent."""
-    k = 2 * step + 1
-    last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
-    length = table.times[k + 1] - table.times[k - 1]
-    watch_energy(m, parts.pair)
-    given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
-    return reflect(m, axes, parts.redundant, parts.pair, given[0], given[1], given[2], length)
+    if len(pair) == 0:
+        return True
+    else:
+        k = 2 * step + 1
+        last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
+        length = table.times[k + 1] - table.times[k - 1]
+        watch_energy(m, pair)
+        given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
+        return reflect(m, axes, parts.redundant, pair[0], given[0], given[1], given[2], length)
 
 
 @kernel
