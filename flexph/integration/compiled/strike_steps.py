@@ -12,7 +12,6 @@ from ...numerics.compiled.cache import has_code
 from .memory.memory import Memory
 from .near import NearPairs
 from .stepper import Stepper
-from .steps.pairs import no_pair
 from .steps.step import Parts
 from .strikes.islands import LARGEST, LawSpace
 from .strikes.records import KNOWN
@@ -30,7 +29,7 @@ class StrikeSteps(Stepper):
     entry: ClassVar[Callable[..., None]] = staticmethod(run_strikes)
 
     def __init__(self, mechanism: Model, accounts: Accounts) -> None:
-        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, no_pair()))
+        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, ()))
         self._near = mechanism.once(NearPairs)
 
     def _bind(self, m: Memory) -> None:
