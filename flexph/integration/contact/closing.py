@@ -63,7 +63,7 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         RESOLUTION * coordinate_size(a, step.start.r) / step.h
     )  # gaps of joints at the start, which the end has not
     linear: DenseStep | SparseStep | None = None
-    least, since, weight = np.inf, 0, WEIGHT
+    least, since, weight, best = np.inf, 0, WEIGHT, SOLVED
     for iteration in range(1, ITERATIONS + 1):
         iterate = evaluated(a, _pushed(a, step, index, impulses), x)
         if sides is None:
@@ -74,10 +74,12 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
                 linear = linear.again(a, iterate, index)
             else:
                 linear = sparse_step(a, iterate, index, sides, linear)
-        enough = max(SOLVED, min(ROUGH, size * size))
+        enough = max(best, min(ROUGH, size * size))
         found, change = linear.solved(impulses, Accuracy(unresolved / SOLVED, enough, weight))
         if found.defect > AFAR:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
+        if enough < found.defect <= UNSOLVED:  # what no way betters now none does later: all of them take seconds
+            best = 2.0 * found.defect
         before, lam = flatten(a, x), x.lam.size
         y = np.concatenate([before, x.lam]) + change
         x, impulses = unflatten(a, y[: before.size], y[before.size : before.size + lam]), found.flat
