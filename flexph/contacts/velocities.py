@@ -9,6 +9,9 @@ import numpy as np
 from ..numerics.arrays import Array
 from .complementarity import Impulses
 
+SOLVED = 1e-9
+"""Defect of the complementarity beyond which an impact is taken without restitution."""
+
 
 class Strike(NamedTuple):
     """Impulses of contacts, the rates before and after, what they lose [J], and the share that was taken.
@@ -65,12 +68,14 @@ def impact(level: ImpactLevel, v: Array, restitution: Array) -> Strike:
     wanted[:count] += restitution * np.minimum(before[:count], 0.0)
     found = _solved(level, v, wanted)
     gained = _work(level, before, found.flat)
-    if found.defect > 1e-9 or gained > 0.0:
+    if found.defect > SOLVED or gained > 0.0:
         plastic = _solved(level, v, before)
-        change = found.flat - plastic.flat if found.defect <= 1e-9 else 0.0 * plastic.flat
-        share = _largest_share(level, before, plastic.flat, change)
+        nothing = np.zeros_like(before)
+        base = _largest_share(level, before, nothing, plastic.flat) * plastic.flat  # all of it, if it is solved
+        change = found.flat - base if found.defect <= SOLVED else nothing
+        share = _largest_share(level, before, base, change)
         worse = max(plastic, found, key=_missed) if change.any() else plastic
-        return _strike(level, v, (plastic.flat + share * change, share), worse)
+        return _strike(level, v, (base + share * change, share), worse)
     return _strike(level, v, (found.flat, 1.0), found)
 
 

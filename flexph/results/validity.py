@@ -28,6 +28,8 @@ LONG_TURN = 1.0
 UNBOUNCED, SMALL = 0.1, 1e-3
 """Share of what contacts with restitution took that they took without it, and that over the energies, from which on a
 run warns: what is left of bounces that die away is less."""
+UNMET = 1e-8
+"""Defect of the laws of rigid contacts above which a run warns: ten times what a step may leave."""
 SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
@@ -38,7 +40,13 @@ JUMP = 0.1
 def warn_of_doubts(solution: Solution, h: float) -> None:
     """Look a run over, h its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
-    for doubt in (*_defects(solution), *_long_steps(solution, h), *_axes(solution), *_unbounced(solution)):
+    for doubt in (
+        *_defects(solution),
+        *_long_steps(solution, h),
+        *_axes(solution),
+        *_unbounced(solution),
+        *_unmet(solution),
+    ):
         warn(doubt, ValidityWarning)
 
 
@@ -79,6 +87,19 @@ def _unbounced(solution: Solution) -> list[str]:
         f"contacts with restitution, above all {names[int(np.argmax(without))]!r}, closed without it and took "
         f"{lost:.3g} J so, by impacts {struck:.3g} J: bounces are shorter than steps resolve, or more than a step "
         "takes one by one; take shorter steps"
+    ]
+
+
+def _unmet(solution: Solution) -> list[str]:
+    """Impacts of many contacts may be solved less well than steps, which never go into each other."""
+    missed = solution.ledger.complementarity_residual
+    worst = int(np.argmax(missed)) if len(missed) else -1
+    if worst < 0 or missed[worst] <= UNMET:
+        return []
+    return [
+        f"the laws of the rigid contacts are met to {missed[worst]:.1g} of their velocities in a step up to "
+        f"t = {solution.times[worst + 1]:.6g} s (ledger.complementarity_residual): an impact of many contacts was not "
+        "solved better; take shorter steps, less friction or restitution, or a compliant law"
     ]
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...kernels.values import Means
 from ...numerics.arrays import Array
+from ...numerics.step_failed import MotionEnded, StepFailed
 from ..exact.step import StepResult, StepStart
+
+HALVINGS = 2
+"""How often a step is halved that is not solved: other contacts close together in its halves."""
 
 
 class Part(NamedTuple):
@@ -44,6 +50,23 @@ class Flight(Protocol):
 
     def gaps(self, start: StepStart, time: float) -> Array | None:
         """Gaps of all rigid contacts at its end."""
+
+
+def solved(
+    parts: Callable[[StepStart, float], list[Part]], start: StepStart, time: float, halvings: int = HALVINGS
+) -> list[Part]:
+    """The parts of a step from a start to a time; of one that is not solved those of its halves."""
+    try:
+        return parts(start, time)
+    except MotionEnded:
+        raise
+    except StepFailed as error:
+        if not halvings:
+            raise
+        with suppress(StepFailed):
+            first = solved(parts, start, 0.5 * (start.time + time), halvings - 1)
+            return [*first, *solved(parts, first[-1].end, time, halvings - 1)]
+        raise error
 
 
 def joined(start: StepStart, parts: list[Part]) -> StepResult:

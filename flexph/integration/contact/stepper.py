@@ -25,7 +25,7 @@ from ...systems.validity import ValidityWarning
 from ..exact.step import StepResult, StepStart, check_end
 from ..times.events import zero_between
 from .impact_stepper import STRIKES, ImpactStepper
-from .parts import Part, joined
+from .parts import Part, joined, solved
 from .strikes import RESTING
 
 INSIDE = 1e-9
@@ -70,7 +70,7 @@ class RigidStepper(ImpactStepper):
         if time <= start.time:
             raise StepFailed("steps with rigid contacts or dry friction go forward in time", 0, 0.0)
         try:
-            parts, before = self._parts(start, time), start
+            parts, before = solved(self._parts, start, time), start
             for part in parts:  # not those that were tried: contacts may end them before a curve does
                 check_end(self.mechanism, before.state, part.end.state, part.iterations)
                 before = part.end

@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +12,13 @@ import fem
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate
 from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
-from flexph.contacts.complementarity import Problem, judged, solve
+from flexph.contacts.complementarity import Impulses, Problem, judged, solve
 from flexph.contacts.levels import Level
 from flexph.contacts.velocities import impact, settle
+from flexph.integration.contact.parts import solved
 from flexph.methods import Decaying, Exact
+from flexph.numerics.step_failed import StepFailed
+from flexph.results.validity import warn_of_doubts
 
 GRAVITY = 9.81
 
@@ -368,3 +373,48 @@ def test_a_run_by_events_says_that_it_has_more_impacts_in_a_step_than_it_takes_o
     with pytest.warns(UserWarning, match=r"closed without it and took .* J so, by impacts .* take shorter steps"):
         solution = integrate(mechanism, start, np.linspace(0.0, 0.6, 61))
     assert solution.ledger.total_energy[-1] < 0.9 * solution.ledger.total_energy[0]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_impacts_that_are_not_solved_create_no_energy(seed):
+    """Whatever impulses a solver leaves, an impact takes so much of them that nothing is gained."""
+    rng = np.random.default_rng(seed)
+    for _ in range(50):
+        level = random_level(rng, 3, 1)
+        wrong = Impulses(rng.random(3), np.zeros((1, 3)), 1.0, 1.0)
+
+        class Unsolved(Level):
+            def solved(self, b, size, guess=None, wrong=wrong):
+                return wrong
+
+        v = rng.standard_normal(level.rows.shape[1])
+        strike = impact(Unsolved(*level), v, np.full(3, 0.5))
+        after = level.struck(v, strike.impulses)
+        assert after @ after <= (1.0 + 1e-12) * (v @ v)
+        assert strike.missed == 1.0
+        assert strike.lost.sum() == pytest.approx(0.5 * (v @ v - after @ after), abs=1e-12 * (v @ v))
+
+
+@pytest.mark.parametrize(("longest", "count"), [(1.0, 1), (0.5, 2), (0.3, 4), (0.2, 0)])
+def test_a_step_that_is_not_solved_is_taken_in_halves(longest, count):
+    def parts(start, time):
+        if time - start.time > longest:
+            raise StepFailed("too long", 3, 0.1)
+        return [SimpleNamespace(end=SimpleNamespace(time=time))]
+
+    start = SimpleNamespace(time=1.0)
+    if count:
+        assert [part.end.time for part in solved(parts, start, 2.0)] == pytest.approx(
+            np.linspace(1.0, 2.0, count + 1)[1:]
+        )
+    else:
+        with pytest.raises(StepFailed, match="too long"):
+            solved(parts, start, 2.0)
+
+
+def test_a_run_says_where_the_laws_of_contacts_were_not_met():
+    mechanism, start = bouncing(0.5, gap=1e-3)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.03, 4))
+    missed = replace(run.ledger, complementarity_residual=np.array([0.0, 1e-3, 0.0]))
+    with pytest.warns(UserWarning, match=r"met to 0\.001 of their velocities in a step up to t = 0\.02 s"):
+        warn_of_doubts(replace(run, ledger=missed), 0.01)
