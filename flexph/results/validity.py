@@ -98,8 +98,8 @@ def _unmet(solution: Solution) -> list[str]:
         return []
     return [
         f"the laws of the rigid contacts are met to {missed[worst]:.1g} of their velocities in a step up to "
-        f"t = {solution.times[worst + 1]:.6g} s (ledger.complementarity_residual): an impact of many contacts was not "
-        "solved better; take shorter steps, less friction or restitution, or a compliant law"
+        f"t = {solution.times[worst + 1]:.6g} s (ledger.complementarity_residual): an impact of many contacts, or what "
+        "settles after a step, was not solved better; take shorter steps, less friction, or a compliant law"
     ]
 
 
