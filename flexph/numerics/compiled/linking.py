@@ -26,7 +26,7 @@ from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler, Flags
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
-from numba.core.types import unliteral
+from numba.core.types.misc import unliteral
 
 from .lowering import EntryLowering
 

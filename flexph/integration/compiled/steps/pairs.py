@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ....kernels.tolerances import HISTORY
 from ....numerics.arrays import Array
 from ..loops.motion import copy, inertia_products, momenta

@@ -32,7 +32,6 @@ def search(
     inputs: Array,
 ) -> int:
     """Solve a step from the guess in ``x``; iterations, those of Newton's method included, or −1."""
-    mixed = m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
     if len(axes) == 3:
         begin_strains(m)

@@ -41,9 +41,9 @@ class Table(NamedTuple):
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
-    ``pair`` has one where steps are judged in pairs, ``redundant`` is (1,) where multipliers are of least norm, ``decay``
-    where steps lose energy, ``contact`` where contacts are compliant, (1, 1) of a pile (see compiled.near), else empty: by
-    its type the rest is not compiled.
+    ``pair`` has one where steps are judged in pairs, ``redundant`` is (1,) where multipliers are of least norm,
+    ``decay`` where steps lose energy, ``contact`` where contacts are compliant, (1, 1) of a pile (see compiled.near),
+    else empty: by its type the rest is not compiled.
     """
 
     shares: Array
