@@ -13,6 +13,7 @@ from flexph import (
     InputError,
     IntegrationError,
     IntegrationInterrupted,
+    Simulator,
     Solution,
     connect,
     hinge,
@@ -351,6 +352,21 @@ def test_a_port_that_is_set_later_by_two_is_told_with_the_time():
                 MOTOR, start_of(MOTOR), np.linspace(0, 0.1, 11), method=Exact(compiled=compiled), controllers=loops
             )
         assert caught.value.solution.times.size == 6
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_controller_may_run_the_mechanism_itself(compiled):
+    """As predictive control does: runs within runs, of the same mechanism, leave each other alone to the bit."""
+    times, method = np.linspace(0.0, 0.3, 31), Exact(compiled=compiled)
+
+    def foresees(time, see):
+        ahead = Sampled(function=hold, period=0.01, sensors=SENSORS)
+        integrate(MOTOR, start_of(MOTOR), times[:20], method=method, controllers={"hold": ahead})
+        Simulator(MOTOR, start_of(MOTOR), method=method).advance(0.01, {"motor": 3.0})
+        return hold(time, see)
+
+    plain, nested = (controlled(0.05, times, function=f, method=method) for f in (hold, foresees))
+    np.testing.assert_array_equal(nested.states, plain.states)
 
 
 def hold_none(time, see):
