@@ -74,10 +74,8 @@ def own_discs(discs: Discs, law: Any, step: float, steps: int) -> Cost:
         mechanism = pile(discs.radii, discs.width, law)
     placed = {f"disc{i}": (float(x), float(y), 0.0) for i, (x, y) in enumerate(discs.places)}
     start = mechanism.consistent_state(mechanism.assemble(guess=placed))
-    in_loops = law is not HARD
-    times, method = step * np.arange(steps + 1), Exact(contact="steps", compiled=True if in_loops else None)
-    if in_loops:  # which are compiled, with what is computed once
-        integrate(mechanism, start, times[:2], method=method, progress=False)
+    times, method = step * np.arange(steps + 1), Exact(contact="steps", compiled=True)
+    integrate(mechanism, start, times[:2], method=method, progress=False)  # loops, and what is computed once
     clock = time.process_time()
     solution = integrate(mechanism, start, times, method=method, progress=False)
     seconds = time.process_time() - clock

@@ -13,8 +13,8 @@ from .problem import Cone, Space
 
 TOGETHER, STEPS = 3, 16
 """See flexph.contacts.complementarity."""
-DAMPED, DAMPING, LIGHTEST, HEAVIEST, MET = 150, 1e-2, 1e-8, 1e3, 1e-13
-"""Steps with a weight that follows, the weight they begin with, its range over the largest entry of D, and the defect
+DAMPED, DAMPINGS, LIGHTEST, HEAVIEST, MET = 60, (1e-2, 1e-3), 1e-8, 1e3, 1e-13
+"""Steps with a weight that follows, the weights they begin with, its range over the largest entry of D, and the defect
 at which they end."""
 
 
@@ -64,16 +64,19 @@ def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Arr
             best = found
             for i in range(m):
                 x[i] = space.kept[i]
-    return best if best <= SOLVED else _damped(p, x, best, space)
+    for damping in DAMPINGS:
+        if best > SOLVED:
+            best = _damped(p, x, best, damping, space)
+    return best
 
 
 @loops
-def _damped(p: Cone, x: Array, best: float, space: Space) -> float:
+def _damped(p: Cone, x: Array, best: float, damping: float, space: Space) -> float:
     """Newton's steps with a weight on what changes that falls while they lead on, and grows where they do not."""
     m, largest, before, at = x.size, 0.0, best, space.x
     for i in range(m):
         largest, at[i] = max(largest, p.D[i, i]), x[i]
-    weight = DAMPING * largest
+    weight = damping * largest
     for _ in range(DAMPED):
         rates_at(p, at, 0.0, at, space.rates)
         if not step(p, at, space.rates, weight, space):

@@ -38,9 +38,11 @@ COARSE, FAST = 1e-13, 1e-2
 """Changes that positions do not tell from none, and from which on matrices do not stay."""
 WEIGHT, STIFFER, STIFFEST = 1e-6, 100.0, 1e-2
 """Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
-AFAR, SOLVED, LAW, NOISE = 1e-2, 1e-13, 1e-12, 1e-15
+AFAR, SOLVED, LAW, NOISE = 1e-2, 1e-13, 1e-12, 2e-16
 """Defects of the complementarity on the way, at the end of the iteration, and of a law that is met; or what is missed
 of it in a step, over the largest coordinate, where positions resolve no more."""
+TRIES, LIGHTER = 3, 1e-3
+"""How often the iteration goes on where that is not met, and the weight over the last one then."""
 RESTING, MOVES = 1e-9, 1e-11
 """Velocities of what rests at the start of a step, and of contacts that move in it, over the largest in it."""
 
@@ -54,6 +56,7 @@ def close(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Arr
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
     size, previous, least, since = math.inf, math.inf, math.inf, 0
+    tries = 0
     for iteration in range(1, ITERATIONS + 1):
         evaluate(m, axes, h, inputs)
         if iteration <= RENEWED or size > FAST:
@@ -64,13 +67,17 @@ def close(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Arr
             return -1
         size, previous = correct(m, scale), size
         expected = size if iteration == 1 else size * min(1.0, size / previous)
-        if size <= SETTLED or (expected <= SETTLED and defect <= SOLVED):
-            return _ends(m, axes, h, inputs, scale, iteration)
-        if size > 0.5 * previous:
-            if size <= max(STAGNATED, coarse) and weight >= STIFFEST:
-                return _ends(m, axes, h, inputs, scale, iteration)
+        ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
+        if size > 0.5 * previous and not ends:
+            ends = size <= max(STAGNATED, coarse) and weight >= STIFFEST
             if size <= AFAR:  # what nearly redundant impulses change goes on
                 weight, since = min(STIFFER * weight, STIFFEST), iteration
+        if ends:
+            if _is_met(m, axes, h, inputs, scale):
+                return iteration
+            if tries == TRIES:
+                return -1
+            tries, weight, since, size = tries + 1, LIGHTER * weight, iteration, math.inf
         if size < 0.5 * least:
             least, since = size, iteration
         if iteration - since >= STALLED:
@@ -169,8 +176,8 @@ def _obey_island(
 
 
 @kernel
-def _ends(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: float, iterations: int) -> int:
-    """The velocities with the impulses that were found, judged by their laws; −1 where these are not met."""
+def _is_met(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: float) -> bool:
+    """Whether the velocities with the impulses that were found meet their laws."""
     for _ in range(POLISHED):
         evaluate(m, axes, h, inputs)
         balance_bodies(m)
@@ -184,9 +191,9 @@ def _ends(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: floa
             for i in range(len(axes)):
                 scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
     if not missed <= max(LAW * scale, NOISE * coordinate_size(m) / h):
-        return -1
+        return False
     judge(m, missed, scale)
-    return iterations
+    return True
 
 
 @kernel

@@ -12,9 +12,9 @@ from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, p
 from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed
 from .rows import rate, rate_after
 
-WEIGHT, HEAVIER, HEAVIEST, SOLVED = 1e-9, 1e3, 1e-3, 1e-12
-"""Weight on what changes, over the largest entry of D, what it grows by where the law is not met, and the largest; the
-defect of a law that is met."""
+WEIGHT, HEAVIER, HEAVIEST, SOLVED, ROUGH = 1e-9, 1e6, 1e-3, 1e-12, 1e-10
+"""Weight on what changes, over the largest entry of D, what it grows by where the law is not met, and the largest;
+defects of a law that is met, and at which an impact is left to NumPy."""
 
 
 @kernel
@@ -72,7 +72,7 @@ def _strike(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: 
         _begin(m, law, first, count, r, False)
         defect = max(defect, obey(law, cone))
         _go_so_far(law, cone.D)
-    if not defect <= SOLVED:
+    if not defect <= ROUGH:
         return False
     judge(m, defect * scale, scale)
     _record(m, axes, law, first, count, r)

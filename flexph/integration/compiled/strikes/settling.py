@@ -13,7 +13,7 @@ from ..steps.iterate import coordinate_size
 from .bodies import weigh
 from .closing import by_itself, missed_by
 from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, rows_of
-from .newton_law import SOLVED, go_over, obey, push_all, scale_of
+from .newton_law import ROUGH, go_over, obey, push_all, scale_of
 from .records import RUBBED, SETTLED, begin_part, end_part, judge, record_impulses, record_loss, rubbed
 from .rows import answer, look, rate, rate_after, stand
 
@@ -87,7 +87,7 @@ def _settle_island(
     for at in range(r * count):
         law.b[at] = law.y[at] - law.moved[at]
     defect = obey(law, cone)
-    if not defect <= SOLVED:
+    if not defect <= ROUGH:
         return False
     judge(m, defect * scale, scale)
     _go_so_far(m, law, first, count, r, taken)
