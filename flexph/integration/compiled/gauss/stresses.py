@@ -10,14 +10,13 @@ With D₀ and Ḋ₀ = ∂D/∂u u̇ where the Jacobian was taken, and with σ̇
 
     r_u,i − h D₀ᵀ(β s_i + h Σ a_ij s_j)  in place of  r_u,i,    δσ̇_i = s_i + C⁻¹(D₀ δu̇_i + Ḋ₀ h Σ a_ij δu̇_j);
 
-the matrix of δu̇ stays as it is. In a crank-slider with 25 steps a turn, the largest eigenvalue of the iteration is 0.03
-in place of 0.16.
+the matrix of δu̇ stays as it is.
 """
 
 from __future__ import annotations
 
 from ..loops.motion import copy
-from ..loops.residual import stress_rates
+from ..loops.residual import stiffen, stress_rates, turn_strain_rows
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .field import add_field
@@ -51,8 +50,7 @@ def keep_strain_rows(m: Memory, g: Scheme) -> None:
     middle = stage(g.stages, g.stages.size // 2)
     copy(middle.trial_D, m.stage_strain_row)
     m.stage_strain_row_rate[:] = 0.0
-    for e in range(m.elastic_G_val.size):
-        m.stage_strain_row_rate[m.elastic_G_entry[e]] += m.elastic_G_val[e] * middle.x_du[m.elastic_G_col[e]]
+    turn_strain_rows(m, 1.0, middle.x_du, m.stage_strain_row_rate)
 
 
 @kernel
@@ -70,7 +68,7 @@ def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
 
 @kernel
 def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
-    """Take δσ̇ from the stress rates, by the corrections of the rates of the coordinates."""
+    """Take δσ̇ from the stress rates, by the corrections of the rates of the coordinates; σ is work space."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         s.stage_du_change[:] = 0.0
@@ -84,8 +82,6 @@ def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
                     m.stage_strain_row[e] * s.correction_du[c] + m.stage_strain_row_rate[e] * s.stage_du_change[c]
                 )
             s.trial_local[k] = strained
-        for k in range(s.trial_local.size):
-            total = s.stage_stress_defect[k]
-            for e in range(m.elastic_inverse_ptr[k], m.elastic_inverse_ptr[k + 1]):
-                total += m.elastic_inverse_val[e] * s.trial_local[m.elastic_inverse_col[e]]
-            s.stage_stress_rate[k] -= total
+        stiffen(m, s.trial_local, s.trial_stress)
+        for k in range(s.trial_stress.size):
+            s.stage_stress_rate[k] -= s.stage_stress_defect[k] + s.trial_stress[k]

@@ -15,6 +15,7 @@ from ..memory.simd import get, put
 from ..nodal.points import add_point_masses
 from ..terms.border import add
 from .motion import copy, copy_field
+from .residual import turn_strain_rows
 
 
 @kernel
@@ -41,8 +42,7 @@ def add_flexible(m: Memory, axes: tuple[int, ...], h: float) -> None:
 def _add_stresses(m: Memory, h: float, F: Array) -> None:
     """What the stresses of strain rows that change add."""
     copy(m.trial_D, m.system_D)
-    for g in range(m.elastic_G_val.size):
-        m.system_D[m.elastic_G_entry[g]] += 0.5 * h * m.elastic_G_val[g] * m.x_du[m.elastic_G_col[g]]
+    turn_strain_rows(m, 0.5 * h, m.x_du, m.system_D)
     for e in range(m.system_left_D.size):
         gain = h * (0.5 * h + m.stiffness_left_damping[e]) * m.stiffness_left_val[e]
         m.system_left_D[e] = gain * m.trial_D[m.stiffness_left_mean[e]]

@@ -162,18 +162,30 @@ def _stress(m: Memory, h: float) -> None:
 def stress_rates(m: Memory) -> None:
     """C⁻¹D(u) u̇ into ``trial.jump``; the rows D are kept."""
     copy(m.elastic_strain, m.trial_D)
-    for g in range(m.elastic_G_val.size):
-        m.trial_D[m.elastic_G_entry[g]] += m.elastic_G_val[g] * m.trial_u[m.elastic_G_col[g]]
+    turn_strain_rows(m, 1.0, m.trial_u, m.trial_D)
     for i in range(m.trial_stress.size):
         strained = 0.0
         for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
             strained += m.trial_D[e] * m.x_du[m.elastic_col[e]]
         m.trial_local[i] = strained
-    for i in range(m.trial_stress.size):
+    stiffen(m, m.trial_local, m.trial_jump)
+
+
+@kernel
+def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
+    """Add what strain rows change by where the coordinates do by a factor times u, entries of factor ∂D/∂u u."""
+    for g in range(m.elastic_G_val.size):
+        rows[m.elastic_G_entry[g]] += factor * m.elastic_G_val[g] * u[m.elastic_G_col[g]]
+
+
+@kernel
+def stiffen(m: Memory, strains: Array, stresses: Array) -> None:
+    """C⁻¹ε of all strains."""
+    for i in range(stresses.size):
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
-            total += m.elastic_inverse_val[e] * m.trial_local[m.elastic_inverse_col[e]]
-        m.trial_jump[i] = total
+            total += m.elastic_inverse_val[e] * strains[m.elastic_inverse_col[e]]
+        stresses[i] = total
 
 
 @kernel

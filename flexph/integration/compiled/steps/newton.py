@@ -56,7 +56,7 @@ def newton(
     """
     resists, mixed = m.joints_resisting.size > 0, m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
-    if len(axes) == 3:  # there are no strain rows in the plane
+    if len(axes) == 3 and mixed:  # there are no strain rows in the plane
         begin_strains(m)
     if len(contact) > 0:
         begin_contacts(m, axes)
@@ -83,7 +83,7 @@ def newton(
             return -1
         best = _best(m, size, best)
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
-        if len(axes) == 3:
+        if len(axes) == 3 and mixed:
             run_ahead(m, h)
         _correct(m)
         if resists and _sticks(m, axes, decay, contact, h, before, after, offset, inputs):

@@ -32,8 +32,9 @@ def search(
     inputs: Array,
 ) -> int:
     """Solve a step from the guess in ``x``; iterations, those of Newton's method included, or −1."""
+    mixed = m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
-    if len(axes) == 3:
+    if len(axes) == 3 and mixed:
         begin_strains(m)
     begin_contacts(m, axes)
     evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
@@ -48,7 +49,7 @@ def search(
         size = math.sqrt(done / largest)
         if not math.isfinite(size):
             return -1
-        if len(axes) == 3:
+        if len(axes) == 3 and mixed:
             run_ahead(m, h)
         copy(m.x, m.best)
         share = _follow(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
