@@ -97,7 +97,7 @@ def _by_minima(problem: Coupled) -> Solved:
         if best.impulses.defect <= problem.enough:
             break
         slips = np.abs(problem.at(z)[slips.size :])
-    return best or judged_at(problem, np.zeros(problem.push.size), problem.given)
+    return best or _followed(problem, problem.given)
 
 
 def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
@@ -120,8 +120,14 @@ def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
     return best
 
 
+def _followed(problem: Coupled, x: Array) -> Solved:
+    """Impulses with the z that follows from them."""
+    z = splu(problem.K, permc_spec="COLAMD").solve(problem.push + problem.acting.T @ (x - problem.given))
+    return judged_at(problem, z, x)
+
+
 def judged_at(problem: Coupled, z: Array, x: Array) -> Solved:
-    """Impulses and z with their defect."""
+    """Impulses and z with their defect, if z follows from them."""
     missed = float(np.abs(problem.cones.missed(x, problem.at(z))).max())
     return Solved(Impulses(*problem.cones.split(x), missed / problem.scale, problem.scale), z)
 
@@ -193,4 +199,4 @@ def _apart(problem: Coupled, best: Solved) -> Solved:
         D = problem.moved[rows] @ solve(problem.acting[rows].T.toarray())
         part = Problem(D, rates[rows] - D @ x[rows], cones.friction[index], problem.size)
         x[rows] = solve_one(part, x[rows]).flat
-    return judged_at(problem, solve(problem.push + problem.acting.T @ (x - problem.given)), x)
+    return _followed(problem, x)

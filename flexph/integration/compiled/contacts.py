@@ -128,6 +128,6 @@ def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int], *, st
     given: Any = (
         *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((b, n))),
         *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
-        *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole), z(5)),
+        *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole), z(7)),
     )
     return StrikeSpace(*given)

@@ -15,11 +15,11 @@ from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.jacobians.blocks import flatten, unflatten
 from ...kernels.jacobians.body_blocks import Sides
-from ...kernels.resolution import RESOLUTION, coordinate_size
+from ...kernels.resolution import RESOLUTION, coordinate_size, rate_of_positions
 from ...kernels.values import Means, Step
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..exact.iterate import evaluated, gap_sizes, is_balanced, is_open, minus
+from ..exact.iterate import Iterate, evaluated, gap_sizes, is_balanced, is_open, minus
 from ..exact.newton import Converged
 from .linearised import Accuracy, DenseStep, SparseStep, dense_step, rates_of, sparse_step
 
@@ -35,6 +35,8 @@ KEEPS = 0.1
 """Change over the last one up to which matrices stay."""
 STIFFER, WEIGHTS = 10.0, 1e-2
 """What the weight on what changes grows by where redundant impulses go on changing, and the largest one."""
+FOLLOWED = 10
+"""Iterations at most in which mean velocities follow from impulses that go on changing."""
 ROUGH = 1e-6
 """Defect of the complementarity that is enough on the way, as linearised gaps of redundant contacts disagree."""
 
@@ -104,11 +106,28 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
     if found.defect > UNSOLVED:
         raise StepFailed("no law of the contacts could be met", iteration, found.defect)
     last = _pushed(a, step, index, impulses)
-    iterate = evaluated(a, last, x)
-    if is_open(iterate.trial, gap_sizes(a, step)):
+    iterate, sizes = evaluated(a, last, x), gap_sizes(a, step)
+    if not is_balanced(a, iterate, sizes):
+        iterate = _balanced(a, iterate, linear)
+        x = iterate.x
+    if is_open(iterate.trial, sizes):
         raise StepFailed("the iteration ended away from the constraints", iteration, size)
     own, sized = linear.missed(impulses, rates_of(a, iterate, index), _carried(a, step, x))
+    if own.defect * sized > UNSOLVED * max(sized, rate_of_positions(coordinate_size(a, step.start.r), step.h)):
+        raise StepFailed("no law of the contacts could be met", iteration, own.defect)
     return Closed(Converged(iterate.x, iterate.trial, iteration, linear.solve), last, own, sized)
+
+
+def _balanced(a: Arrays, iterate: Iterate, linear: DenseStep | SparseStep) -> Iterate:
+    """The iterate that follows from the impulses of its step, whatever these miss of their laws."""
+    size = np.inf
+    for _ in range(FOLLOWED):
+        correction = linear.solve(iterate.defect)
+        change = float(np.abs(flatten(a, correction)).max(initial=0.0))
+        if not change < 0.5 * size:
+            break
+        iterate, size = evaluated(a, iterate.step, minus(iterate.x, correction)), change
+    return iterate
 
 
 def _scale(a: Arrays, step: Step, guess: Means) -> Array:

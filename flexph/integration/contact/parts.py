@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...kernels.resolution import rate_of_positions
 from ...kernels.values import Means
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
@@ -69,14 +70,14 @@ def solved(
         raise error
 
 
-def joined(start: StepStart, parts: list[Part]) -> StepResult:
-    """Parts of a step as one."""
+def joined(start: StepStart, parts: list[Part], size: float) -> StepResult:
+    """Parts of a step as one; coordinates have a size [m]."""
     end, h = parts[-1].end, sum(part.length for part in parts)
     stage = sum((part.length / h * part.stage for part in parts), np.zeros_like(parts[0].stage))
     residuals = np.max([part.residuals for part in parts], axis=0)
     residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
-    # gaps of a part count by its length: a short one resolves velocities no better than positions
-    missed = max(part.missed * (part.length / h if part.length else 1.0) for part in parts)
+    scale = max(1e-300, *(part.scale for part in parts))
+    told = [rate_of_positions(size, part.length) if part.length else 0.0 for part in parts]
     middle = parts[0].middle if len(parts) == 1 else None
     return StepResult(
         end=end,
@@ -86,5 +87,5 @@ def joined(start: StepStart, parts: list[Part]) -> StepResult:
         flows=np.sum([part.flows for part in parts], axis=0),
         residuals=residuals,
         counts=np.array([sum(part.iterations for part in parts), 1.0, 0.0]),
-        complementarity=missed / max(1e-300, *(part.scale for part in parts)),
+        complementarity=max(part.missed / max(scale, own) for part, own in zip(parts, told, strict=True)),
     )

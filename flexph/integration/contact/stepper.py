@@ -74,7 +74,7 @@ class RigidStepper(ImpactStepper):
             for part in parts:  # not those that were tried: contacts may end them before a curve does
                 check_end(self.mechanism, before.state, part.end.state, part.iterations)
                 before = part.end
-            return joined(start, parts)
+            return joined(start, parts, self._size(start))
         except StepFailed as error:
             error.span = (start.time, time)
             raise

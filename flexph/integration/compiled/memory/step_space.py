@@ -189,4 +189,4 @@ class StrikeSpace(NamedTuple):
     begin: Index  # (c + 1,), where they begin
     head: Index  # (b,), the first side of a contact at a body
     link: Index  # (2 c,), the next one
-    audit: Vector  # (5,): missed and scale of the complementarity, balance that is missed, rows of history, free rates
+    audit: Vector  # (7,), see strikes.records

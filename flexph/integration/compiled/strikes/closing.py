@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from ....contacts.compiled.newton import TINY
+from ....kernels.resolution import POSITIONAL
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
@@ -28,7 +29,7 @@ from .islands import (
     sized,
     solve_island,
 )
-from .records import FREE, judge
+from .records import CLOSED, FREE, TOLD, judge
 from .rows import answer, fill
 from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
 
@@ -38,9 +39,8 @@ COARSE, FAST = 1e-13, 1e-2
 """Changes that positions do not tell from none, and from which on matrices do not stay."""
 WEIGHT, STIFFER, STIFFEST = 1e-6, 100.0, 1e-2
 """Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
-AFAR, SOLVED, LAW, NOISE = 1e-2, 1e-13, 1e-12, 2e-16
-"""Defects of the complementarity on the way, at the end of the iteration, and of a law that is met; or what is missed
-of it in a step, over the largest coordinate, where positions resolve no more."""
+AFAR, SOLVED, LAW = 1e-2, 1e-13, 1e-12
+"""Defects of the complementarity on the way, at the end of the iteration, and of a law that is met."""
 TRIES, LIGHTER = 3, 1e-3
 """How often the iteration goes on where that is not met, and the weight over the last one then."""
 RESTING, MOVES = 1e-9, 1e-11
@@ -190,9 +190,11 @@ def _is_met(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: fl
             missed = max(missed, missed_by(m, axes, c))
             for i in range(len(axes)):
                 scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
-    if not missed <= max(LAW * scale, NOISE * coordinate_size(m) / h):
+    told = POSITIONAL * coordinate_size(m) / h
+    if not missed <= LAW * max(scale, told):
         return False
-    judge(m, missed, scale)
+    judge(m, 0.0, scale)
+    m.strike_audit[CLOSED], m.strike_audit[TOLD] = missed, told
     return True
 
 

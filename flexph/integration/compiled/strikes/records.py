@@ -12,8 +12,8 @@ from ..steps.rows import record_energy
 
 NORMAL, FRICTION, IMPACT, ARRIVAL, RUBBED, SETTLED = range(6)
 """Columns of ``contacts_struck``."""
-MISSED, SCALE, BALANCE, KNOWN, FREE = range(5)
-"""Entries of ``strike_audit``."""
+MISSED, SCALE, BALANCE, KNOWN, FREE, CLOSED, TOLD = range(7)
+"""Entries of ``strike_audit``; what gaps miss at the end of a step, and a velocity that positions tell, are apart."""
 
 
 @kernel
@@ -35,6 +35,13 @@ def judge(m: Memory, missed: float, scale: float) -> None:
     """Remember how far a complementarity was missed [m/s], and what that is relative to."""
     m.strike_audit[MISSED] = max(m.strike_audit[MISSED], missed)
     m.strike_audit[SCALE] = max(m.strike_audit[SCALE], scale)
+
+
+@kernel
+def missed_of_step(m: Memory) -> float:
+    """The worst defect of a complementarity in a step over its scale (see kernels.resolution.rate_of_positions)."""
+    scale = max(m.strike_audit[SCALE], 1e-300)
+    return max(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / max(scale, m.strike_audit[TOLD]))
 
 
 @kernel

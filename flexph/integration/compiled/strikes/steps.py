@@ -22,7 +22,19 @@ from ..steps.step import Table
 from .closing import close
 from .impacts import fastest, strike
 from .islands import LawSpace
-from .records import ARRIVAL, BALANCE, KNOWN, MISSED, RUBBED, SCALE, record_impulses, record_loss, rubbed
+from .records import (
+    ARRIVAL,
+    BALANCE,
+    CLOSED,
+    KNOWN,
+    MISSED,
+    RUBBED,
+    SCALE,
+    missed_of_step,
+    record_impulses,
+    record_loss,
+    rubbed,
+)
 from .settling import settle
 
 REACH, CLOSINGS = 0.1, 20
@@ -66,7 +78,7 @@ def _step(m: Memory, axes: tuple[int, ...], law: LawSpace, table: Table, k: int,
     """Take one step; False where it is not solved."""
     h, inputs = table.times[k + 1] - table.times[k], table.inputs[k if table.inputs.shape[0] > 1 else 0]
     size = coordinate_size(m)
-    m.strike_audit[MISSED] = m.strike_audit[SCALE] = m.strike_audit[BALANCE] = 0.0
+    m.strike_audit[MISSED] = m.strike_audit[SCALE] = m.strike_audit[BALANCE] = m.strike_audit[CLOSED] = 0.0
     strikes = strike(m, axes, law, h, inputs, size)
     if strikes < 0:
         return False
@@ -80,7 +92,7 @@ def _step(m: Memory, axes: tuple[int, ...], law: LawSpace, table: Table, k: int,
         return False
     m.run_step_audit[0] = m.strike_audit[BALANCE]
     m.run_step_audit[4] = iterations
-    m.run_step_audit[7] = m.strike_audit[MISSED] / max(m.strike_audit[SCALE], 1e-300)
+    m.run_step_audit[7] = missed_of_step(m)
     remember(m, h, known)
     m.strike_audit[KNOWN] = 0 if settled > 0 else min(known + 1, 2)
     return True
