@@ -73,6 +73,8 @@ def _unbounced(solution: Solution) -> list[str]:
     """Contacts with restitution close without it where the next impact comes sooner than a step resolves."""
     mechanism, ledger = solution.mechanism, solution.ledger
     laws = mechanism.network.arrays.contacts.laws
+    if not laws.restitution.any():
+        return []
     touching = [c.name for c in mechanism.connections if c.touches]
     names = [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
     taken = {

@@ -7,8 +7,9 @@ from ..times.recorder import LARGEST_PIECE
 FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
 """Least steps of the first block, and durations of a block [s] between which its size is kept: it can be interrupted
 only at its end."""
-SLOW = 1e-6
-"""Duration of a substep for each velocity [s], two or three times what was measured: of it the first block is made."""
+SLOW = 4e-7
+"""Duration of a substep for each velocity [s] as measured of chains, of flexible bodies half of it, in space up to three
+times as much: of it the first block is made."""
 GROWTH = 32
 """By which it grows at most from one to the next: the first steps may be easy."""
 

@@ -186,6 +186,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
         kinetic=owner,
         elastic=_columns(accounts.elastic, bodies, bodies)[owner],
         potential=_columns(accounts.heavy, bodies, bodies + elastic)[owner],
+        flexed=bodies,
+        heavy=bodies + elastic,
         spring=spring,
         contact=spring + int((mechanism.network.arrays.springs.state >= 0).sum()),
         earned=works,

@@ -145,13 +145,13 @@ def _absolute(x: Array, y: Array) -> float:
 
 
 def motion_energy(a: Arrays, iterate: Iterate) -> float:
-    """Kinetic and elastic energy of the step and the work of its loads [J]."""
+    """Kinetic energy of the step, elastic energy at its start, and the work of its loads, twice of each [J]."""
     step, x, t, mass = iterate.step, iterate.x, iterate.trial, a.mass[:, None]
-    h, known, c = step.h, step.known, t.end
+    h, known, c, stress = step.h, step.known, t.end, step.start.sigma
     total = _absolute(x.v, mass * np.abs(x.v) + h * (np.abs(a.weight) + np.abs(t.force))) + _absolute(mass * c.v, c.v)
     total += _absolute(x.omega, np.abs(known.p_r) + h * np.abs(t.torque))
     if x.du.size:
         total += _absolute(x.du, known.p_u)
-    if c.sigma.size:
-        total += _absolute(c.sigma, a.compliance @ c.sigma)
+    if stress.size:
+        total += float(np.vdot(stress, a.compliance @ stress))
     return max(total, TINY)

@@ -179,15 +179,14 @@ class TimeTable:
         steps = len(times) - 1
         coefficient, offset = (np.repeat(part[None], steps + 1, axis=0) for part in self._fixed)
         of_coefficient, of_offset = np.zeros((steps, coefficient.shape[1])), np.zeros((steps, offset.shape[1]))
-        # four points in every step, the first time at the end
-        length = np.diff(times)
-        points = np.append(times[1:, None] - 0.25 * length[:, None] * np.arange(4), times[0])
+        length = times[1:] - times[:-1]
+        quarters = (times[1:] - 0.25 * k * length for k in range(1, 4))  # within every step, from its end on
+        points = np.concatenate([times, *quarters])
         for i in self._driven:
             law, own = self._laws[i], self._terms[i]
             sampled = self._sampled(i, points)
-            at_ends = sampled[:, :-1].reshape(-1, steps, 4)
-            values = np.concatenate([sampled[:, -1:], at_ends[:, :, 0]], axis=1)
-            rate = 25.0 * at_ends[:, :, 0] - 48.0 * at_ends[:, :, 1] + 36.0 * at_ends[:, :, 2] - 16.0 * at_ends[:, :, 3]
+            values, within = sampled[:, : steps + 1], sampled[:, steps + 1 :].reshape(-1, 3, steps)
+            rate = 25.0 * values[:, 1:] - 48.0 * within[:, 0] + 36.0 * within[:, 1] - 16.0 * within[:, 2]
             rate = (rate + 3.0 * values[:, :-1]) / (3.0 * length)
             coefficient[:, own], offset[:, i] = law.coefficients(values).T, law.offset(values)
             rates = law.rates(values[:, 1:], rate)

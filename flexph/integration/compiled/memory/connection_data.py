@@ -141,6 +141,7 @@ class LedgerColumns(NamedTuple):
     """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, of the energies (−1: none).
 
     Flows are first the work of ports and drives, then of ideal joints, impulses of contacts, then what is lost.
+    Elastic energies are those of ``flexed`` to ``heavy``.
     """
 
     input: Index
@@ -151,6 +152,8 @@ class LedgerColumns(NamedTuple):
     kinetic: Index
     elastic: Index
     potential: Index
+    flexed: Number
+    heavy: Number
     spring: Number
     contact: Number
     earned: Number

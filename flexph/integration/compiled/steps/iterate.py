@@ -89,8 +89,10 @@ def work(m: Memory) -> float:
 
 @kernel
 def energy_scale(m: Memory, h: float) -> float:
-    """Kinetic and elastic energy of the step and the work of its loads [J]."""
+    """Kinetic energy of the step, elastic energy at its start, and the work of its loads, twice of each [J]."""
     total = 0.0
+    for i in range(m.ledger_flexed, m.ledger_heavy):
+        total += 2.0 * m.run_energy[i]
     for b in range(m.inertia_mass.size):
         for i in range(m.x_v.shape[1]):
             total += m.inertia_mass[b] * (m.x_v[b, i] ** 2 + m.end_v[b, i] ** 2)
@@ -99,11 +101,6 @@ def energy_scale(m: Memory, h: float) -> float:
             total += abs(m.at_p_r[b, i] * m.x_w[b, i]) + h * abs(m.x_w[b, i] * _body_torque(m, b, i))
     for i in range(m.x_du.size):
         total += abs(m.at_p_u[i] * m.x_du[i])
-    for i in range(m.end_sigma.size):
-        strain = 0.0
-        for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
-            strain += m.elastic_compliance_val[e] * m.end_sigma[m.elastic_compliance_col[e]]
-        total += abs(m.end_sigma[i] * strain)
     return max(total, TINY)
 
 
