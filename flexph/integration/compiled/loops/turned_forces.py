@@ -141,7 +141,8 @@ def _follow(m: Memory, axes: tuple[int, ...], h: float, given: int, node: int, s
         if m.border_w[b, a] >= 0:
             value = -0.5 * h * weight * change
             if node >= 0:
-                _push_node(m, axes, node, i, b, a, m.border_w[b, a], value)
+                own_spin = a if m.nodes_body[node] == b else -1
+                _push_node(m, axes, node, i, own_spin, m.border_w[b, a], value)
             else:
                 _push_section(m, axes, section, i, m.border_w[b, a], value)
     for j in range(d):
@@ -152,16 +153,14 @@ def _follow(m: Memory, axes: tuple[int, ...], h: float, given: int, node: int, s
                 change += h * m.end_R[b, i, k] * m.nodes_val[e, k]
             column = m.border_m[m.nodes_col[e]]
             if node >= 0:
-                _push_node(m, axes, node, i, -1, 0, column, own * change)
+                _push_node(m, axes, node, i, -1, column, own * change)
             else:
                 _push_section(m, axes, section, i, column, own * change)
 
 
 @kernel
-def _push_node(
-    m: Memory, axes: tuple[int, ...], n: int, i: int, turning: int, a: int, column: int, value: float
-) -> None:
-    """Bᵀ times a component of the force on a node, in a column; of a spin for all coordinates of its body."""
+def _push_node(m: Memory, axes: tuple[int, ...], n: int, i: int, spin: int, column: int, value: float) -> None:
+    """Bᵀ times a component of the force on a node, in a column, of a ``spin`` of its body (else −1) for all of it."""
     d, b, lever, torque = len(axes), m.nodes_body[n], m.trial_lever[n], m.system_torque
     add(m, m.border_v[b, i], column, m.nodes_moves[n] * value)
     if d == 2:
@@ -175,8 +174,8 @@ def _push_node(
         local = 0.0
         for k in range(d):
             local += m.nodes_val[e, k] * m.trial_inverse[b, k, i]
-        if turning == b:
-            m.system_col[m.nodes_col[e], a] += local * value
+        if spin >= 0:
+            m.system_col[m.nodes_col[e], spin] += local * value
         else:
             add(m, m.border_m[m.nodes_col[e]], column, local * value)
 

@@ -20,10 +20,10 @@ class Joints(NamedTuple):
     second: Unsigned
     term_row: Unsigned
     term_product: Unsigned
-    length_product: Index
-    component_product: Index
-    sine_product: Index
-    cosine_product: Index
+    length_product: Unsigned
+    component_product: Unsigned
+    sine_product: Unsigned
+    cosine_product: Unsigned
     stiffness: Vector
     damping: Vector
     state: Index
@@ -64,7 +64,7 @@ class Loads(NamedTuple):
     torque_row: Index
     torque_input: Index
     torque_val: Vector
-    torque_body: Index
+    torque_body: Unsigned
     torque_ptr: Unsigned
     torque_col: Unsigned
     torque_shape: Matrix  # (entries, s)
