@@ -69,7 +69,9 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     if method.name == "exact_gauss" and rolls_in_space:
         return "rolling in space by Gauss collocation is not"
     if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
-        told = "a rigid contact in steps is not where bodies are joined or bend, but for the impulses of its impacts"
+        if method.redundant == "least_norm":
+            return "a rigid contact in steps is not with multipliers of least norm"
+        told = "a rigid contact in steps is not where bodies bend, springs have own laws or contacts are compliant"
         return None if mechanism.once(NearPairs).strikes else told
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
     return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
+from ...bodies.ports import find_port
+from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.rubbing import in_tables
 from ...kernels.jacobians.body_blocks import sides_of
@@ -20,6 +24,10 @@ from .near import NearPairs
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
+
+
+RESPONSES = 600
+"""Impulses of contacts whose responses there is room for."""
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
@@ -46,10 +54,23 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         pressed=impulses + c.owner,
         rubbed=impulses + accounts.touching + c.owner,
         lost=impulses + len(accounts.impulses) + losses + place,
-        sides=_sides(mechanism, c),
+        sides=(sides := _sides(mechanism, c)),
+        parts=np.append(mechanism.once(coupled_parts), -1)[sides] if (sides >= 0).any() else sides,
         restitution=c.restitution,
         struck=_struck(accounts, c),
     )
+
+
+def coupled_parts(mechanism: Model) -> Index:
+    """Of each rigid body the first of those that joints and springs couple with it (b,)."""
+    link = np.eye(len(mechanism.bodies), dtype=bool)
+    for c in mechanism.connections:
+        if c.rows or not c.touches:
+            own = [find_port(p, mechanism.bodies)[0] for p in c.ports if not isinstance(p, Ground)]
+            link[np.ix_(own, own)] = True
+    _, label = connected_components(sparse.csr_array(link), directed=False)
+    first: Index = np.unique(label, return_index=True)[1][label]
+    return first
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
@@ -120,14 +141,19 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
     return TouchSpace(*given)
 
 
-def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int], *, strikes: int) -> StrikeSpace:
-    """The space, all zeros, of so many bodies and dimensions; of nothing where there are no ``strikes`` in loops."""
-    (b, d), whole = sizes, np.int64
+def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int], *, strikes: int) -> StrikeSpace:
+    """The space, all zeros, of so many bodies, dimensions and multipliers; of nothing where loops have no ``strikes``.
+
+    These are 2 where bodies are coupled.
+    """
+    (b, d, g), whole = sizes, np.int64
     c, b, k = (contacts.kind.size, b, nodes.body.size) if strikes else (0, 0, 0)
     n, z = d + (1 if d == 2 else 3), np.zeros
+    m, g = (min(RESPONSES, d * c), g) if strikes > 1 else (0, 0)
     given: Any = (
         *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((b, n))),
         *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
-        *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole), z(7)),
+        *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole)),
+        *(z((m, b * n + g)), z((d, c)), z(g), z(7)),
     )
     return StrikeSpace(*given)

@@ -33,18 +33,25 @@ class NearPairs:
     """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
 
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
-    Where all its contacts are rigid, loops take steps in which they strike (see integration.compiled.strikes).
+    Where all contacts are rigid, between rigid bodies, loops take steps in which they strike (see
+    integration.compiled.strikes), ``coupled`` ones where the bodies have joints or springs.
     """
 
     def __init__(self, mechanism: Model) -> None:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
-        self.strikes = _is_rigid(a) and are_apart(a) and a.turning.size == len(a.mass)
+        self.coupled = not are_apart(a)
+        self.strikes = _is_rigid(a) and not a.springs.relations and a.turning.size == len(a.mass)
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)
         self.lists = self.phase.pairs > LISTED
         self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
+
+    @property
+    def answers_whole(self) -> bool:
+        """Whether impulses may have the responses of all bodies: where these are coupled, or contacts by events."""
+        return self.coupled or self.contacts.number <= LISTED
 
     @property
     def never_left_out(self) -> Index:

@@ -1,4 +1,4 @@
-"""Steps of free rigid bodies with rigid contacts in blocks of compiled loops: see integration.compiled.strikes."""
+"""Steps of rigid bodies with rigid contacts in blocks of compiled loops: see integration.compiled.strikes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .memory.memory import Memory
 from .near import NearPairs
 from .stepper import Stepper
 from .steps.step import Parts
-from .strikes.islands import LARGEST, LawSpace
+from .strikes.law import LARGEST, LawSpace
 from .strikes.records import KNOWN
 from .strikes.steps import run_strikes
 
@@ -28,9 +28,11 @@ class StrikeSteps(Stepper):
 
     entry: ClassVar[Callable[..., None]] = staticmethod(run_strikes)
 
-    def __init__(self, mechanism: Model, accounts: Accounts) -> None:
+    def __init__(self, mechanism: Model, accounts: Accounts, *, by_events: bool) -> None:
+        near = mechanism.once(NearPairs)
+        self.coupled, self._by_events = (1,) * (near.coupled or by_events), int(by_events)
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, ()))
-        self._near = mechanism.once(NearPairs)
+        self._near = near
 
     def _bind(self, m: Memory) -> None:
         """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
@@ -39,10 +41,10 @@ class StrikeSteps(Stepper):
 
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""
-        return has_code(self.entry, {1: numba.typeof(self.axes)})
+        return has_code(self.entry, {1: numba.typeof(self.axes), 2: numba.typeof(self.coupled)})
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        return self.memory, self.axes, self._law, table, *save, self.known, *rest
+        return self.memory, self.axes, self.coupled, self._law, self._by_events, table, *save, self.known, *rest
 
     def _taken(self, steps: int) -> None:
         """Count finished steps: those in which bodies strike or settle leave no history."""

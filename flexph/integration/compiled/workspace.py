@@ -67,8 +67,9 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     springs = springs_of(mechanism) + mechanism.layout.dim * int(np.count_nonzero(k.contacts.pair))
     pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
     flows = accounts.flow_count + decaying
-    strikes = mechanism.once(NearPairs).strikes
-    sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, int(strikes)
+    near = mechanism.once(NearPairs)
+    strikes = near.strikes + (near.strikes and near.answers_whole)
+    sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
     return pack(k, partial(_workspace, k, *sizes), sizes)
 
 
@@ -115,7 +116,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(
             nodal_space(k.strains, b),
             touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),
-            strike_space(k.contacts, k.nodes, (b, d), strikes=strikes),
+            strike_space(k.contacts, k.nodes, (b, d, rows), strikes=strikes),
             run,
             _stage_space(k),
             null_space(k),

@@ -1,8 +1,8 @@
-"""Steps of mechanisms with rigid contacts in compiled loops: those in which all are open, and those of free bodies.
+"""Steps of mechanisms with rigid contacts in compiled loops: those in which all are open, and those of rigid bodies.
 
-By events loops look at the gaps at both ends of each step, and end before one at whose start a rigid contact touches or
-at whose end bodies are in each other: :class:`RigidStepper` takes it. What of its parts no contact holds are ways in
-loops, too. In steps loops take those of free rigid bodies, in which their contacts strike and close.
+By events loops look at the gaps at both ends of each step, and end before one in which a gap closes, or, where bodies
+bend, at whose start a rigid contact touches: :class:`RigidStepper` takes it. What of its parts no contact holds are
+ways in loops, too. In steps loops take those of rigid bodies, in which their contacts strike and close.
 """
 
 from __future__ import annotations
@@ -42,12 +42,18 @@ class RigidBlocks(BlockStepper):
 
 
 class StrikeBlocks(BlockStepper):
-    """Many steps at once of free rigid bodies whose contacts strike and close in them."""
+    """Many steps at once of rigid bodies whose contacts close in them, and strike where that is not by events."""
 
     cost = 4.0  # of a step by NumPy, over that of one without contacts
 
+    def __init__(self, mechanism: Mechanism, stepper: RigidStepper) -> None:
+        super().__init__(mechanism, stepper)
+        if stepper.by_events:
+            self.stepper = stepper.flying(CompiledFlight(self))
+
     def _loops(self) -> Stepper:
-        return StrikeSteps(self.mechanism, self.stepper.accounts)
+        assert isinstance(self.stepper, RigidStepper)
+        return StrikeSteps(self.mechanism, self.stepper.accounts, by_events=self.stepper.by_events)
 
     def start(self, start: State) -> StepStart:
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""

@@ -32,8 +32,10 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     """What takes the steps of a stepper in blocks, by compiled loops."""
     from ..blocks.steppers import blocks_of
+    from ..compiled.near import NearPairs
     from .flight import RigidBlocks, StrikeBlocks
 
     if not isinstance(stepper, RigidStepper):
         return blocks_of(mechanism, stepper)
-    return RigidBlocks(mechanism, stepper) if stepper.by_events else StrikeBlocks(mechanism, stepper)
+    by_loops = mechanism.once(NearPairs).strikes and not stepper.least_norm
+    return StrikeBlocks(mechanism, stepper) if by_loops else RigidBlocks(mechanism, stepper)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from contact_runs import agree, sound
 from contact_samples import ball
 
 import rigid
@@ -10,9 +11,6 @@ from flexph import GROUND, Checkpoint, Event, connect, force, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.control import Sampled
 from flexph.integration.contact.stepper import RigidStepper
-from flexph.kernels.contacts.gaps import gaps_between, vectors_of
-from flexph.kernels.state import derive, node_points
-from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact
 from flexph.numerics import compiling
 from flexph.sensors import gap
@@ -26,40 +24,6 @@ def both(mechanism, start, times, **given):
     """A run by compiled loops, and by NumPy."""
     ways = (Exact(contact="steps", compiled=way) for way in (True, False))
     return tuple(integrate(mechanism, start, times, method=way, **given) for way in ways)
-
-
-def agree(by_loops, by_numpy, states=1e-9):
-    """Two runs of one mechanism: the same to round-off, which impacts let grow, and sound."""
-    assert (by_loops.steps_by, by_numpy.steps_by) == ("compiled loops", "NumPy, as compiled=False")
-    np.testing.assert_allclose(by_loops.states, by_numpy.states, rtol=0, atol=states * np.abs(by_numpy.states).max())
-    own, ledger = by_loops.ledger, by_numpy.ledger
-    for kind, size in (("energy", ledger.scale), ("dissipation", ledger.scale), ("impulses", 1.0)):
-        for name, values in getattr(ledger, kind).items():
-            np.testing.assert_allclose(getattr(own, kind)[name], values, rtol=0, atol=states * size, err_msg=name)
-    sound(by_loops)
-
-
-def sound(solution):
-    """Balanced to round-off, without gain, laws met, friction in its cone, bodies outside of each other."""
-    ledger = solution.ledger
-    assert np.abs(ledger.residual).max() <= 1e-12 * ledger.scale
-    assert ledger.complementarity_residual.max() <= 1e-12
-    for name, taken in ledger.dissipation.items():
-        if "settling" not in name and "friction" not in name:  # these may give each other what the step took too much
-            assert taken.min() >= -1e-13 * ledger.scale, name
-    assert sum(ledger.dissipation.values()).min() >= -1e-13 * ledger.scale
-    assert inside(solution) <= 1e-12
-
-
-def inside(solution):
-    """How far bodies are in each other at most, over the size of the mechanism."""
-    a, worst = solution.mechanism.network.arrays, 0.0
-    contacts = a.contacts.all()
-    for x in solution.states:
-        c = configuration(solution.mechanism, x)
-        vectors = vectors_of(contacts, node_points(a, c.r, derive(a, c).arm))
-        worst = max(worst, -gaps_between(contacts, vectors, vectors).before.min() / np.abs(c.r).max())
-    return worst
 
 
 def row(law, count=3, *, dim=2, apart=2.1, speed=1.0, height=0.0):

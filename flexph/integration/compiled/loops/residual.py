@@ -32,6 +32,14 @@ def residual(
     ``decay`` and ``contact`` as of ``run.Parts``.
     """
     trial(m, axes, decay, contact, h, before, after, offset, inputs)
+    balance_momenta(m, axes, decay, contact, h)
+
+
+@kernel
+def balance_momenta(
+    m: Memory, axes: tuple[int, ...], decay: tuple[int, ...], contact: tuple[int, ...], h: float
+) -> None:
+    """Momentum defects of a trial."""
     if len(decay) == 0:
         _turn_products(m, axes, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, m.trial_rate.size)

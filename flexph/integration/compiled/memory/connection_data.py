@@ -105,8 +105,8 @@ class Contacts(NamedTuple):
     """Contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and their accounts.
 
     See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Of the
-    ``rigid`` ones the gaps are watched, as there are steps in which they are open; between free rigid bodies there are
-    steps with impacts, too (see integration.compiled.strikes).
+    ``rigid`` ones the gaps are watched, as there are steps in which they are open; between rigid bodies there are steps
+    with impacts, too (see integration.compiled.strikes).
     """
 
     kind: Index  # (c,)
@@ -133,6 +133,7 @@ class Contacts(NamedTuple):
     rubbed: Index
     lost: Index
     sides: IndexMatrix  # (c, 2), bodies that it acts on, −1 for none
+    parts: IndexMatrix  # (c, 2), the first of the bodies that joints and springs couple with these
     restitution: Vector
     struck: IndexMatrix  # (c, 6), of rigid ones: columns of normal and friction at impacts, and of what is lost by kind
 

@@ -167,7 +167,10 @@ class TouchSpace(NamedTuple):
 
 
 class StrikeSpace(NamedTuple):
-    """Rigid contacts of free rigid bodies in a step, r = d rates each, normal ones first, of n = d + s velocities."""
+    """Rigid contacts of rigid bodies in a step, r = d rates each, normal ones first, of n = d + s velocities.
+
+    Where joints or springs couple bodies, at most L impulses have the responses of all.
+    """
 
     act: Tensor  # (2 c, r, n), how impulses act on the bodies of both sides
     rate: Tensor  # (2 c, r, n), how rates change with their velocities
@@ -189,4 +192,7 @@ class StrikeSpace(NamedTuple):
     begin: Index  # (c + 1,), where they begin
     head: Index  # (b,), the first side of a contact at a body
     link: Index  # (2 c,), the next one
+    response: Matrix  # (L, b n + g): what unit impulses of members of islands change of velocities and of joints
+    own: Matrix  # (r, c): and of their own rates
+    held: Vector  # (g,), changes of multipliers, or impulses of joints
     audit: Vector  # (7,), see strikes.records

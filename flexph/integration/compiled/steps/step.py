@@ -67,7 +67,7 @@ def take_step(m: Memory, axes: tuple[int, ...], table: Table, parts: Parts, step
         if not (again and i == 0):
             guess(m, axes, table.times[k + 1] - table.times[k], known)
         kinds = parts.redundant, parts.decay, parts.contact
-        if not _substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
+        if not take_substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
             return False
         if i == 0:
             keep_gaps(m, parts.pair)
@@ -114,7 +114,7 @@ def _finish_pair(
 
 
 @kernel
-def _substep(
+def take_substep(
     m: Memory,
     axes: tuple[int, ...],
     redundant: tuple[int, ...],
@@ -213,15 +213,15 @@ def _record(
     audit = m.run_step_audit
     audit[0] = max(audit[0], abs(record_energy(m)))
     audit[4] += iterations
-    _record_gaps(m, h, after, offset)
-    _close_gaps(m, redundant)
+    record_gaps(m, h, after, offset)
+    close_gaps(m, redundant)
     for i in range(offset.size):
         m.run_step_stage[i] += share * m.x_lam[i]
         m.run_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
 
 
 @kernel
-def _record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
+def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
     """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
     audit = m.run_step_audit
     for i in range(offset.size):
@@ -237,7 +237,7 @@ def _record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 @kernel
-def _close_gaps(m: Memory, redundant: tuple[int, ...]) -> None:
+def close_gaps(m: Memory, redundant: tuple[int, ...]) -> None:
     """What closes a gap of ½h(e₁ − e₀), see flexph.integration.exact.advance: in the border, where alone it acts."""
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]

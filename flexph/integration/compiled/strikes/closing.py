@@ -11,24 +11,16 @@ import math
 
 from ....contacts.compiled.newton import TINY
 from ....kernels.resolution import POSITIONAL
-from ....numerics.arrays import Array
+from ....kernels.tolerances import NEWTON
+from ..loops.rolling import has_fallen
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..steps.iterate import coordinate_size
+from ..steps.iterate import coordinate_size, is_open
 from .bodies import weigh_step
-from .islands import (
-    LARGEST,
-    LawSpace,
-    assemble,
-    changed,
-    cone_of,
-    find_islands,
-    move,
-    push,
-    rows_of,
-    sized,
-    solve_island,
-)
+from .coupled import answer_members, factor_coupled
+from .given import Given
+from .islands import assemble, changed, find_islands, push, rows_of, sized
+from .law import LARGEST, LawSpace, cone_of, missed_by, move, solve_island
 from .records import CLOSED, FREE, TOLD, judge
 from .rows import answer, fill
 from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
@@ -48,21 +40,24 @@ RESTING, MOVES = 1e-9, 1e-11
 
 
 @kernel
-def close(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Array) -> int:
+def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
-    islands = find_islands(m, m.strike_may_close)
-    if not _are_small(m, axes, islands):
+    h, islands = given.h, find_islands(m, m.strike_may_close)
+    if not _are_small(m, axes, coupled, islands):
         return -1
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
     size, previous, least, since = math.inf, math.inf, math.inf, 0
     tries = 0
     for iteration in range(1, ITERATIONS + 1):
-        evaluate(m, axes, h, inputs)
-        if iteration <= RENEWED or size > FAST:
-            _renew(m, axes, h)
-        balance_bodies(m)
-        defect = _obey(m, axes, law, islands, weight, iteration == 1)
+        evaluate(m, axes, coupled, given)
+        renews = iteration <= RENEWED or size > FAST
+        if renews and not _renew(m, axes, coupled, given):
+            return -1
+        balance_bodies(m, axes, coupled, h)
+        if renews and len(coupled) > 0:
+            answer_members(m, axes, m.strike_begin[islands], h)
+        defect = _obey(m, axes, coupled, law, islands, weight, iteration == 1)
         if not defect <= AFAR:
             return -1
         size, previous = correct(m, scale), size
@@ -73,7 +68,7 @@ def close(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Arr
             if size <= AFAR:  # what nearly redundant impulses change goes on
                 weight, since = min(STIFFER * weight, STIFFEST), iteration
         if ends:
-            if _is_met(m, axes, h, inputs, scale):
+            if _is_met(m, axes, coupled, given, scale):
                 return iteration
             if tries == TRIES:
                 return -1
@@ -86,8 +81,10 @@ def close(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Arr
 
 
 @kernel
-def _are_small(m: Memory, axes: tuple[int, ...], islands: int) -> bool:
+def _are_small(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], islands: int) -> bool:
     """Whether loops solve all islands."""
+    if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
+        return False
     for i in range(islands):
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
         if rows_of(m, axes, first, last) * (last - first) > LARGEST:
@@ -96,13 +93,19 @@ def _are_small(m: Memory, axes: tuple[int, ...], islands: int) -> bool:
 
 
 @kernel
-def _renew(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """Matrices of the bodies, and rows of the contacts."""
-    weigh_step(m, axes, h)
+def _renew(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+    """Matrices of the bodies, and rows of the contacts; False where joints are dependent."""
+    if len(coupled) > 0:
+        if not factor_coupled(m, axes, given):
+            return False
+    else:
+        weigh_step(m, axes, given.h)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
-            fill(m, axes, c, h)
-            answer(m, axes, c)
+            fill(m, axes, c, given.h)
+            if len(coupled) == 0:
+                answer(m, axes, c)
+    return True
 
 
 @kernel
@@ -129,7 +132,9 @@ def _is_moved(m: Memory, axes: tuple[int, ...], members: int, scale: float) -> b
 
 
 @kernel
-def _obey(m: Memory, axes: tuple[int, ...], law: LawSpace, islands: int, weight: float, begins: bool) -> float:
+def _obey(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, islands: int, weight: float, begins: bool
+) -> float:
     """Impulses that obey their laws after the step of the iteration, whose change they add to; their worst defect."""
     scale, worst, free = TINY, 0.0, 0.0
     for k in range(m.strike_begin[islands]):
@@ -145,7 +150,7 @@ def _obey(m: Memory, axes: tuple[int, ...], law: LawSpace, islands: int, weight:
     for i in range(islands):
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
         r = rows_of(m, axes, first, last)
-        worst = max(worst, _obey_island(m, law, first, last - first, r, scale, weight, rests))
+        worst = max(worst, _obey_island(m, coupled, law, first, last - first, r, scale, weight, rests))
     if rests and _is_moved(m, axes, m.strike_begin[islands], scale):
         return math.inf
     return worst
@@ -153,10 +158,18 @@ def _obey(m: Memory, axes: tuple[int, ...], law: LawSpace, islands: int, weight:
 
 @kernel
 def _obey_island(
-    m: Memory, law: LawSpace, first: int, count: int, r: int, scale: float, weight: float, rests: bool
+    m: Memory,
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    first: int,
+    count: int,
+    r: int,
+    scale: float,
+    weight: float,
+    rests: bool,
 ) -> float:
     """The impulses of an island; their defect."""
-    assemble(m, law, first, count, r)
+    assemble(m, coupled, law, first, count, r)
     cone = cone_of(m, law, first, count, r, scale)
     for i in range(r):
         for k in range(count):
@@ -170,24 +183,27 @@ def _obey_island(
     for i in range(r):
         for k in range(count):
             c, own = m.strike_member[first + k], law.x[i * count + k]
-            push(m, c, i, own - m.strike_impulse[i, c], m.strike_change)
+            push(m, coupled, first + k, i, own - m.strike_impulse[i, c])
             m.strike_impulse[i, c] = own
     return defect
 
 
 @kernel
-def _is_met(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: float) -> bool:
+def _is_met(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, scale: float) -> bool:
     """Whether the velocities with the impulses that were found meet their laws."""
+    h = given.h
     for _ in range(POLISHED):
-        evaluate(m, axes, h, inputs)
-        balance_bodies(m)
+        evaluate(m, axes, coupled, given)
+        balance_bodies(m, axes, coupled, h)
         if correct(m, scale) <= SETTLED:
             break
-    evaluate(m, axes, h, inputs)
+    evaluate(m, axes, coupled, given)
+    if len(coupled) > 0 and (is_open(m, NEWTON.closed) or has_fallen(m)):
+        return False
     missed, scale = 0.0, max(m.strike_audit[FREE], TINY)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
-            missed = max(missed, missed_by(m, axes, c))
+            missed = max(missed, missed_by(m, axes, coupled, c))
             for i in range(len(axes)):
                 scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
     told = POSITIONAL * coordinate_size(m) / h
@@ -196,34 +212,3 @@ def _is_met(m: Memory, axes: tuple[int, ...], h: float, inputs: Array, scale: fl
     judge(m, 0.0, scale)
     m.strike_audit[CLOSED], m.strike_audit[TOLD] = missed, told
     return True
-
-
-@kernel
-def missed_by(m: Memory, axes: tuple[int, ...], c: int) -> float:
-    """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
-    own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, c, 0)
-    missed = abs(own - max(own - r * m.strike_rates[0, c], 0.0)) / r
-    if m.contacts_friction[c] == 0.0:
-        return missed
-    along, square = 0.0, 0.0
-    for i in range(1, len(axes)):
-        along = max(along, by_itself(m, c, i))
-    for i in range(1, len(axes)):
-        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
-        square += trial * trial
-    share = min(1.0, m.contacts_friction[c] * max(own, 0.0) / max(math.sqrt(square), TINY))
-    for i in range(1, len(axes)):
-        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
-        missed = max(missed, abs(m.strike_impulse[i, c] - share * trial) * along)
-    return missed
-
-
-@kernel
-def by_itself(m: Memory, c: int, r: int) -> float:
-    """What a unit impulse of a contact changes of its own rate."""
-    total = 0.0
-    for side in range(2):
-        if m.contacts_sides[c, side] >= 0:
-            for a in range(m.strike_rate.shape[2]):
-                total += m.strike_rate[2 * c + side, r, a] * m.strike_answer[2 * c + side, r, a]
-    return total if total > 0.0 else 1.0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
-from ....numerics.arrays import Array
 from ..contact.gaps import gap_of, place_vectors
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..steps.impulse import factor_instant
 from .bodies import weigh
-from .islands import LawSpace
+from .given import Given
+from .law import LawSpace
 from .newton_law import strike_islands
 from .rows import answer, look, rate, stand
 from .trial import solve_free
@@ -19,18 +20,22 @@ STRIKES, WIDE, RESTING = 200, 0.5, 1e-11
 
 
 @kernel
-def strike(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Array, size: float) -> int:
+def strike(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given, size: float, known: int
+) -> int:
     """Impacts until no contact with restitution closes in the step; how many there were, −1 where one is not solved."""
-    prepare(m, axes)
-    count = 0
+    prepare(m, axes, coupled)
+    h, count = given.h, 0
     while count < STRIKES and _may_bounce(m, h, size):
-        if not solve_free(m, axes, h, inputs):
+        if not solve_free(m, axes, coupled, given, known if count == 0 else 0):
             return -1
         _look_ahead(m, axes, h)
         before = count
         _choose(m, axes, h, size, True)
+        if len(coupled) > 0 and _bounces(m) and not _factor(m, axes, given):
+            return -1
         while count < STRIKES and _bounces(m):
-            if not strike_islands(m, axes, law):
+            if not strike_islands(m, axes, coupled, law, given):
                 return -1
             count += 1
             _rates(m)
@@ -41,13 +46,21 @@ def strike(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float, inputs: Ar
 
 
 @kernel
-def prepare(m: Memory, axes: tuple[int, ...]) -> None:
+def _factor(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
+    """Factor the masses and joints; False where time prescribes motions, whose rates are known at ends alone."""
+    return not given.moves and factor_instant(m, axes, (), given.before)
+
+
+@kernel
+def prepare(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
     """Gaps, rows and rates of all contacts at ``at``."""
     stand(m, axes)
-    weigh(m, axes)
+    if len(coupled) == 0:
+        weigh(m, axes)
     for c in range(m.contacts_kind.size):
         look(m, axes, c)
-        answer(m, axes, c)
+        if len(coupled) == 0:
+            answer(m, axes, c)
         m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
     _rates(m)
 

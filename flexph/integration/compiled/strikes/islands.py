@@ -1,41 +1,13 @@
-"""Islands, contacts that act on each other as they share bodies: their D, and the impulses that obey their laws."""
+"""Islands, contacts that act on each other as they share bodies: their D, and what impulses do to velocities."""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
-from ....contacts.compiled.near import near
-from ....contacts.compiled.problem import Cone, Space
 from ....numerics.arrays import Array
 from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
-
-LARGEST = 600
-"""Impulses of an island that loops solve."""
-
-
-class LawSpace(NamedTuple):
-    """Space for the law of an island of m impulses at most."""
-
-    D: Array  # (m²,)
-    b: Array  # (m,)
-    x: Array  # (m,)
-    y: Array  # (m,), rates before
-    kept: Array  # (m,), other impulses
-    moved: Array  # (m,), what impulses do to the rates
-    point: Array  # (2 m,)
-    matrix: Array  # (m²,)
-    whole: Index  # (4 m,)
-    vectors: Array  # (8 m,)
-    turning: Array  # (m, 2, 2)
-    along: Array  # (m, 2)
-    state: Index  # (m,)
-    ptr: Index  # (m + 1,)
-    col: Index  # (m²,)
-    order: Index  # (m,)
-    by_contact: Array  # (18 m,), of friction, steps of the natural map, and the pairs
+from .coupled import moved_by, push_coupled
+from .law import LawSpace
 
 
 @kernel
@@ -55,12 +27,12 @@ def find_islands(m: Memory, chosen: Index) -> int:
 
 @kernel
 def link_bodies(m: Memory, chosen: Index) -> None:
-    """Chains of the sides of contacts at each body."""
+    """Chains of the sides of contacts at each body, or at each part of bodies that are coupled."""
     m.strike_head[:] = -1
     for c in range(chosen.size - 1, -1, -1):
         if chosen[c] > 0:
             for side in range(2):
-                b = m.contacts_sides[c, side]
+                b = m.contacts_parts[c, side]
                 if b >= 0:
                     m.strike_link[2 * c + side] = m.strike_head[b]
                     m.strike_head[b] = 2 * c + side
@@ -73,7 +45,7 @@ def _spread(m: Memory, first: int, place: int) -> int:
     at, end = place, place + 1
     while at < end:
         for side in range(2):
-            b = m.contacts_sides[m.strike_member[at], side]
+            b = m.contacts_parts[m.strike_member[at], side]
             other = m.strike_head[b] if b >= 0 else -1
             while other >= 0:
                 if m.strike_mark[other // 2] == 0:
@@ -94,8 +66,31 @@ def rows_of(m: Memory, axes: tuple[int, ...], first: int, last: int) -> int:
 
 
 @kernel
-def assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """D of an island by the bodies that two contacts share."""
+def assemble(m: Memory, coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
+    """D of an island."""
+    if len(coupled) > 0:
+        _assemble_coupled(m, law, first, count, r)
+    else:
+        _assemble(m, law, first, count, r)
+
+
+@kernel
+def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
+    """By the responses of all bodies."""
+    D, d = block(law.D, 0, r * count, r * count), m.strike_own.shape[0]
+    for l in range(count):
+        for j in range(r):
+            response, acts = m.strike_response[(first + l) * d + j], j == 0
+            acts = acts or m.contacts_friction[m.strike_member[first + l]] > 0.0
+            for k in range(count):
+                c = m.strike_member[first + k]
+                for i in range(r):
+                    D[i * count + k, j * count + l] = moved_by(m, c, i, response) if acts else 0.0
+
+
+@kernel
+def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
+    """By the bodies that two contacts share."""
     D = block(law.D, 0, r * count, r * count)
     for k in range(r * count):
         for l in range(r * count):
@@ -124,16 +119,6 @@ def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int
 
 
 @kernel
-def move(D: Array, x: Array, out: Array) -> None:
-    """D Λ."""
-    for i in range(D.shape[0]):
-        total = 0.0
-        for j in range(D.shape[0]):
-            total += D[i, j] * x[j]
-        out[i] = total
-
-
-@kernel
 def changed(m: Memory, change: Array, c: int, r: int) -> float:
     """What velocities of all bodies change of a rate of a contact."""
     total = 0.0
@@ -158,61 +143,20 @@ def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, c: int, r: int) 
 
 
 @kernel
-def push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
+def push(m: Memory, coupled: tuple[int, ...], member: int, r: int, impulse: float) -> None:
+    """Add what an impulse of a member of an island changes."""
+    if len(coupled) > 0:
+        if impulse != 0.0:
+            push_coupled(m, member * m.strike_own.shape[0] + r, impulse)
+    else:
+        _push(m, m.strike_member[member], r, impulse, m.strike_change)
+
+
+@kernel
+def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
     """Add the velocities that an impulse of a contact gives."""
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
             for a in range(m.strike_answer.shape[2]):
                 change[b, a] += impulse * m.strike_answer[2 * c + side, r, a]
-
-
-@kernel
-def cone_of(m: Memory, law: LawSpace, first: int, count: int, r: int, scale: float) -> Cone:
-    """The law of an island, with D and b in its space."""
-    size, own = r * count, law.by_contact
-    D = block(law.D, 0, size, size)
-    for k in range(count):
-        c, along = m.strike_member[first + k], 0.0
-        for i in range(1, r):
-            along = max(along, D[i * count + k, i * count + k])
-        own[k] = m.contacts_friction[c]
-        own[count + k] = 1.0 / D[k, k] if D[k, k] > 0.0 else 1.0
-        own[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
-    friction, normal, tangent = own[:count], own[count : 2 * count], own[2 * count : 3 * count]
-    pattern = law.ptr[: size + 1], law.col, law.order[:count]
-    return Cone(D, law.b[:size], friction, normal, tangent, scale, pattern[0], pattern[1], pattern[2])
-
-
-@kernel
-def solve_island(law: LawSpace, cone: Cone, weight: float, rests: bool) -> float:
-    """Impulses near those in ``x``, in their place, and their defect over the scale."""
-    size, count, largest = cone.b.size, cone.friction.size, 0.0
-    for i in range(size):
-        largest = max(largest, cone.D[i, i])
-    whole, v = law.whole, law.vectors
-    pairs = block(law.by_contact[3 * count :], 0, 15, count)
-    for k in range(count):
-        for i in range(15):
-            pairs[i, k] = 0.0
-    space = Space(
-        block(law.matrix, 0, size, size),
-        whole[:size],
-        whole[size : 2 * size],
-        whole[2 * size : 3 * size],
-        whole[3 * size : 4 * size],
-        v[:size],
-        v[size : 2 * size],
-        v[2 * size : 3 * size],
-        v[3 * size : 4 * size],
-        v[4 * size : 5 * size],
-        v[5 * size : 6 * size],
-        v[6 * size : 7 * size],
-        v[7 * size : 8 * size],
-        law.turning,
-        law.along,
-        law.state,
-        pairs,
-    )
-    defect = near(cone, law.x[:size], weight * largest, rests, space, block(law.point, 0, 2, size))
-    return defect if defect == defect else math.inf

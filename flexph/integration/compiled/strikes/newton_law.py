@@ -8,7 +8,10 @@ from ....contacts.compiled.problem import Cone
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, push, rows_of, sized, solve_island
+from .coupled import answer_members, hold_joints, record_joints
+from .given import Given
+from .islands import assemble, find_islands, push, rows_of, sized
+from .law import LARGEST, LawSpace, cone_of, move, solve_island
 from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed
 from .rows import rate, rate_after
 
@@ -18,20 +21,44 @@ defects of a law that is met, and at which an impact is left to NumPy."""
 
 
 @kernel
-def strike_islands(m: Memory, axes: tuple[int, ...], law: LawSpace) -> bool:
+def strike_islands(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> bool:
     """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved."""
-    begin_part(m)
-    m.strike_change[:] = 0.0
     islands = find_islands(m, m.strike_may_close)
+    if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
+        return False
     scale = scale_of(m, axes, m.strike_begin[islands])
     for i in range(islands):
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
         r = rows_of(m, axes, first, last)
-        if r * (last - first) > LARGEST or not _strike(m, axes, law, first, last - first, r, scale):
+        if r * (last - first) > LARGEST or not _strike(m, axes, coupled, law, first, last - first, r, scale):
             return False
-    go_over(m)
-    end_part(m, axes)
+    end_impulses(m, axes, coupled, given.before, given)
     return True
+
+
+@kernel
+def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], members: int) -> bool:
+    """Nothing is changed yet, where bodies are coupled after joints have their rates, by the factored matrices.
+
+    False where there are too many contacts.
+    """
+    begin_part(m)
+    if len(coupled) > 0:
+        if members * len(axes) > m.strike_response.shape[0]:
+            return False
+        answer_members(m, axes, members, 0.0)
+        hold_joints(m, axes)
+    m.strike_change[:] = 0.0
+    return True
+
+
+@kernel
+def end_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coefficient: Array, given: Given) -> None:
+    """Go on at the velocities that are changed, and what that took."""
+    go_over(m)
+    if len(coupled) > 0:
+        record_joints(m, axes, coefficient, given)
+    end_part(m, axes)
 
 
 @kernel
@@ -56,9 +83,18 @@ def go_over(m: Memory) -> None:
 
 
 @kernel
-def _strike(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int, scale: float) -> bool:
+def _strike(
+    m: Memory,
+    axes: tuple[int, ...],
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    first: int,
+    count: int,
+    r: int,
+    scale: float,
+) -> bool:
     """The impact of an island; False where its law is not solved."""
-    assemble(m, law, first, count, r)
+    assemble(m, coupled, law, first, count, r)
     cone = cone_of(m, law, first, count, r, scale)
     for i in range(r):
         for k in range(count):
@@ -75,7 +111,7 @@ def _strike(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: 
     if not defect <= ROUGH:
         return False
     judge(m, defect * scale, scale)
-    _record(m, axes, law, first, count, r)
+    _record(m, axes, coupled, law, first, count, r)
     return True
 
 
@@ -130,17 +166,19 @@ def _go_so_far(law: LawSpace, D: Array) -> None:
 
 
 @kernel
-def push_all(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
+def push_all(m: Memory, coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
     """Change velocities by the impulses of an island."""
     for k in range(count):
         for i in range(r):
-            push(m, m.strike_member[first + k], i, law.x[i * count + k], m.strike_change)
+            push(m, coupled, first + k, i, law.x[i * count + k])
 
 
 @kernel
-def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
+def _record(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int
+) -> None:
     """Velocities after the impulses of an island, and what it takes."""
-    push_all(m, law, first, count, r)
+    push_all(m, coupled, law, first, count, r)
     for k in range(count):
         c, lost = m.strike_member[first + k], 0.0
         for i in range(len(axes)):

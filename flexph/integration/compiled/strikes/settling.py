@@ -6,77 +6,107 @@ import math
 
 from ....contacts.compiled.newton import TINY
 from ....kernels.contacts.gaps import TOUCHING
+from ..contact.flight import turns_away
+from ..contact.forces import leaves_list
 from ..contact.gaps import gap_of
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..steps.history import remember
+from ..steps.impulse import factor_instant
 from ..steps.iterate import coordinate_size
 from .bodies import weigh
-from .closing import by_itself, missed_by
-from .islands import LARGEST, LawSpace, assemble, cone_of, find_islands, move, rows_of
-from .newton_law import ROUGH, go_over, obey, push_all, scale_of
-from .records import RUBBED, SETTLED, begin_part, end_part, judge, record_impulses, record_loss, rubbed
+from .given import Given
+from .islands import assemble, find_islands, rows_of
+from .law import LARGEST, LawSpace, by_itself, cone_of, missed_by, move
+from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
+from .records import (
+    BALANCE,
+    KNOWN,
+    RUBBED,
+    SETTLED,
+    judge,
+    missed_of_step,
+    record_impulses,
+    record_loss,
+    record_step,
+    rubbed,
+)
 from .rows import answer, look, rate, rate_after, stand
+from .trial import may_close
 
 OBEYED = 1e-12
 """Defect of a law that is obeyed."""
 
 
 @kernel
-def settle(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float) -> int:
+def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """1 where velocities settle, 0 where there is nothing to, −1 where the law of an island is not solved."""
     stand(m, axes)
-    weigh(m, axes)
+    if len(coupled) == 0:
+        weigh(m, axes)
     size = coordinate_size(m)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
             look(m, axes, c)
             acts = m.strike_impulse[0, c] > 0.0 or gap_of(m, axes, c, m.touch_last) <= TOUCHING * size
             m.strike_may_close[c] = 2 if acts else 0
-            if acts:
+            if acts and len(coupled) == 0:
                 answer(m, axes, c)
-                for i in range(len(axes)):
-                    m.strike_rates[i, c], m.strike_given[i, c] = rate(m, c, i), m.strike_impulse[i, c]
-    return _settle(m, axes, law, h)
+    islands = find_islands(m, m.strike_may_close)
+    if islands == 0:
+        return 0
+    if len(coupled) > 0 and not factor_instant(m, axes, (), given.after):
+        return -1
+    return _settle(m, axes, coupled, law, given, islands)
 
 
 @kernel
-def _settle(m: Memory, axes: tuple[int, ...], law: LawSpace, h: float) -> int:
-    islands = find_islands(m, m.strike_may_close)
-    scale, settled = scale_of(m, axes, m.strike_begin[islands]), 0
+def _settle(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given, islands: int
+) -> int:
+    if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
+        return -1
+    scale, settled = scale_of(m, axes, m.strike_begin[islands]), len(coupled)
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]
-        scale = max(scale, m.strike_impulse[0, c] * by_itself(m, c, 0))
-    begin_part(m)
-    m.strike_change[:] = 0.0
+        for i in range(len(axes)):
+            m.strike_rates[i, c], m.strike_given[i, c] = rate(m, c, i), m.strike_impulse[i, c]
+        scale = max(scale, m.strike_impulse[0, c] * by_itself(m, coupled, c, 0))
     for i in range(islands):
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
-        if _obeys(m, axes, first, last, scale):
+        if _obeys(m, axes, coupled, first, last, scale):
             continue
         r = rows_of(m, axes, first, last)
-        if r * (last - first) > LARGEST or not _settle_island(m, axes, law, first, last - first, r, scale, h):
+        if r * (last - first) > LARGEST or not _settle_island(m, axes, coupled, law, first, last - first, r, scale):
             return -1
         settled = 1
     if settled > 0:
-        go_over(m)
-        end_part(m, axes)
+        end_impulses(m, axes, coupled, given.after, given)
     return settled
 
 
 @kernel
-def _obeys(m: Memory, axes: tuple[int, ...], first: int, last: int, scale: float) -> bool:
+def _obeys(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], first: int, last: int, scale: float) -> bool:
     """Whether velocities and impulses that led to them obey the law, nearly to round-off of their terms."""
     missed = 0.0
     for k in range(first, last):
-        missed = max(missed, missed_by(m, axes, m.strike_member[k]))
+        missed = max(missed, missed_by(m, axes, coupled, m.strike_member[k]))
     return missed <= OBEYED * scale
 
 
 @kernel
 def _settle_island(
-    m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int, scale: float, h: float
+    m: Memory,
+    axes: tuple[int, ...],
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    first: int,
+    count: int,
+    r: int,
+    scale: float,
 ) -> bool:
     """What settles in an island, as far as that creates no energy together with the step."""
-    assemble(m, law, first, count, r)
+    assemble(m, coupled, law, first, count, r)
     cone, taken = cone_of(m, law, first, count, r, scale), 0.0
     for k in range(count):
         c = m.strike_member[first + k]
@@ -91,7 +121,7 @@ def _settle_island(
         return False
     judge(m, defect * scale, scale)
     _go_so_far(m, law, first, count, r, taken)
-    _record(m, axes, law, first, count, r)
+    _record(m, axes, coupled, law, first, count, r)
     return True
 
 
@@ -115,9 +145,11 @@ def _go_so_far(m: Memory, law: LawSpace, first: int, count: int, r: int, taken: 
 
 
 @kernel
-def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
+def _record(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int
+) -> None:
     """Velocities with the impulses that are added, and what they take."""
-    push_all(m, law, first, count, r)
+    push_all(m, coupled, law, first, count, r)
     for k in range(count):
         c = m.strike_member[first + k]
         before = rubbed(m, axes, c)
@@ -127,3 +159,29 @@ def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, first: int, count: 
             record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)
             m.strike_impulse[i, c] += law.x[at]
         record_impulses(m, c, law.x[k], rubbed(m, axes, c) - before, m.strike_opens[c] > 0)
+
+
+@kernel
+def end_step(
+    m: Memory,
+    axes: tuple[int, ...],
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    given: Given,
+    known: int,
+    iterations: int,
+    whole: bool,
+) -> bool:
+    """Record a solved step, and settle at its end; False where it does not count."""
+    if turns_away(m) or leaves_list(m, axes):
+        return False
+    record_step(m, axes, coupled, given, whole and not may_close(m))
+    remember(m, given.h, known)
+    settled = settle(m, axes, coupled, law, given)
+    if settled < 0:
+        return False
+    m.run_step_audit[0] = m.strike_audit[BALANCE]
+    m.run_step_audit[4] = iterations
+    m.run_step_audit[7] = missed_of_step(m)
+    m.strike_audit[KNOWN] = 0 if settled > 0 else min(known + 1, 2)
+    return True

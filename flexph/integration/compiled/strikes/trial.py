@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import math
 
+from ....contacts.broad_phase import ACROSS, DEEP
+from ....kernels.contacts.gap_arrays import ANGLE
+from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.arrays import Array
+from ..contact.flight import passes
 from ..contact.forces import push_nodes, twist_bodies
+from ..contact.gaps import gap_of, place_vectors, turned_gap
 from ..loops.forces import apply_loads, sum_by_body, turn_loads
 from ..loops.motion import average, node_arms
 from ..loops.residual import balance, move
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..steps.history import guess
+from ..steps.iterate import coordinate_size
+from ..steps.newton import newton
 from .bodies import weigh_step
+from .coupled import change_coupled, evaluate_coupled
+from .given import Given
 from .rows import meet
 
 ITERATIONS, RENEWED = 60, 2
@@ -21,8 +31,19 @@ SETTLED, STAGNATED = 1e-15, 1e-8
 
 
 @kernel
-def evaluate(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> None:
-    """Momentum defects of the mean velocities with the impulses of contacts that may close."""
+def evaluate(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
+    """Momentum defects of the mean velocities with the impulses of contacts that may close.
+
+    Of bodies that are ``coupled``, (1,), those of joints, too.
+    """
+    if len(coupled) > 0:
+        evaluate_coupled(m, axes, coupled, given)
+    else:
+        _evaluate(m, axes, given.h, given.inputs)
+
+
+@kernel
+def _evaluate(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> None:
     move(m, axes, h)
     node_arms(m, axes, m.end_R, m.end_u, m.trial_c, m.end_arm)
     average(m.at_arm, m.end_arm, m.trial_lever)
@@ -41,24 +62,42 @@ def evaluate(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> None:
 
 
 @kernel
-def solve_free(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> bool:
-    """The step in which nothing closes, from the velocities at its start; False where it is not solved."""
+def solve_free(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, known: int) -> bool:
+    """The step in which nothing closes; False where it is not solved."""
+    if len(coupled) > 0:
+        guess(m, axes, given.h, known)
+        return fly(m, axes, given) > 0
+    else:
+        return _solve_free(m, axes, given)
+
+
+@kernel
+def fly(m: Memory, axes: tuple[int, ...], given: Given) -> int:
+    """The step without contacts from a guess, as that of a mechanism that has none; its iterations, or −1."""
+    h, (before, after), (offset, last) = given.h, (given.before, given.after), (given.offset, given.last_offset)
+    return newton(m, axes, (), (), (), h, before, after, offset, last, given.inputs)
+
+
+@kernel
+def _solve_free(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
+    """That of free bodies, from the velocities at its start."""
+    h = given.h
     m.strike_may_close[:] = 0
     begin_at_start(m)
     scale = velocity_scale(m, h)
     size, previous = math.inf, math.inf
     for iteration in range(ITERATIONS):
-        evaluate(m, axes, h, inputs)
+        evaluate(m, axes, (), given)
         if iteration <= RENEWED:
             weigh_step(m, axes, h)
-        balance_bodies(m)
+        balance_bodies(m, axes, (), h)
         size, previous = correct(m, scale), size
         expected = size if iteration == 0 else size * min(1.0, size / previous)
         if expected <= SETTLED or size > 0.5 * previous:
             break
     if not size <= STAGNATED:
         return False
-    evaluate(m, axes, h, inputs)
+    evaluate(m, axes, (), given)
     return True
 
 
@@ -86,8 +125,16 @@ def velocity_scale(m: Memory, h: float) -> float:
 
 
 @kernel
-def balance_bodies(m: Memory) -> None:
+def balance_bodies(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
     """Changes of the velocities of all bodies by their defects alone."""
+    if len(coupled) > 0:
+        change_coupled(m, axes, h)
+    else:
+        _balance_bodies(m)
+
+
+@kernel
+def _balance_bodies(m: Memory) -> None:
     d, n = m.at_v.shape[1], m.strike_change.shape[1]
     for b in range(m.inertia_mass.size):
         for i in range(n):
@@ -112,4 +159,45 @@ def correct(m: Memory, scale: float) -> float:
                 size = max(size, abs(change) * m.joints_lengths[0] / scale)
             if not math.isfinite(change):
                 size = math.inf
+    for i in range(m.strike_held.size):
+        m.x_lam[i] += m.strike_held[i]
     return size
+
+
+@kernel
+def look_inside(m: Memory, axes: tuple[int, ...]) -> int:
+    """How many more contacts may close, as bodies are in each other at the end; −1 where some passed each other."""
+    size, found = _size_at_end(m), 0
+    for c in range(m.contacts_kind.size):
+        place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
+        if passes(m, axes, c, ACROSS if m.strike_may_close[c] > 0 else DEEP):
+            return -1
+        if m.strike_may_close[c] == 0:
+            after = gap_of(m, axes, c, m.touch_last)
+            if m.contacts_kind[c] == ANGLE:
+                place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+                after = turned_gap(m, axes, c, m.touch_before[c])
+            m.touch_after[c] = after
+            if after < -1e-2 * TOUCHING * size:
+                m.strike_may_close[c] = 2
+                found += 1
+    return found
+
+
+@kernel
+def _size_at_end(m: Memory) -> float:
+    """Largest coordinate at the end of the step."""
+    size = coordinate_size(m)
+    for b in range(m.end_r.shape[0]):
+        for i in range(m.end_r.shape[1]):
+            size = max(size, abs(m.end_r[b, i]))
+    return size
+
+
+@kernel
+def may_close(m: Memory) -> bool:
+    """Whether some contact may."""
+    may = False
+    for c in range(m.contacts_kind.size):
+        may = may or m.strike_may_close[c] > 0
+    return may

@@ -1,0 +1,64 @@
+"""Steps by events in which no gap closes: what touches stays closed or opens. All others are left to NumPy."""
+
+from __future__ import annotations
+
+from ....kernels.contacts.gaps import TOUCHING
+from ....kernels.resolution import RESOLUTION
+from ..contact.flight import touches
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..steps.history import guess
+from ..steps.iterate import coordinate_size
+from ..steps.step import Table, take_substep
+from .closing import close
+from .given import given_of
+from .impacts import RESTING, fastest, prepare
+from .islands import sized
+from .law import LawSpace
+from .records import KNOWN
+from .settling import end_step
+from .trial import look_inside
+
+
+@kernel
+def step_by_events(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, table: Table, k: int
+) -> bool:
+    """A step without impacts in which no gap closes; contacts that touch stay or open."""
+    given, known, size = given_of(table, k), int(m.strike_audit[KNOWN]), coordinate_size(m)
+    if m.touch_keeps_open[0] == 0.0 or not touches(m, axes, size):
+        guess(m, axes, given.h, known)
+        m.strike_audit[KNOWN] = min(known + 1, 2)
+        return take_substep(m, axes, (), (), (), table, k, known, 1.0, 1.0)
+    prepare(m, axes, coupled)
+    if _strikes(m, axes, size) or not _hold(m, given.h, size):
+        return False
+    guess(m, axes, given.h, known)
+    iterations = close(m, axes, coupled, law, given)
+    if iterations < 0 or look_inside(m, axes) != 0:
+        return False
+    return end_step(m, axes, coupled, law, given, known, iterations, True)
+
+
+@kernel
+def _strikes(m: Memory, axes: tuple[int, ...], size: float) -> bool:
+    """Whether a contact that touches closes."""
+    least, terms = 0.0, 0.0
+    for c in range(m.contacts_kind.size):
+        if m.touch_before[c] <= TOUCHING * size:
+            least = min(least, m.strike_rates[0, c])
+            terms = max(terms, sized(m, axes, m.at_v, m.at_w, c, 0))
+    return least < -RESTING * terms
+
+
+@kernel
+def _hold(m: Memory, h: float, size: float) -> bool:
+    """Let contacts close that touch and do not bounce off (see contact.stepper); False where there are none."""
+    still, found = max(RESTING * fastest(m), RESOLUTION * size / h), False
+    m.strike_impulse[:] = 0.0
+    for c in range(m.contacts_kind.size):
+        holds = m.touch_before[c] <= TOUCHING * size
+        holds = holds and (m.contacts_restitution[c] == 0.0 or m.strike_rates[0, c] <= still)
+        m.strike_may_close[c], m.strike_opens[c] = 2 if holds else 0, 0
+        found = found or holds
+    return found

@@ -1,0 +1,162 @@
+"""Bodies that joints and springs couple: how all of them answer impulses of contacts, by the Jacobian of a step.
+
+Where the bodies are free each answers by its own matrix (see .bodies). Here the border of the step is factored as for
+steps without contacts; for velocities at a state it is that of a step of no length (see steps.impulse).
+"""
+
+from __future__ import annotations
+
+from ....kernels.contacts.gap_arrays import DISTANCE
+from ....numerics.arrays import Array
+from ..contact.gaps import dot
+from ..loops.arrow import eliminate, solve
+from ..loops.assembly import assemble_step
+from ..loops.ledger_rows import velocity_defect
+from ..loops.motion import copy
+from ..loops.residual import balance_momenta, trial
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..steps.impulse import INSTANT
+from ..steps.impulse import answer as answer_defect
+from ..terms.border import add
+from ..terms.nodes import differentiate_node
+from .given import Given
+from .rows import meet
+
+
+@kernel
+def evaluate_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
+    """Defects of mean velocities and multipliers with the impulses of contacts that may close."""
+    trial(m, axes, (), (), given.h, given.before, given.after, given.offset, given.inputs)
+    for c in range(m.contacts_kind.size):
+        m.touch_force[c] = 0.0
+        if m.strike_may_close[c] > 0:
+            meet(m, axes, c, given.h)
+    balance_momenta(m, axes, (), coupled, given.h)
+
+
+@kernel
+def factor_coupled(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
+    """Factor the Jacobian of the iterate, without what balls that touch do to each other as they turn."""
+    assemble_step(m, axes, (), (), given.h, given.before, given.after)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
+            for end in range(2):
+                if m.contacts_node[c, end] >= 0:
+                    _turn_ball(m, axes, c, m.contacts_node[c, end], given.h)
+    return eliminate(m, axes, ())
+
+
+@kernel
+def _turn_ball(m: Memory, axes: tuple[int, ...], c: int, k: int, h: float) -> None:
+    """−h ∂(F n)/∂v of a contact of balls on a body, for the turning of n alone."""
+    b, d, mean, end = m.nodes_body[k], len(axes), m.touch_mean[c, 0], m.touch_end[c, 0]
+    apart = abs(m.touch_before[c] + m.contacts_offset[c]) + abs(m.touch_after[c] + m.contacts_offset[c])
+    gain = -h * m.contacts_sign[c] * m.touch_force[c] / apart
+    differentiate_node(m, axes, h, k, 1.0, 0)
+    for i in range(m.strike_change.shape[1]):
+        row = m.border_v[b, i] if i < d else m.border_w[b, i - d]
+        along = dot(axes, m.system_B[i], mean)
+        for j in range(m.strike_change.shape[1]):
+            value = dot(axes, m.system_B[i], m.system_W[j]) - along * dot(axes, end, m.system_W[j])
+            add(m, row, m.border_v[b, j] if j < d else m.border_w[b, j - d], gain * value)
+
+
+@kernel
+def change_coupled(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """Changes of velocities and multipliers by the defects alone."""
+    solve(m, axes, (), h)
+    d = len(axes)
+    for b in range(m.inertia_mass.size):
+        for i in range(m.strike_change.shape[1]):
+            m.strike_change[b, i] = -m.correction_v[b, i] if i < d else -m.correction_w[b, i - d]
+    for i in range(m.strike_held.size):
+        m.strike_held[i] = -m.correction_lam[i]
+
+
+@kernel
+def answer_members(m: Memory, axes: tuple[int, ...], members: int, h: float) -> None:
+    """What unit impulses of the contacts of all islands change: velocities, and multipliers or impulses of joints.
+
+    By the Jacobian of a step, or with h = 0 by that of a step of no length.
+    """
+    for k in range(members):
+        c = m.strike_member[k]
+        for i in range(len(axes)):
+            m.strike_own[i, c] = 0.0
+            if i == 0 or m.contacts_friction[c] > 0.0:
+                _answer(m, axes, c, i, m.strike_response[k * len(axes) + i], h)
+
+
+@kernel
+def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: float) -> None:
+    d, n, gain = len(axes), m.strike_change.shape[1], 2.0 if h == 0.0 else 1.0
+    m.defect[:] = 0.0
+    for side in range(2):
+        b = m.contacts_sides[c, side]
+        if b >= 0:
+            for a in range(n):
+                if a < d:
+                    m.defect_v[b, a] += m.strike_act[2 * c + side, r, a]
+                else:
+                    m.defect_w[b, a - d] += m.strike_act[2 * c + side, r, a]
+    solve(m, axes, (), h if h > 0.0 else INSTANT)
+    bodies = m.inertia_mass.size
+    for b in range(bodies):
+        for a in range(n):
+            out[b * n + a] = gain * (m.correction_v[b, a] if a < d else m.correction_w[b, a - d])
+    for i in range(m.strike_held.size):
+        out[bodies * n + i] = m.correction_lam[i] if h > 0.0 else m.system_x[m.border_l[i]]
+    m.strike_own[r, c] = moved_by(m, c, r, out)
+
+
+@kernel
+def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
+    """What a response changes of a rate of a contact."""
+    total, n = 0.0, m.strike_change.shape[1]
+    for side in range(2):
+        b = m.contacts_sides[c, side]
+        if b >= 0:
+            for a in range(n):
+                total += m.strike_rate[2 * c + side, r, a] * response[b * n + a]
+    return total
+
+
+@kernel
+def push_coupled(m: Memory, place: int, impulse: float) -> None:
+    """Add what an impulse changes, by the place of its response."""
+    response, n = m.strike_response[place], m.strike_change.shape[1]
+    for b in range(m.inertia_mass.size):
+        for a in range(n):
+            m.strike_change[b, a] += impulse * response[b * n + a]
+    first = m.inertia_mass.size * n
+    for i in range(m.strike_held.size):
+        m.strike_held[i] += impulse * response[first + i]
+
+
+@kernel
+def hold_joints(m: Memory, axes: tuple[int, ...]) -> None:
+    """Take what velocities miss of the rates of joints from them, a loss, by the factored step of no length.
+
+    The impulses of joints that do it are left in ``strike_held``.
+    """
+    copy(m.run_defect, m.run_gap)
+    answer_defect(m, axes, (), m.run_gap, m.strike_held)
+    for i in range(m.at_velocities.size):
+        m.at_velocities[i] -= m.correction[i]
+    for i in range(m.strike_held.size):
+        m.run_flow[m.run_flow.size - 1] += 0.5 * m.run_defect[i] * m.strike_held[i]
+        m.strike_held[i] = -m.strike_held[i]
+
+
+@kernel
+def record_joints(m: Memory, axes: tuple[int, ...], coefficient: Array, given: Given) -> None:
+    """Work of the impulses of joints that move as time prescribes, and what their rates miss after them."""
+    for row in range(m.strike_held.size):
+        m.run_gap[row] = given.own_offset[row]
+    for term in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[term]] -= given.own_coefficient[term] * m.at_product[m.joints_term_product[term]]
+    for row in range(m.strike_held.size):
+        m.run_flow[m.ledger_row[row]] += m.strike_held[row] * m.run_gap[row]
+    velocity_defect(m, axes, coefficient, given.own_coefficient, given.own_offset)
+    copy(m.run_new_defect, m.run_defect)
