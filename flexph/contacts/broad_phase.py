@@ -63,6 +63,9 @@ def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPha
 
     Of the single pairs each two nodes have one at most; groups are looked at whatever their law.
     """
+    none = np.zeros(0, dtype=int)
+    if not c.number:
+        return BroadPhase(c, none, none, none, none, nodes, 0.0)
     known = c.rigid if of is None else of
     free = known & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
     pair = np.flatnonzero(free & ~c.fixed[0].any(axis=1))

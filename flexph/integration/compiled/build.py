@@ -103,7 +103,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
 
 def _nodes(a: Arrays, points: Points, means: MovedMeans, count: int) -> Nodes:
     """The nodes of joints and loads; those that are means of points belong to the frame that moves them most."""
-    ptr, col, val = _shapes(sparse.csr_array(a.node_shape)[: count * a.dim], count, a.dim)
+    ptr, col, val = _shapes(sparse.csr_array(a.node_shape), count, a.dim)
     body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
     body[points.node], follows = means.first, moves.copy()
     follows[points.node] = means.weight
@@ -114,12 +114,12 @@ def _nodes(a: Arrays, points: Points, means: MovedMeans, count: int) -> Nodes:
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """(count·width, n) by groups of ``width`` rows: columns where any of them has an entry, values (entries, width)."""
+    """The first ``count`` groups of ``width`` rows: columns where any has an entry, values (entries, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     rows = sparse.csr_array(matrix)
-    if count * width * rows.shape[1] <= SMALL:
-        blocks = rows.toarray().reshape(count, width, rows.shape[1])
+    if rows.shape[0] * rows.shape[1] <= SMALL:
+        blocks = rows.toarray()[: count * width].reshape(count, width, rows.shape[1])
         used = blocks.any(axis=1)
         group, column = np.nonzero(used)
         return ends_of(used.sum(axis=1)), column, blocks[group, :, column]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,8 @@ RESPONSES = 600
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
     """Some of the contacts."""
+    if not near.size:
+        return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
     impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
     losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
@@ -59,6 +62,16 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         restitution=c.restitution,
         struck=_struck(accounts, c),
     )
+
+
+@cache
+def _no_contacts(dim: int) -> Contacts:
+    widths: dict[str, tuple[int, ...]] = dict.fromkeys(("body", "share", "sides", "parts"), (2,))
+    widths |= {"node": (6,), "struck": (6,), "fixed": (3, dim)}
+    kinds = {name: int if "Index" in str(kind) else float for name, kind in Contacts.__annotations__.items()}
+    kinds["rigid"] = bool
+    fields: Any = (np.zeros((0, *widths.get(name, ())), kind) for name, kind in kinds.items())
+    return Contacts(*fields)
 
 
 def coupled_parts(mechanism: Model) -> Index:
