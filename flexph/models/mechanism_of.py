@@ -140,7 +140,8 @@ def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder)
         "state": list(mechanism.layout.parts),
         "place": (curves := [c.name for c in mechanism.connections if c.kind == "point_on_curve"]),
         "place_rate": curves,
-    }.get(reading.what, [connection.name for connection in mechanism.connections if connection.touches])
+        "gap": (contacts := [c.name for c in mechanism.connections if c.touches]),
+    }.get(reading.what, contacts + [c.name for c in mechanism.connections if c.form.bearing is not None])
     if reading.of not in known:
         raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
 

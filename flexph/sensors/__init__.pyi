@@ -7,6 +7,7 @@ from .contacts import touches as touches
 from .curves import place_on_curve as place_on_curve
 from .forces import joint_force as joint_force
 from .forces import joint_torque as joint_torque
+from .mean_forces import sticks as sticks
 from .quantities import Quantity as Quantity
 from .quantities import distance as distance
 from .quantities import joint_angle as joint_angle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..kernels.contacts.laws import forces_at
 from ..kernels.contacts.rubbing import friction_at
 from ..kernels.resolution import coordinate_size
 from ..kernels.state import node_arms, touching_points, touching_velocities
-from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Configuration, configuration
 from ..mechanisms.model.time_table import Anchors
@@ -21,11 +20,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import turned_spins
-from .forces import over_saved_times
+from .forces import not_of_a_state
+from .mean_forces import Way, mean_force, mean_forces, rubs
 from .panel import histories
-from .quantities import LastStep, Quantity, Reading, StepReading, no_measures
-
-Way = Literal["normal", "friction"]
+from .quantities import Quantity, Reading, StepReading, no_measures
 
 
 @checked
@@ -90,17 +88,17 @@ def touches(contact: str) -> Quantity:
 
 @checked
 def normal_force(contact: str) -> Quantity:
-    """The sum of the normal forces of all gaps of a contact or stop [N, of stops for angles N m].
+    """The sum of the normal forces of all gaps of a contact [N, of stops for angles N m], or what presses a joint.
 
     Of a compliant contact it follows from the state: the law at its depth and rate. A rigid one has a mean force over
     steps, without the impulses with which gaps close, which are no forces and stand in ``ledger.impulses``: a
     :class:`flexph.control.Sampled` reads that of the last step, before the first one zero; ``run.measured`` has it from
-    saved time to saved time, interpolated at these.
+    saved time to saved time, interpolated at these. So it is of a joint with :class:`flexph.CoulombFriction`, |λ|.
 
     Parameters
     ----------
     contact : str
-        Name of a contact or stop.
+        Name of a contact or stop, or of a joint with dry friction under its own force.
 
     Returns
     -------
@@ -112,12 +110,14 @@ def normal_force(contact: str) -> Quantity:
 
 @checked
 def friction_force(contact: str) -> Quantity:
-    """The sum of the sizes of the friction forces of all gaps of a contact [N], known as :func:`normal_force` is.
+    """The sum of the sizes of the friction forces of all gaps of a contact [N], or the dry friction of a joint.
+
+    It is known as :func:`normal_force` is; of joints that turn it is the torque over the radius of the bearing.
 
     Parameters
     ----------
     contact : str
-        Name of a contact.
+        Name of a contact, or of a joint with :class:`flexph.CoulombFriction`.
 
     Returns
     -------
@@ -190,33 +190,31 @@ def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
     return Quantity(kind, (contact,), unit, no_measures, scalar=False, of_state=of_state)
 
 
+def _is_of_steps(mechanism: Model, name: str) -> bool:
+    return rubs(mechanism, name) or bool(gaps_of(mechanism, name).laws.rigid.any())
+
+
 def _force(kind: str, contact: str, way: Way) -> Quantity:
     told = f"{kind} of {contact!r}"
 
     def of_state(mechanism: Model) -> Reading:
+        if rubs(mechanism, contact):
+            return not_of_a_state(told, mechanism)
         own = gaps_of(mechanism, contact)
         if own.laws.rigid.any():
-            known = f"the {told}, a rigid contact, is known over steps, not of a state"
-            raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
+            return not_of_a_state(f"{told}, a rigid contact,", mechanism)
         return lambda x: float(pressed(mechanism, own, x, way).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
-        if not gaps_of(mechanism, contact).laws.rigid.any():
-            read = of_state(mechanism)
-            return lambda time, x, last: read(x)
-        accounts = mechanism.once(Accounts)
-
-        def mean(time: float, x: Array, last: LastStep) -> float:
-            return accounts.mean_force(contact, way, last.flows, last.length)
-
-        return mean
+        if _is_of_steps(mechanism, contact):
+            return mean_force(mechanism, contact, way)
+        read = of_state(mechanism)
+        return lambda time, x, last: read(x)
 
     def over(run: Any) -> Array:
-        if not gaps_of(run.mechanism, contact).laws.rigid.any():
-            return histories(run.mechanism, {"it": by_state}, run.states)["it"]
-        impulses, whole = run.ledger.impulses, f"{contact}: {way}"
-        forces = (impulses[whole] - impulses[f"{whole} at impacts"]) / np.diff(run.times)
-        return over_saved_times(run.times, 0.5 * (run.times[1:] + run.times[:-1]), forces)
+        if _is_of_steps(run.mechanism, contact):
+            return mean_forces(run, contact, way)
+        return histories(run.mechanism, {"it": by_state}, run.states)["it"]
 
     by_state = Quantity(kind, (contact,), "N", no_measures, of_state=of_state)
     return Quantity(kind, (contact,), "N", no_measures, of_state=of_state, of_run=over, of_step=of_step)

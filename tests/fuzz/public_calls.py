@@ -558,6 +558,7 @@ def _linear() -> dict[str, Call]:
         "sensors.touches": Call(flexph.sensors.touches, {"contact": "wall"}),
         "sensors.normal_force": Call(flexph.sensors.normal_force, {"contact": "wall"}),
         "sensors.friction_force": Call(flexph.sensors.friction_force, {"contact": "wall"}),
+        "sensors.sticks": Call(flexph.sensors.sticks, {"joint": "hinge"}),
         "sensors.joint_rate": Call(flexph.sensors.joint_rate,
             {"first": "arm.root", "second": GROUND, "axis": None, "second_axis": None}),
         "sensors.offset": Call(flexph.sensors.offset,

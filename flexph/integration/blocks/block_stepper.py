@@ -55,7 +55,8 @@ class BlockStepper:
         contact: tuple[int, ...] = () if self.exact.arrays.contacts.laws.rigid.all() else (1,)
         if contact and not redundant and mechanism.once(NearPairs).is_pile:
             contact = (1, 1)
-        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact)
+        friction: tuple[int, ...] = (1,) if self.exact.arrays.bearings.number else ()
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact, friction)
         self.compiled = self._loops()
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)
@@ -144,6 +145,7 @@ class BlockStepper:
             flows=rows.flow[0],
             residuals=rows.audit[0, :4],
             counts=rows.audit[0, 4:7],
+            complementarity=float(rows.audit[0, 7]),
         )
 
     def _taken(
@@ -208,6 +210,7 @@ class BlockStepper:
             "flows": rows.flow[:k],
             "residuals": rows.audit[:k, :4],
             "counts": rows.audit[:k, 4:7],
+            **({"complementarity": rows.audit[:k, 7:]} if self.accounts.judges else {}),
         }
 
     def end(self, time: float, x: Array) -> StepStart:

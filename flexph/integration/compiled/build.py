@@ -17,6 +17,7 @@ from .contacts import contacts_of
 from .filters import is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of
 from .flexible.strain_operator import StrainOperator, entries_of
+from .friction.arrays import bearings_of
 from .loops.relations import resisting
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
@@ -94,6 +95,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
         strains=in_the_border(strains, border),
         points=points,
         contacts=contacts,
+        bearings=bearings_of(mechanism),
         ledger=_ledger_columns(mechanism),
         redundancy=no_redundancy(mechanism.layout.multipliers),
         vibration=vibrating,

@@ -57,7 +57,6 @@ def _refused(mechanism: Model) -> str | None:
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
         "a contact within an element of a cable is not": _touches_within(mechanism),
-        "CoulombFriction of a joint is not": bool(arrays.bearings.number),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }
@@ -71,6 +70,8 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
         if method.redundant == "least_norm":
             return "a rigid contact in steps is not with multipliers of least norm"
+        if mechanism.network.arrays.bearings.number:
+            return "a rigid contact in steps is not with CoulombFriction of joints"
         told = "a rigid contact in steps is not where bodies bend, springs have own laws or contacts are compliant"
         return None if mechanism.once(NearPairs).strikes else told
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]

@@ -41,7 +41,8 @@ class NearPairs:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
         self.coupled = not are_apart(a)
-        self.strikes = _is_rigid(a) and not a.springs.relations and a.turning.size == len(a.mass)
+        own_laws = a.springs.relations or a.bearings.number
+        self.strikes = _is_rigid(a) and not own_laws and a.turning.size == len(a.mass)
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)

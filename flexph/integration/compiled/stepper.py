@@ -40,9 +40,9 @@ _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1)
 
 
 @cache
-def _types(axes: int, redundant: int, decay: int, contact: int) -> dict[int, Any]:
+def _types(axes: int, redundant: int, decay: int, contact: int, friction: int) -> dict[int, Any]:
     """Types of axes and :class:`Parts` by their places among the arguments of loops; which numba takes 0.1 ms for."""
-    parts = Parts(np.ones(1), np.ones(1), 2, (), (1,) * redundant, (1,) * decay, (1,) * contact)
+    parts = Parts(np.ones(1), np.ones(1), 2, (), *((1,) * n for n in (redundant, decay, contact, friction)))
     return {1: numba.typeof((0,) * axes), 3: numba.typeof(parts)}
 
 
@@ -145,8 +145,8 @@ class Stepper:
 
     def is_compiled(self) -> bool:
         """Whether this process or the disk has the loops for such mechanisms and parts of steps."""
-        p = self.parts
-        return has_code(self.entry, _types(len(self.axes), len(p.redundant), len(p.decay), len(p.contact)))
+        sizes = [len(part) for part in self.parts[4:]]
+        return has_code(self.entry, _types(len(self.axes), *sizes))
 
     def take(
         self,
@@ -241,7 +241,7 @@ class GaussSteps(Stepper):
 
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""
-        return has_code(self.entry, {1: _types(len(self.axes), 0, 0, 0)[1]})
+        return has_code(self.entry, {1: _types(len(self.axes), 0, 0, 0, 0)[1]})
 
     def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""

@@ -14,6 +14,7 @@ from .algebra.band import stored
 from .build import constants, constants_of_decaying, with_near
 from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
+from .friction.arrays import rub_space
 from .memory.constants import Constants
 from .memory.data import Index
 from .memory.memory import Memory
@@ -100,7 +101,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
-        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured), z(k.ledger.input.size)),
+        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured), z(k.ledger.input.size), z(measured)),
     )
     trial = Trial(*given)
     width = b * (d + s) + n + 2 * rows + 1
@@ -113,6 +114,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
     x, defect, correction, best = (unknowns() for _ in range(4))
     return Workspace(
         *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
+        rub_space(k),
         *(
             nodal_space(k.strains, b),
             touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),

@@ -15,9 +15,8 @@ from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ..blocks.block_stepper import BlockStepper
 from ..compiled.stepper import Stepper
-from ..compiled.steps.rows import Rows
 from ..compiled.strike_steps import StrikeSteps
-from ..exact.step import StepResult, StepStart
+from ..exact.step import StepStart
 from .parts import Part
 from .stepper import RigidStepper
 
@@ -35,10 +34,6 @@ class RigidBlocks(BlockStepper):
     def start(self, start: State) -> StepStart:
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""
         return self.put(self.exact.start(start))
-
-    def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
-        """See :meth:`BlockStepper.columns`."""
-        return {**super().columns(times, rows, last), "complementarity": np.zeros((last.size, 1))}
 
 
 class StrikeBlocks(BlockStepper):
@@ -59,13 +54,6 @@ class StrikeBlocks(BlockStepper):
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""
         return self.put(self.exact.start(start))
 
-    def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
-        """See :meth:`BlockStepper.columns`."""
-        return {**super().columns(times, rows, last), "complementarity": rows.audit[: last.size, 7:]}
-
-    def _result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
-        return super()._result(start, times, rows)._replace(complementarity=float(rows.audit[0, 7]))
-
 
 class CompiledFlight:
     """See :class:`flexph.integration.contact.parts.Flight`."""
@@ -81,9 +69,13 @@ class CompiledFlight:
         if not self._taken(start, time):
             return None
         state, _, stage, multipliers, flows, (audit,) = (rows.copy() for rows in self._rows)
-        end, none = self._blocks.end(time, state[0]), np.zeros(0)
-        booked = flows[0], audit[:4], int(audit[4]), none, none.astype(int), none.astype(bool)
-        return Part(end, time - start.time, stage[0], *booked, middle=multipliers[0], gaps=self._gaps())
+        h, memory, none = time - start.time, self._compiled.memory, np.zeros(0)
+        rubbed = memory.rub_force.reshape(memory.bearings_spring.shape).T
+        impulses = h * np.vstack([memory.rub_bound / memory.bearings_friction, rubbed])
+        booked = flows[0], audit[:4], int(audit[4]), impulses.ravel(), none.astype(int), none.astype(bool)
+        missed = audit[7] * float(memory.rub_scale[0]), float(memory.rub_scale[0])
+        end, middle = self._blocks.end(time, state[0]), multipliers[0]
+        return Part(end, h, stage[0], *booked, *missed, middle=middle, gaps=self._gaps())
 
     def gaps(self, start: StepStart, time: float) -> Array | None:
         """See :meth:`Flight.gaps`."""

@@ -204,8 +204,11 @@ class PartStepper(ExactStepper):
         )  # fmt: skip
         balance = abs(self.accounts.balance(at.energy, energy, flows))
         residuals = np.array([balance, 0.0, np.abs(defect).max(initial=0.0), 0.0])
-        end = StepStart(at.time, EvaluatedState(x, (c, d), defect), energy, at.history[:0])
-        none = np.zeros(self.rows_of_g)
+        history = at.history[:0]  # where velocities jump it says nothing
+        if not index.size:
+            history = at.history.copy()
+            history[-1:, self._edges[3] : self._edges[4]] = defect
+        end, none = StepStart(at.time, EvaluatedState(x, (c, d), defect), energy, history), np.zeros(self.rows_of_g)
         return Part(end, 0.0, none, flows, residuals, 0, np.zeros(0), NONE, NONE, strike.missed, strike.scale)
 
     def _points(self, at: StepStart) -> Array:
@@ -257,8 +260,10 @@ class PartStepper(ExactStepper):
         else:
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess))
         row = np.concatenate([*(part.ravel() for part in solved.means), solved.end.defect, [h]])
-        end = StepStart(time, solved.end, solved.energy, np.concatenate([start.history[-1:], row[None]]))
+        history = np.concatenate([start.history[-max(self.depth - 1, 0) :], row[None]])
+        end = StepStart(time, solved.end, solved.energy, history)
         residuals, stage = self._residuals(start, h, solved), solved.means.lam
         closing = self.accounts.open(start.state.c, self._gaps(start)[closed])
         booked = (solved.flows, residuals, solved.iterations, impulses, closed, closing, missed, scale, means)
-        return Part(end, h, stage, *booked, middle=None if impulses.size else stage - solved.alternating)
+        middle = None if closed.size else stage - solved.alternating
+        return Part(end, h, stage, *booked, middle=middle, solved=solved, schedule=step.schedule)

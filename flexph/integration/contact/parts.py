@@ -9,9 +9,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...kernels.resolution import rate_of_positions
-from ...kernels.values import Means
+from ...kernels.values import Means, Schedule
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
+from ..exact.advance import SolvedStep
 from ..exact.step import StepResult, StepStart
 
 HALVINGS = 2
@@ -24,7 +25,8 @@ class Part(NamedTuple):
     ``closed`` are the gaps that could close in it, with their ``impulses``; ``closing`` says which of them were open at
     its start. ``missed`` is the defect of the complementarity in it and ``scale`` what that is relative to [m/s];
     ``means`` are its mean velocities and multipliers where contacts could close, ``middle`` the multipliers at its
-    middle where none could, and ``gaps`` those of the rigid contacts at its end where they are known.
+    middle where none could, and ``gaps`` those of the rigid contacts at its end where they are known; ``solved`` is the
+    solution by NumPy, with what time prescribed.
     """
 
     end: StepStart
@@ -41,6 +43,8 @@ class Part(NamedTuple):
     means: Means | None = None
     middle: Array | None = None
     gaps: Array | None = None
+    solved: SolvedStep | None = None
+    schedule: Schedule | None = None
 
 
 class Flight(Protocol):
@@ -78,7 +82,7 @@ def joined(start: StepStart, parts: list[Part], size: float) -> StepResult:
     residuals[0], residuals[2] = sum(part.residuals[0] for part in parts), parts[-1].residuals[2]
     scale = max(1e-300, *(part.scale for part in parts))
     told = [rate_of_positions(size, part.length) if part.length else 0.0 for part in parts]
-    middle = parts[0].middle if len(parts) == 1 else None
+    middle = None if any(part.length for part in parts[1:]) else parts[0].middle
     return StepResult(
         end=end,
         middle=0.5 * (start.time + end.time),

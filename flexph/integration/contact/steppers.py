@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...numerics.compiling import AVAILABLE
+from ..exact.pairs_of_steps import PairStepper
 from ..exact.step import InitialValueProblem, Stepper
 from ..exact.steppers import stepper_of
 from ..methods import Exact, MechanismMethod
+from ..times.step_size import read_tolerance
+from .friction_stepper import FrictionStepper
 from .stepper import RigidStepper
 
 if TYPE_CHECKING:
@@ -20,13 +23,17 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
     arrays, connections = problem.mechanism.network.arrays, problem.mechanism.connections
     if not (arrays.contacts.laws.rigid.any() or arrays.bearings.number):
         return stepper_of(method, problem)
-    if not isinstance(method, Exact) or method.tolerance is not None:
-        what, names = "rigid contacts", [c.name for c in connections if c.touches]
-        if arrays.bearings.number:
-            what, names = "CoulombFriction of joints", [c.name for c in connections if c.form.bearing is not None]
-        raise ValueError(f"{what} such as {names[0]!r} are for Exact() with given steps, got {method}")
-    compiled = AVAILABLE and method.compiled is not False
-    return RigidStepper(problem, contact=method.contact, least_norm=method.redundant == "least_norm", compiled=compiled)
+    if arrays.contacts.laws.rigid.any() and not (isinstance(method, Exact) and method.tolerance is None):
+        names = [c.name for c in connections if c.touches]
+        raise ValueError(f"rigid contacts such as {names[0]!r} are for Exact() with given steps, got {method}")
+    if not isinstance(method, Exact):
+        names = [c.name for c in connections if c.form.bearing is not None]
+        raise ValueError(f"CoulombFriction of joints such as {names[0]!r} is for Exact(), got {method}")
+    least_norm, compiled = method.redundant == "least_norm", AVAILABLE and method.compiled is not False
+    if method.tolerance is None:
+        return RigidStepper(problem, contact=method.contact, least_norm=least_norm, compiled=compiled)
+    single = FrictionStepper(problem, contact="events", least_norm=least_norm, depth=3)
+    return PairStepper(single, read_tolerance(method.tolerance))
 
 
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:

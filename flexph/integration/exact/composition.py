@@ -78,6 +78,7 @@ def as_one(start: StepStart, parts: list[StepResult], shares: Array, weights: Ar
         flows=np.sum([p.flows for p in parts], axis=0),
         residuals=residuals,
         counts=np.array([sum(p.counts[0] for p in parts), 1.0, 0.0]),
+        complementarity=max(p.complementarity for p in parts),
     )
 
 

@@ -43,7 +43,7 @@ def recorder_of(
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }
-    if accounts.rigid.size or accounts.rubbing:
+    if accounts.judges:
         columns["complementarity"] = Column(1, "largest")
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")

@@ -110,11 +110,16 @@ class AccountRows:
         slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
         self.slipping, contacts = len(slips), self._contacts
         losses = (*(self._bodies[i] for i in self.damped), *(self._springs[i] for i in self.dampers), *slips)
-        self._first_bearing = len(losses)
+        self.first_bearing = len(losses)
         losses = (*losses, *self._bearings, *(f"{name}: impact" for name in self._bearings if self.rigid.size))
         losses = (*losses, *(contacts[i] for i in self.compliant))
         losses = (*losses, *(f"{contacts[i]}: {kind}" for kind in KINDS for i in self.rigid))
         return (*losses, JOINED) if self.joins else losses
+
+    @property
+    def judges(self) -> bool:
+        """Whether a step is judged by the complementarity of rigid contacts or of dry friction of joints."""
+        return bool(self.rigid.size or self.rubbing)
 
     @property
     def loses(self) -> bool:
@@ -128,11 +133,12 @@ class AccountRows:
         contacts = self.mechanism.network.arrays.contacts
         return self._contacts[int(contacts.take(np.array([number])).owner[0])]
 
-    def mean_force(self, contact: str, way: str, flows: Array, length: float) -> float:
-        """Of a rigid contact over a step with these flows [N, N m], without what closes gaps; 0 of no step."""
-        first = len(self.work) + len(self.joint_work)
-        whole, struck = (self.impulses.index(f"{contact}: {way}{at}") for at in ("", " at impacts"))
-        return float(flows[first + whole] - flows[first + struck]) / length if length else 0.0
+    def mean_force(self, name: str, way: str, flows: Array, length: float) -> float:
+        """Of a rigid contact or a joint over a step by its flows, without what closes gaps; 0 of no step [N, N m]."""
+        if not length:
+            return 0.0
+        of = dict(zip(self.impulses, flows[len(self.work) + len(self.joint_work) :], strict=False))
+        return float(of[f"{name}: {way}"] - of.get(f"{name}: {way} at impacts", 0.0)) / length
 
     def flows(
         self,
@@ -175,7 +181,7 @@ class AccountRows:
         """What rigid contacts take where a step closes gaps, and by friction in it, that of joints too [J]."""
         losses, first = flows[self.flow_count - len(self.dissipation) :], self._first_of_rigid
         taken = losses[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
-        rubbed = losses[self._first_bearing : self._first_bearing + self.rubbing].sum()
+        rubbed = losses[self.first_bearing : self.first_bearing + self.rubbing].sum()
         return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum() + rubbed)
 
     @property

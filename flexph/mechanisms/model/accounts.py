@@ -183,7 +183,7 @@ class Accounts(AccountRows):
             at = first + KINDS.index(kind) * self.rigid.size
             by_owner = total(self.arrays.contacts.owner[gaps], taken[:count], self.touching)
             by_loss[at : at + self.rigid.size] = by_owner[self.rigid]
-            at = self._first_bearing + (self.rubbing if kind == "impact" else 0)
+            at = self.first_bearing + (self.rubbing if kind == "impact" else 0)
             by_loss[at : at + self.rubbing] += taken[count:]
         if self.joins:
             by_loss[-1] = projected

@@ -83,7 +83,8 @@ def _reading(given: Any) -> Reading:
     if match is None:
         raise ValueError(
             f"got {shown(given)}: write such as 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
-            "'spin of' a body, 'reaction of' a joint, 'gap of', 'normal_force of' or 'friction_force of' a contact, "
+            "'spin of' a body, 'reaction of' a joint, 'gap of' a contact, 'normal_force of' or 'friction_force of' a "
+            "contact or a joint with CoulombFriction, "
             "'place of' or 'place_rate of' a point_on_curve, 'state of' a part of the state such as rod.stress, or a "
             "sensor such as {measure: stress, body: rod, field: axial_stress_upper, at: [0.1, 0]}"
         )

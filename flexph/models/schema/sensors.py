@@ -38,6 +38,7 @@ OF_CONTACTS: Mapping[str, Callable[[str], Any]] = {
 OF_JOINTS: Mapping[str, Callable[[str], Any]] = {
     "joint_force": make.joint_force,
     "joint_torque": make.joint_torque,
+    "sticks": make.sticks,
     "place": make.place_on_curve,
     "place_rate": lambda joint: make.rate(make.place_on_curve(joint)),
 }
@@ -120,7 +121,7 @@ class EnergySensor(Entry):
 
 
 class ContactSensor(Entry):
-    """What is read of a contact or stop by its name, see :func:`flexph.sensors.normal_force`."""
+    """What is read of a contact, or forces of dry friction of a joint, see :func:`flexph.sensors.normal_force`."""
 
     measure: Literal["gap", "touches", "normal_force", "friction_force"]
     contact: str
@@ -132,12 +133,12 @@ class ContactSensor(Entry):
 
 
 class JointSensor(Entry):
-    """The force or torque of a joint by its name, or the place of a port on its curve and its rate.
+    """The force or torque of a joint by its name, whether its friction holds, or the place of a port on its curve.
 
-    See :func:`flexph.sensors.joint_force` and :func:`flexph.sensors.place_on_curve`.
+    See :func:`flexph.sensors.joint_force`, :func:`flexph.sensors.sticks` and :func:`flexph.sensors.place_on_curve`.
     """
 
-    measure: Literal["joint_force", "joint_torque", "place", "place_rate"]
+    measure: Literal["joint_force", "joint_torque", "sticks", "place", "place_rate"]
     joint: str
 
     def build(self, builder: Builder) -> Any:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import fem
+import rigid
 from cases import bouncing_ball, crank_slider, four_bar, slider_crank_3d
-from flexph import GROUND, connect, force, hinge, integrate
+from flexph import GROUND, CoulombFriction, connect, force, hinge, integrate, slider
 from flexph.bodies import reduce_body
 from flexph.models import load_model
 from flexph.models.examples_of import FOLDER
@@ -79,3 +80,41 @@ def test_the_mesh_that_a_study_varies():
     (path, values) = next(iter(file.document.studies["mesh"].vary.items()))
     sizes = [file.with_settings({path: value}).mechanism.bodies["rod"].size for value in values]
     assert sizes == [crank_slider.crank_slider(n, "linear").bodies["rod"].size for n in values]
+
+
+RUBBING = """
+gravity: [0, -9.81 m/s^2]
+bodies:
+  block: {kind: rigid_body, mass: 2 kg, inertia: 0.04 kg*m^2, ports: {centre: [0, 0]}}
+connections:
+  - {kind: slider, port: block.centre, rail: ground, name: rail, friction: {kind: coulomb_friction, coefficient: 0.3}}
+start:
+  velocities: {block: [0.06 m/s, 0, 0]}
+runs:
+  stop:
+    end: 0.03 s
+    steps: 30
+    outputs:
+      measures:
+        friction_N: {of: friction_force of rail}
+        stuck: {of: {measure: sticks, joint: rail}, take: last}
+"""
+
+
+def test_joints_that_rub(tmp_path):
+    """A block that stops on its rail; friction, what presses it and whether it sticks are read by the joint."""
+    path = tmp_path / "model.yaml"
+    path.write_text(RUBBING)
+    file = load_model(path)
+    run = file.run("stop")
+    body = rigid.body(2.0, inertia=0.04, ports={"centre": (0.0, 0.0)})
+    rail = slider("block.centre", GROUND.at(0.0, 0.0), friction=CoulombFriction(0.3), name="rail")
+    twin = connect({"block": body}, [rail], gravity=(0.0, -9.81))
+    start = twin.consistent_state(twin.assemble(), velocities={"block": (0.06, 0.0, 0.0)})
+    solution = integrate(twin, start, np.linspace(0.0, 0.03, 31))
+    np.testing.assert_allclose(run.solution.states, solution.states, **SAME)
+    assert run.figures()["friction_N"] == pytest.approx(0.3 * 2.0 * 9.81, rel=1e-9)
+    assert run.figures()["stuck"] == 1.0
+    path.write_text(RUBBING.replace("of rail", "of rial"))
+    with pytest.raises(ValueError, match=r"friction_force of 'rial': .*'rail'"):
+        load_model(path).run("stop")

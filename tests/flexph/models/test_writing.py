@@ -9,7 +9,7 @@ import pytest
 import fem
 import rigid
 from cases import crank_slider, four_bar, slider_crank_3d
-from flexph import GROUND, connect, coulomb, drive, hinge, spring_damper
+from flexph import GROUND, CoulombFriction, connect, coulomb, drive, hinge, slider, spring_damper
 from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Rigid, Sphere, contact, mutual_contact
 from flexph.models import load_model, to_model, write_model
@@ -76,6 +76,13 @@ MECHANISMS = {
             spring_damper("a.tip", GROUND.at(0.0, 1.0), stiffness=3.0, damping=resistive(math.tanh), name="one"),
         ],
         gravity=(0.0, -9.81),
+    ),
+    "joints that rub": lambda: connect(
+        {name: rigid.body(1.0, inertia=0.1, ports={"p": (0.0, 0.0), "q": (0.1, 0.0)}) for name in "ab"},
+        [
+            hinge("a.p", GROUND, friction=CoulombFriction(0.2, radius=0.01)),
+            slider("b.p", "a.q", friction=CoulombFriction(0.3), name="rail"),
+        ],
     ),
     "reduced": lambda: connect(
         {"rod": reduce_body(fem.beam(1.0, STEEL, ROUND, elements=3, dim=3), modes=2).with_mass("tip", 1.0)},

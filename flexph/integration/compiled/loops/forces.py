@@ -52,7 +52,7 @@ def forces(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...]) -> None:
     """Forces on nodes from products and inputs, torques on sections, and their sums by body."""
     m.trial_forces[:] = 0.0
     m.trial_section[:] = 0.0
-    _pull_nodes(m, axes)
+    pull_nodes(m, axes)
     apply_loads(m, axes)
     if len(contact) > 0:
         push_nodes(m, axes)
@@ -64,7 +64,7 @@ def forces(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...]) -> None:
 
 
 @kernel
-def _pull_nodes(m: Memory, axes: tuple[int, ...]) -> None:
+def pull_nodes(m: Memory, axes: tuple[int, ...]) -> None:
     """Forces on nodes from those on products."""
     for p in range(m.trial_force.size):
         first, second = m.joints_first[p], m.joints_second[p]
@@ -95,6 +95,15 @@ def apply_loads(m: Memory, axes: tuple[int, ...]) -> None:
 @kernel
 def sum_by_body(m: Memory, axes: tuple[int, ...]) -> None:
     """Forces and torques on bodies from those on their nodes and sections."""
+    sum_nodes(m, axes)
+    for n in range(m.loads_torque_body.size):
+        for i in range(m.trial_section.shape[1]):
+            m.trial_torque[m.loads_torque_body[n], i] += m.trial_section[n, i]
+
+
+@kernel
+def sum_nodes(m: Memory, axes: tuple[int, ...]) -> None:
+    """Forces and torques on bodies from those on their nodes."""
     for n in range(m.nodes_body.size):
         b, f, lever = m.nodes_body[n], m.trial_on_node[n], m.trial_lever[n]
         for i in range(len(axes)):
@@ -105,16 +114,29 @@ def sum_by_body(m: Memory, axes: tuple[int, ...]) -> None:
             m.trial_torque[b, 0] += lever[1] * f[2] - lever[2] * f[1]
             m.trial_torque[b, 1] += lever[2] * f[0] - lever[0] * f[2]
             m.trial_torque[b, 2] += lever[0] * f[1] - lever[1] * f[0]
-    for n in range(m.loads_torque_body.size):
-        for i in range(m.trial_section.shape[1]):
-            m.trial_torque[m.loads_torque_body[n], i] += m.trial_section[n, i]
 
 
 @kernel
 def act(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Generalised forces −h φᵀ R̄⁻¹ f of nodes and −h ψᵀ R̄⁻¹ τ of sections; the shift takes the sum of the body's."""
+    act_on_nodes(m, axes, h)
+    s = 1 if len(axes) == 2 else 3
+    for n in range(m.loads_torque_body.size):
+        b = m.loads_torque_body[n]
+        for j in range(s):
+            local = m.trial_section[n, 0]
+            if s == 3:
+                local = 0.0
+                for i in range(s):
+                    local += m.trial_inverse[b, j, i] * m.trial_section[n, i]
+            for e in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
+                m.defect_du[m.loads_torque_col[e]] -= h * m.loads_torque_shape[e, j] * local
+
+
+@kernel
+def act_on_nodes(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """Those of nodes."""
     d = len(axes)
-    s = 1 if d == 2 else 3
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
         for j in range(d):
@@ -130,13 +152,3 @@ def act(m: Memory, axes: tuple[int, ...], h: float) -> None:
                 local += m.trial_inverse[b, j, i] * m.trial_on_body[b, i]
             for e in range(m.inertia_first[b], m.inertia_first[b + 1]):
                 m.defect_du[e] += h * m.inertia_mean[e, j] * local
-    for n in range(m.loads_torque_body.size):
-        b = m.loads_torque_body[n]
-        for j in range(s):
-            local = m.trial_section[n, 0]
-            if s == 3:
-                local = 0.0
-                for i in range(s):
-                    local += m.trial_inverse[b, j, i] * m.trial_section[n, i]
-            for e in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
-                m.defect_du[m.loads_torque_col[e]] -= h * m.loads_torque_shape[e, j] * local

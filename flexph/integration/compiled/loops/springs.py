@@ -49,6 +49,7 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
         rate = m.trial_extension[i] / h
         stuck = m.trial_stuck[i] != 0.0
         tension += m.joints_steepness[i] * rate if stuck else force(m, i, rate)
+    tension -= m.trial_rub[i]
     m.trial_tension[i] = tension
     return tension
 

@@ -138,6 +138,25 @@ class Contacts(NamedTuple):
     struck: IndexMatrix  # (c, 6), of rigid ones: columns of normal and friction at impacts, and of what is lost by kind
 
 
+class Bearings(NamedTuple):
+    """Faces of joints (f) with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.bearings).
+
+    ``spring`` are the measures that slip, −1 for none, with a ``lever``; the multipliers of ``row`` press the bearing
+    ``owner``. What is ``lost``, ``pressing`` and ``rubbed`` impulses are columns of the flows, ``joined`` that of what
+    velocities have against the joints where slip settles.
+    """
+
+    spring: IndexMatrix  # (f, t)
+    lever: Matrix  # (f, t)
+    friction: Vector  # (f,)
+    row: Index  # (k,)
+    owner: Index  # (k,)
+    lost: Index  # (f,)
+    pressing: Index
+    rubbed: Index
+    joined: Number
+
+
 class LedgerColumns(NamedTuple):
     """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, of the energies (−1: none).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .connection_data import Border, Contacts, Joints, LedgerColumns, Loads, Redundancy, Rolling
+from .connection_data import Bearings, Border, Contacts, Joints, LedgerColumns, Loads, Redundancy, Rolling
 from .data import Elastic, Filter, Inertia, Nodes, Points, Stiffness, Strains, Vibration
 
 
@@ -22,6 +22,7 @@ class Constants(NamedTuple):
     strains: Strains
     points: Points
     contacts: Contacts
+    bearings: Bearings
     ledger: LedgerColumns
     redundancy: Redundancy
     vibration: Vibration

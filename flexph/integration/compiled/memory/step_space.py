@@ -65,6 +65,7 @@ class Trial(NamedTuple):
     before: Vector  # (springs,), extensions before a correction
     moved: Vector  # (springs,), how far the free measures move over the step
     given: Vector  # (i,), inputs in the axes that they are given in
+    rub: Vector  # (springs,), dry friction of joints along their measures
 
 
 class System(NamedTuple):
@@ -164,6 +165,40 @@ class TouchSpace(NamedTuple):
     keeps_open: Vector  # (1,), whether steps are only those in which rigid contacts are open
     apart: Tensor  # (2 c, n, n), of a pile: what each body of a pair changes with the other one
     krylov: Matrix  # (5, N), of a pile: work space of the solution
+
+
+class RubSpace(NamedTuple):
+    """Dry friction of joints (see Bearings) along q = f t slips, and how N unknowns of a step and it change each other.
+
+    With forces T the slip rates are s + D (T − T₀), multipliers that press λ + E (T − T₀), where s, λ and T₀ are those
+    now. Where slip settles at the end of a step, T are impulses and s rates of the velocities there.
+    """
+
+    force: Vector  # (q,), T₀
+    slip: Vector  # (q,), s
+    base: Vector  # (k,), λ
+    D: Matrix  # (q, q)
+    E: Matrix  # (k, q)
+    acting: Matrix  # (q, N), defects by unit forces
+    answer: Matrix  # (q, N), corrections that these take
+    row: Matrix  # (q, border), how slip rates change with the unknowns in the border
+    terms: Vector  # (border,), sizes of these
+    scale: Vector  # (1,), what defects of the law are relative to [m/s]
+    found: Vector  # (q,), T that is tried,
+    best: Vector  # the best one,
+    swept: Vector  # and that of sweeps
+    missed: Vector  # (q,), defects of the law there
+    slope: Matrix  # (q, q), their Jacobian
+    pivot: Index  # (q,)
+    rate: Vector  # (q,), slip rates with the forces that are tried
+    pressed: Vector  # (k,), multipliers
+    size: Vector  # (f,), their size by bearing
+    bound: Vector  # (f,), bounds of the forces that were found
+    defect: Vector  # (N,), kept while forces are tried
+    forces: Vector  # on nodes, vectors and bodies
+    on_product: Vector  # (p,)
+    mu: Vector  # (g,), impulses of the joints
+    settles: Vector  # (1,), whether slip is to settle at the end of a step
 
 
 class StrikeSpace(NamedTuple):

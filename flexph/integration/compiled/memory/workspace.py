@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .run_space import DecaySpace, FilterSpace, NullSpace, RunSpace, StageSpace
-from .step_space import Motion, NodalSpace, StrikeSpace, System, TouchSpace, Trial, Unknowns
+from .step_space import Motion, NodalSpace, RubSpace, StrikeSpace, System, TouchSpace, Trial, Unknowns
 
 
 class Workspace(NamedTuple):
@@ -19,6 +19,7 @@ class Workspace(NamedTuple):
     best: Unknowns
     trial: Trial
     system: System
+    rub: RubSpace
     nodal: NodalSpace
     touch: TouchSpace
     strike: StrikeSpace

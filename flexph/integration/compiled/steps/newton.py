@@ -8,6 +8,7 @@ from ....kernels import resolution, tolerances
 from ....kernels.tolerances import NEWTON
 from ....numerics.arrays import Array
 from ..contact.forces import begin_contacts
+from ..friction.rows import answer_forces
 from ..loops.arrow import factor, solve
 from ..loops.motion import copy
 from ..loops.redundancy import factor as factor_least
@@ -19,6 +20,7 @@ from ..loops.rolling import has_fallen
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.forces import begin_strains, run_ahead
+from .friction import begin_friction, correct_friction
 from .iterate import (
     below_resolution,
     coordinate_size,
@@ -43,6 +45,7 @@ def newton(
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
     contact: tuple[int, ...],
+    friction: tuple[int, ...],
     h: float,
     before: Array,
     after: Array,
@@ -52,7 +55,7 @@ def newton(
 ) -> int:
     """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved.
 
-    ``last_offset`` are the offsets of the rows at the start, ``redundant`` to ``contact`` as of ``run.Parts``.
+    ``last_offset`` are the offsets of the rows at the start, ``redundant`` to ``friction`` as of ``run.Parts``.
     """
     resists, mixed = m.joints_resisting.size > 0, m.strains_stress.size > 0
     m.trial_stuck[:] = 0.0
@@ -60,6 +63,8 @@ def newton(
         begin_strains(m)
     if len(contact) > 0:
         begin_contacts(m, axes)
+    if len(friction) > 0:
+        begin_friction(m)
     evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
     factored, used, scaled, by_increments = False, 0, False, False
     previous, largest, scale, best = math.inf, 0.0, 0.0, math.inf
@@ -70,8 +75,12 @@ def newton(
         if not factored:
             if not factor_step(m, axes, redundant, decay, contact, h, before, after):
                 return -1
+            if len(friction) > 0:
+                answer_forces(m, axes, redundant, decay, h)
             factored, used = True, used if mixed else 0  # of new ones each time the rate is known too
         solve_step(m, axes, redundant, decay, contact, h)
+        if len(friction) > 0 and not correct_friction(m, axes, h, extent):
+            return -1
         done = work(m)
         if len(contact) > 0:  # what an iterate deep in a contact has is no measure (see exact.newton)
             largest, scaled = 0.0, False

@@ -17,6 +17,7 @@ from ..loops.relations import generates
 from ..loops.rolling import add_squares
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from .friction import obeys, record_friction, sticks
 from .history import guess, remember
 from .impulse import lose_defect
 from .iterate import coordinate_size
@@ -24,6 +25,7 @@ from .newton import factor_step, newton
 from .pairs import Pair, begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
 from .rows import record_energy
 from .search import search
+from .settling import settle
 
 
 class Table(NamedTuple):
@@ -43,7 +45,7 @@ class Parts(NamedTuple):
 
     ``pair`` has one where steps are judged in pairs, ``redundant`` is (1,) where multipliers are of least norm,
     ``decay`` where steps lose energy, ``contact`` where contacts are compliant, (1, 1) of a pile (see compiled.near),
-    else empty: by its type the rest is not compiled.
+    ``friction`` where joints have dry friction under their force, else empty: by its type the rest is not compiled.
     """
 
     shares: Array
@@ -53,6 +55,7 @@ class Parts(NamedTuple):
     redundant: tuple[int, ...] = ()
     decay: tuple[int, ...] = ()
     contact: tuple[int, ...] = ()
+    friction: tuple[int, ...] = ()
 
 
 @kernel
@@ -66,14 +69,16 @@ def take_step(m: Memory, axes: tuple[int, ...], table: Table, parts: Parts, step
         share, weight = parts.shares[i], parts.weights[i]
         if not (again and i == 0):
             guess(m, axes, table.times[k + 1] - table.times[k], known)
-        kinds = parts.redundant, parts.decay, parts.contact
-        if not take_substep(m, axes, kinds[0], kinds[1], kinds[2], table, k, known, share, weight):
+        kinds = parts.redundant, parts.decay, parts.contact, parts.friction
+        if not take_substep(m, axes, kinds[0], kinds[1], kinds[2], kinds[3], table, k, known, share, weight):
             return False
         if i == 0:
             keep_gaps(m, parts.pair)
         elif not _judge(m, axes, parts.pair, parts, table, k, first):
             return False
         if not _lose(m, axes, parts.redundant, parts.decay, table, k, share):
+            return False
+        if not _settle(m, axes, parts.redundant, parts.friction, table, k):
             return False
         known = min(known + 1, parts.depth)
     return _finish_pair(m, axes, parts.pair, parts, table, step)
@@ -120,6 +125,7 @@ def take_substep(
     redundant: tuple[int, ...],
     decay: tuple[int, ...],
     contact: tuple[int, ...],
+    friction: tuple[int, ...],
     table: Table,
     k: int,
     known: int,
@@ -141,8 +147,9 @@ def take_substep(
         keep_least(m, m.x_lam)
     inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    iterations = newton(m, axes, redundant, decay, contact, h, before, after, offset, table.offset[first], inputs)
-    if len(contact) > 0 and iterations < 0:
+    last_offset = table.offset[first]
+    iterations = newton(m, axes, redundant, decay, contact, friction, h, before, after, offset, last_offset, inputs)
+    if len(contact) > 0 and len(friction) == 0 and iterations < 0:
         guess(m, axes, h, known)
         if len(redundant) > 0:
             keep_least(m, m.x_lam)
@@ -153,7 +160,11 @@ def take_substep(
         return False
     if len(contact) > 0 and (leaves_list(m, axes) or has_no_row(m, axes)):
         return False
+    if len(friction) > 0 and not obeys(m, h):
+        return False
     flows(m, axes, h, before, after)
+    if len(friction) > 0:
+        record_friction(m, h)
     outputs(m, axes)
     if len(decay) > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, axes)
@@ -165,6 +176,8 @@ def take_substep(
     energies(m, axes, m.run_new_energy)
     own_coefficient, own_offset = table.own_coefficient[first], table.own_offset[first]
     velocity_defect(m, axes, after, own_coefficient, own_offset)
+    if len(friction) > 0:
+        m.rub_settles[0] = 1.0 if m.touch_keeps_open[0] > 0.0 and sticks(m, axes) else 0.0
     _record(m, redundant, h, iterations, after, offset, share, weight)
     remember(m, h, known)
     return True
@@ -188,6 +201,21 @@ def _lose(
         given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
         length = (table.times[k + 1] - table.times[k]) / share
         return lose_defect(m, axes, redundant, given[0], given[1], given[2], length)
+
+
+@kernel
+def _settle(
+    m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], friction: tuple[int, ...], table: Table, k: int
+) -> bool:
+    """Settle what slips after a substep though joints hold it by friction; False where that is not solved."""
+    if len(friction) == 0:
+        return True
+    else:
+        if m.rub_settles[0] == 0.0:
+            return True
+        last, own = (k + 1, k) if table.coefficient.shape[0] > 1 else (0, 0)
+        given = table.coefficient[last], table.own_coefficient[own], table.own_offset[own]
+        return settle(m, axes, redundant, table.times[k + 1] - table.times[k], given[0], given[1], given[2])
 
 
 @kernel

@@ -29,7 +29,7 @@ def step_by_events(
     if m.touch_keeps_open[0] == 0.0 or not touches(m, axes, size):
         guess(m, axes, given.h, known)
         m.strike_audit[KNOWN] = min(known + 1, 2)
-        return take_substep(m, axes, (), (), (), table, k, known, 1.0, 1.0)
+        return take_substep(m, axes, (), (), (), (), table, k, known, 1.0, 1.0)
     prepare(m, axes, coupled)
     if _strikes(m, axes, size) or not _hold(m, given.h, size):
         return False

@@ -75,7 +75,7 @@ def solve_free(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given
 def fly(m: Memory, axes: tuple[int, ...], given: Given) -> int:
     """The step without contacts from a guess, as that of a mechanism that has none; its iterations, or −1."""
     h, (before, after), (offset, last) = given.h, (given.before, given.after), (given.offset, given.last_offset)
-    return newton(m, axes, (), (), (), h, before, after, offset, last, given.inputs)
+    return newton(m, axes, (), (), (), (), h, before, after, offset, last, given.inputs)
 
 
 @kernel

@@ -1,0 +1,51 @@
+"""Dry friction of joints for the compiled loops: their bearings, the accounts of these, and space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....mechanisms.model.accounts import Accounts
+from ..memory.connection_data import Bearings
+from ..memory.constants import Constants
+from ..memory.step_space import RubSpace
+
+if TYPE_CHECKING:
+    from ....mechanisms.model.model import Model
+
+
+def bearings_of(mechanism: Model) -> Bearings:
+    """The bearings of a mechanism."""
+    b, accounts = mechanism.network.arrays.bearings, mechanism.once(Accounts)
+    own, first = np.arange(b.number), len(accounts.work) + len(accounts.joint_work)
+    pressing = first + len(accounts.impulses) - 2 * b.number + own
+    lost = first + len(accounts.impulses)
+    return Bearings(
+        spring=b.spring.T,
+        lever=b.lever.T,
+        friction=b.friction,
+        row=b.row,
+        owner=b.owner,
+        lost=lost + accounts.first_bearing + own,
+        pressing=pressing,
+        rubbed=pressing + b.number,
+        joined=lost + len(accounts.dissipation) - 1 if accounts.joins else -1,
+    )
+
+
+def rub_space(k: Constants) -> RubSpace:
+    """The space, all zeros."""
+    z, q, pressed = np.zeros, k.bearings.spring.size, k.bearings.row.size
+    if not q:
+        q = pressed = size = unknowns = forces = products = rows = 0
+    else:
+        (b, d), s, rows = k.inertia.weight.shape, k.inertia.J.shape[1], k.border.l.size
+        size, unknowns = int(k.border.size[0]), b * (d + s) + int(k.inertia.first[-1]) + rows
+        forces = (k.nodes.body.size + k.joints.plus.size + b) * d + b * s
+        products = k.joints.first.size
+    return RubSpace(
+        *(z(q), z(q), z(pressed), z((q, q)), z((pressed, q)), z((q, unknowns)), z((q, unknowns)), z((q, size))),
+        *(z(size), z(1), z(q), z(q), z(q), z(q), z((q, q)), z(q, dtype=np.int64), z(q), z(pressed)),
+        *(z(k.bearings.friction.size), z(k.bearings.friction.size), z(unknowns), z(forces), z(products), z(rows), z(1)),
+    )

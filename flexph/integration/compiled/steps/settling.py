@@ -1,0 +1,156 @@
+"""What settles at the end of a step with dry friction of joints (see contact.part_stepper, contacts.velocities).
+
+The plastic law for the impulses of the whole step, Λ with |Λ| ≤ μ|λ| against the slip rates after them, which begins
+with velocities that keep the joints, and goes so far that step and impulses together create no energy.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....numerics.arrays import Array
+from ..friction.law import law, solve_law
+from ..friction.rows import along_row, differentiate_slips, end_rates, pull_unit, set_gradients, sized
+from ..loops.arrow import expand, reduce, solve_border
+from ..loops.ledger_rows import energies, velocity_defect
+from ..loops.motion import copy, derive_momenta, mean_shapes
+from ..loops.redundancy import solve_least
+from ..memory.kernel import kernel
+from ..memory.memory import Memory
+from ..memory.simd import put
+from .friction import UNSOLVED, free_rates
+from .impulse import INSTANT, answer, factor_instant
+from .rows import record_energy
+
+
+@kernel
+def settle(
+    m: Memory,
+    axes: tuple[int, ...],
+    redundant: tuple[int, ...],
+    h: float,
+    coefficient: Array,
+    own_coefficient: Array,
+    own_offset: Array,
+) -> bool:
+    """Settle what slips at the end of a step of h, from the rates in ``rub.rate``; False where that is not solved."""
+    taken = 0.0
+    for i in range(m.bearings_friction.size):
+        taken += m.run_flow[m.bearings_lost[i]]
+    if not factor_instant(m, axes, redundant, coefficient):
+        return False
+    set_gradients(m)
+    differentiate_slips(m, axes, INSTANT)
+    lost = _keep_joints(m, axes, redundant, h)
+    _answer_impulses(m, axes, redundant)
+    mean_shapes(m, axes, m.at_du, m.trial_c)
+    m.rub_scale[0] = max(free_rates(m), sized(m, axes, m.at_v, m.at_w, m.at_du, m.trial_c), 1e-300)
+    if not solve_law(m) <= UNSOLVED:
+        return False
+    copy(m.rub_best, m.rub_found)
+    m.run_step_audit[7] = max(m.run_step_audit[7], law(m) / m.rub_scale[0])
+    _strike(m, axes, _share(m, taken))
+    _record(m, axes, lost, coefficient, own_coefficient, own_offset)
+    return True
+
+
+@kernel
+def _keep_joints(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float) -> float:
+    """Take from the velocities what they have against the joints, with the slip rates then; what that takes [J]."""
+    copy(m.run_defect, m.run_gap)
+    answer(m, axes, redundant, m.run_gap, m.rub_mu)
+    lost = 0.0
+    for i in range(m.rub_mu.size):
+        lost += 0.5 * m.rub_mu[i] * m.run_defect[i]
+    for i in range(m.at_velocities.size):
+        m.at_velocities[i] -= m.correction[i]
+    for q in range(m.rub_slip.size):
+        m.rub_slip[q] = m.rub_rate[q] - along_row(m, q)
+        m.rub_force[q] *= h
+    for k in range(m.rub_base.size):
+        m.rub_base[k] = h * m.x_lam[m.bearings_row[k]] - m.rub_mu[m.bearings_row[k]]
+    return lost
+
+
+@kernel
+def _answer_impulses(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...]) -> None:
+    """Velocities and impulses of joints by unit impulses of friction, D and E."""
+    for q in range(m.rub_force.size):
+        pull_unit(m, axes, q, -1.0)
+        reduce(m, axes, (), INSTANT)
+        if len(redundant) > 0:
+            solve_least(m)
+        else:
+            solve_border(m)
+        expand(m, axes, INSTANT)
+        for i in range(m.at_velocities.size):
+            m.rub_answer[q, i] = 2.0 * m.correction[i]
+        for i in range(m.rub_mu.size):
+            m.rub_answer[q, m.at_velocities.size + i] = m.system_x[m.border_l[i]]
+        for k in range(m.rub_force.size):
+            m.rub_D[k, q] = 2.0 * along_row(m, k)
+        for k in range(m.rub_base.size):
+            m.rub_E[k, q] = m.system_x[m.border_l[m.bearings_row[k]]]
+
+
+@kernel
+def _share(m: Memory, taken: float) -> float:
+    """How far impulses go from those of the step, which took this energy [J], to those found."""
+    slope, curve = 0.0, 0.0
+    for k in range(m.rub_force.size):
+        wanted, total = m.rub_best[k] - m.rub_force[k], 0.0
+        for l in range(m.rub_force.size):
+            total += m.rub_D[k, l] * (m.rub_best[l] - m.rub_force[l])
+        slope, curve = slope + wanted * m.rub_slip[k], curve + wanted * total
+    root = math.sqrt(slope * slope + 2.0 * curve * max(taken, 0.0))
+    return min(1.0, (root - slope) / max(curve, 1e-300))
+
+
+@kernel
+def _strike(m: Memory, axes: tuple[int, ...], share: float) -> None:
+    """Change the velocities by a share of the impulses, which ``rub.found`` has then."""
+    for q in range(m.rub_force.size):
+        m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
+        for i in range(m.at_velocities.size):
+            m.at_velocities[i] += m.rub_answer[q, i] * m.rub_found[q]
+    derive_momenta(m, axes, m.trial_c)
+
+
+@kernel
+def _record(
+    m: Memory, axes: tuple[int, ...], lost: float, coefficient: Array, own_coefficient: Array, own_offset: Array
+) -> None:
+    """Flows, energies and velocity defect after impulses of friction and of the joints that took some energy [J]."""
+    m.run_flow[:] = 0.0
+    _record_joints(m, own_coefficient, own_offset)
+    if m.bearings_joined >= 0:
+        m.run_flow[m.bearings_joined] += lost
+    velocity_defect(m, axes, coefficient, own_coefficient, own_offset)
+    end_rates(m, axes, m.rub_rate)
+    t = m.bearings_spring.shape[1]
+    for i in range(m.bearings_friction.size):
+        before, after = 0.0, 0.0
+        for q in range(i * t, (i + 1) * t):
+            m.run_flow[m.bearings_lost[i]] -= m.rub_found[q] * 0.5 * (m.rub_slip[q] + m.rub_rate[q])
+            before, after = before + m.rub_force[q] ** 2, after + (m.rub_force[q] + m.rub_found[q]) ** 2
+        m.run_flow[m.bearings_rubbed[i]] += math.sqrt(after) - math.sqrt(before)
+    energies(m, axes, m.run_new_energy)
+    m.run_step_audit[0] += abs(record_energy(m))
+    copy(m.run_new_defect, m.run_defect)
+    last = m.run_history.size - 1 - m.rub_mu.size
+    for row in range(m.rub_mu.size):
+        put(m.run_history, last + row, m.run_defect[row])
+
+
+@kernel
+def _record_joints(m: Memory, own_coefficient: Array, own_offset: Array) -> None:
+    """Work of the impulses of joints that drives move."""
+    for row in range(m.rub_mu.size):
+        m.run_gap[row] = own_offset[row]
+    for term in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
+    for row in range(m.rub_mu.size):
+        impulse = -m.rub_mu[row]
+        for q in range(m.rub_found.size):
+            impulse += m.rub_answer[q, m.at_velocities.size + row] * m.rub_found[q]
+        m.run_flow[m.ledger_row[row]] += impulse * m.run_gap[row]
