@@ -144,7 +144,8 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, measured)._asdict())
-    springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points, lengths=a.lengths)
+    springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
+    springs.update(lengths=a.lengths, of_length=a.of_length)
     pairs = a.first[: sizes.products], a.second[: sizes.products]
     return Joints(plus, minus, a.vector_fixed[: sizes.vectors], *pairs, a.term_row, a.term_product, **springs)
 

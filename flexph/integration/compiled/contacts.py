@@ -13,7 +13,7 @@ from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.rubbing import in_tables
-from ...kernels.jacobians.body_blocks import sides_of
+from ...kernels.jacobians.body_blocks import contact_sides
 from ...mechanisms.model.account_rows import KINDS, WAYS
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
@@ -75,7 +75,7 @@ def _no_contacts(dim: int) -> Contacts:
 
 
 def coupled_parts(mechanism: Model) -> Index:
-    """Of each rigid body the first of those that joints and springs couple with it (b,)."""
+    """Of each body the first of those that joints and springs couple with it (b,)."""
     link = np.eye(len(mechanism.bodies), dtype=bool)
     for c in mechanism.connections:
         if c.rows or not c.touches:
@@ -87,9 +87,12 @@ def coupled_parts(mechanism: Model) -> Index:
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
-    """Bodies on both sides (c, 2), −1 where there is none; of those with more than two bodies none."""
-    sides = sides_of(mechanism.network.arrays._replace(contacts=contacts))
-    return np.full((contacts.kind.size, 2), -1) if sides is None else sides.body.T
+    """Bodies on both sides (c, 2), −1 where there is none; none where loops have no steps in which they strike."""
+    if not mechanism.once(NearPairs).strikes:
+        return np.full((contacts.kind.size, 2), -1)
+    sides = contact_sides(mechanism.network.arrays._replace(contacts=contacts))
+    assert sides is not None
+    return sides.body.T
 
 
 def _struck(accounts: Accounts, contacts: Gaps) -> Index:
@@ -154,19 +157,19 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
     return TouchSpace(*given)
 
 
-def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int], *, strikes: int) -> StrikeSpace:
-    """The space, all zeros, of so many bodies, dimensions and multipliers; of nothing where loops have no ``strikes``.
+def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int], *, strikes: int) -> StrikeSpace:
+    """The space, all zeros, of so many bodies, dimensions, coordinates and multipliers.
 
-    These are 2 where bodies are coupled.
+    Of nothing where loops have no ``strikes``, which are 2 where bodies may have the responses of all.
     """
-    (b, d, g), whole = sizes, np.int64
+    (b, d, q, g), whole = sizes, np.int64
     c, b, k = (contacts.kind.size, b, nodes.body.size) if strikes else (0, 0, 0)
     n, z = d + (1 if d == 2 else 3), np.zeros
-    m, g = (min(RESPONSES, d * c), g) if strikes > 1 else (0, 0)
+    m, q, g = (min(RESPONSES, d * c), q, g) if strikes > 1 else (0, 0, 0)
     given: Any = (
         *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((b, n))),
         *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
         *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole)),
-        *(z((m, b * n + g)), z((d, c)), z(g), z(7)),
+        *(z((d * c, q)), z((d * c, q)), z(q), z((m, b * n + q + g)), z((d, c)), z(g), z(7)),
     )
     return StrikeSpace(*given)

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...bodies.nodal_body import NodalBody
 from ...contacts.broad_phase import BroadPhase, broad_phase
 from ...kernels.arrays import Arrays
 from ...kernels.contacts.rubbing import held_in
-from ...kernels.jacobians.body_blocks import are_apart, sides_of
+from ...kernels.jacobians.body_blocks import are_apart, contact_sides
 from ...numerics.arrays import Array
 from .memory.data import Index
 
@@ -33,16 +34,16 @@ class NearPairs:
     """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
 
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
-    Where all contacts are rigid, between rigid bodies, loops take steps in which they strike (see
-    integration.compiled.strikes), ``coupled`` ones where the bodies have joints or springs.
+    Where all contacts are rigid, between bodies that are no rods or cables, loops take steps in which they strike (see
+    integration.compiled.strikes), ``coupled`` ones where the bodies have joints or springs, bend, or do not turn.
     """
 
     def __init__(self, mechanism: Model) -> None:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
-        self.coupled = not are_apart(a)
-        own_laws = a.springs.relations or a.bearings.number
-        self.strikes = _is_rigid(a) and not own_laws and a.turning.size == len(a.mass)
+        self.coupled = not are_apart(a) or a.turning.size < len(a.mass)
+        nodal = any(isinstance(body, NodalBody) for body in mechanism.bodies.values())
+        self.strikes = _is_rigid(a) and not (a.springs.relations or a.bearings.number or nodal)
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)
@@ -79,9 +80,9 @@ class NearPairs:
 
 
 def _is_rigid(a: Arrays) -> bool:
-    """Whether there are contacts, all of them rigid and between two rigid bodies at most."""
+    """Whether there are contacts, all of them rigid and between two bodies at most."""
     single = a._replace(contacts=a.contacts._replace(groups=()))
-    return bool(a.contacts.number and a.contacts.laws.rigid.all()) and sides_of(single) is not None
+    return bool(a.contacts.number and a.contacts.laws.rigid.all()) and contact_sides(single) is not None
 
 
 def _is_pile(mechanism: Model) -> bool:

@@ -1,8 +1,9 @@
-"""Steps of mechanisms with rigid contacts in compiled loops: those in which all are open, and those of rigid bodies.
+"""Steps of mechanisms with rigid contacts in compiled loops: those in which all are open, and those that close.
 
-By events loops look at the gaps at both ends of each step, and end before one in which a gap closes, or, where bodies
-bend, at whose start a rigid contact touches: :class:`RigidStepper` takes it. What of its parts no contact holds are
-ways in loops, too. In steps loops take those of rigid bodies, in which their contacts strike and close.
+By events loops look at the gaps at both ends of each step, and end before one in which a gap closes, or, of mechanisms
+with contacts that :class:`flexph.integration.compiled.near.NearPairs` leaves out, at whose start a rigid contact
+touches: :class:`RigidStepper` takes it. What of its parts no contact holds are ways in loops, too. In steps loops take
+all, in which contacts strike and close.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class RigidBlocks(BlockStepper):
 
 
 class StrikeBlocks(BlockStepper):
-    """Many steps at once of rigid bodies whose contacts close in them, and strike where that is not by events."""
+    """Many steps at once in which contacts close, and strike where that is not by events."""
 
     cost = 4.0  # of a step by NumPy, over that of one without contacts
 

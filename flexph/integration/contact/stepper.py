@@ -141,7 +141,7 @@ class RigidStepper(ImpactStepper):
             touching = self._rigid[gaps <= TOUCHING * size]
             if touching.size and not parts:
                 now = self._with_energy(now)
-            struck = self._struck_where_closed(now, touching)
+            struck = self._struck_where_closed(now, touching, RESOLUTION * size / length)
             if struck is not None:
                 parts.append(struck)
                 now = struck.end

@@ -36,7 +36,12 @@ class Sides(NamedTuple):
 
 def sides_of(a: Arrays) -> Sides | None:
     """Where contacts are on rigid bodies, of which each has two at most; else None."""
-    if a.body_u.size or a.node_means is not None:
+    return None if a.body_u.size else contact_sides(a)
+
+
+def contact_sides(a: Arrays) -> Sides | None:
+    """The same on frames of bodies that may bend."""
+    if a.node_means is not None:
         return None
     nodes = np.stack([a.contacts.plus, a.contacts.minus], axis=1)
     body = np.append(a.node_body, -1)[nodes]

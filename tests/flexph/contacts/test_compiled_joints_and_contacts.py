@@ -6,8 +6,9 @@ from contact_runs import agree, sound
 from contact_samples import ball
 from scipy.spatial.transform import Rotation
 
+import fem
 import rigid
-from cases import cam_stop, chain_on_ground, clearance_crank, rocking_block
+from cases import cam_stop, chain_on_ground, clearance_crank, rocking_block, woodpecker_toy
 from flexph import GROUND, Checkpoint, connect, drive, force, hinge, integrate, spherical, spring_damper
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.integration.contact.stepper import RigidStepper
@@ -16,6 +17,7 @@ from flexph.numerics import compiling
 
 pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
+STEEL = fem.Material(young=2e11, density=7800.0, poisson=0.3)
 REDUNDANT = 1e-6
 """What impulses of contacts that stick side by side agree to: how friction is shared has no law."""
 
@@ -127,11 +129,44 @@ def test_a_long_chain_is_that_of_numpy_before_round_off_grows(monkeypatch):
     assert np.abs(by_loops.states - other.states).max(axis=1)[:30].max() <= 1e-10
 
 
+@pytest.mark.parametrize("way", ["steps", "events"])
+def test_a_body_that_bends_strikes_a_stop_as_by_numpy(way, monkeypatch):
+    """Impulses act on all its coordinates, those of its centre of mass among them, and so do loads and joints."""
+    arm = fem.beam(0.5, STEEL, fem.Section(width=0.02, height=0.005), elements=3)
+    ground = Plane(GROUND.at(0.0, -0.02), (0.0, 1.0))
+    connections = [
+        hinge("arm.root", GROUND),
+        hinge("arm.tip", "bob.root"),
+        contact("arm.tip", ground, Rigid(friction=0.3), name="stop"),
+        force("bob.tip", name="push"),
+    ]
+    bob = rigid.body(0.05, inertia=2e-5, ports={"root": (-0.05, 0.0), "tip": (0.05, 0.0)})
+    mechanism = connect({"arm": arm, "bob": bob}, connections, gravity=(0.0, -9.81))
+    pose = mechanism.assemble(guess={"bob": (0.55, 0.0, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"arm": -1.0, "bob": (0.0, -0.5, 0.0)})
+    push = {"push": lambda t: np.array([0.2, -0.5])}
+    # a stiff body: what its velocities are known to is that of its fastest vibration, and impulses of a node are short
+    agree(*both(mechanism, start, np.linspace(0.0, 0.032, 81), way, inputs=push), states=1e-7, impulses=REDUNDANT)
+
+
+@pytest.mark.slow
+def test_bodies_that_bend_in_space_and_fall_are_those_of_numpy():
+    """Free ones, whose contacts couple nothing but themselves."""
+    rod = fem.beam(0.4, STEEL, fem.Section(width=0.02, height=0.01), elements=2, dim=3)
+    ground = Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    touching = [contact(["rod.root", "rod.tip"], ground, Rigid(friction=0.2), name="floor")]
+    mechanism = connect({"rod": rod}, touching, gravity=(0.0, 0.0, -9.81))
+    turned = Rotation.from_rotvec((0.1, 0.2, 0.0))
+    start = mechanism.consistent_state(mechanism.assemble(guess={"rod": ((0.0, 0.0, 0.1), turned)}))
+    agree(*both(mechanism, start, np.linspace(0.0, 0.12, 121), "steps"), states=1e-7, impulses=REDUNDANT)
+
+
 @pytest.mark.processor
 def test_by_events_loops_take_the_steps_on_which_contacts_hold(monkeypatch):
     runs = {
         clearance_crank: {"end": 0.012},
         rocking_block: {"end": 0.4},
+        woodpecker_toy: {"end": 0.1},
         cam_stop: {"turns": 0.3, "friction": 0.2},
     }
     for case, given in runs.items():

@@ -36,6 +36,7 @@ class Joints(NamedTuple):
     joins_points: Vector  # (v,), see kernels.constraint_sizes
     holds_points: Vector  # (g,)
     lengths: Vector  # (2,)
+    of_length: Vector  # (n,), flexible coordinates of the inertia of a length of one
 
 
 class Rolling(NamedTuple):

@@ -202,9 +202,9 @@ class RubSpace(NamedTuple):
 
 
 class StrikeSpace(NamedTuple):
-    """Rigid contacts of rigid bodies in a step, r = d rates each, normal ones first, of n = d + s velocities.
+    """Rigid contacts in a step, r = d rates each, normal ones first, of n = d + s velocities of bodies.
 
-    Where joints or springs couple bodies, at most L impulses have the responses of all.
+    Where bodies are coupled or bend, by q flexible coordinates, at most L impulses have the responses of all.
     """
 
     act: Tensor  # (2 c, r, n), how impulses act on the bodies of both sides
@@ -227,7 +227,10 @@ class StrikeSpace(NamedTuple):
     begin: Index  # (c + 1,), where they begin
     head: Index  # (b,), the first side of a contact at a body
     link: Index  # (2 c,), the next one
-    response: Matrix  # (L, b n + g): what unit impulses of members of islands change of velocities and of joints
+    bend_act: Matrix  # (c r, q), how impulses act on flexible coordinates
+    bend_rate: Matrix  # (c r, q)
+    bend: Vector  # (q,), changes of their rates
+    response: Matrix  # (L, b n + q + g): what unit impulses of members of islands change of velocities and of joints
     own: Matrix  # (r, c): and of their own rates
     held: Vector  # (g,), changes of multipliers, or impulses of joints
     audit: Vector  # (7,), see strikes.records

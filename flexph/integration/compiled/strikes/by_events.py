@@ -31,7 +31,7 @@ def step_by_events(
         m.strike_audit[KNOWN] = min(known + 1, 2)
         return take_substep(m, axes, (), (), (), (), table, k, known, 1.0, 1.0)
     prepare(m, axes, coupled)
-    if _strikes(m, axes, size) or not _hold(m, given.h, size):
+    if _strikes(m, axes, given.h, size) or not _hold(m, given.h, size):
         return False
     guess(m, axes, given.h, known)
     iterations = close(m, axes, coupled, law, given)
@@ -41,14 +41,15 @@ def step_by_events(
 
 
 @kernel
-def _strikes(m: Memory, axes: tuple[int, ...], size: float) -> bool:
-    """Whether a contact that touches closes."""
+def _strikes(m: Memory, axes: tuple[int, ...], h: float, size: float) -> bool:
+    """Whether a contact that touches closes, faster than positions tell."""
     least, terms = 0.0, 0.0
     for c in range(m.contacts_kind.size):
         if m.touch_before[c] <= TOUCHING * size:
             least = min(least, m.strike_rates[0, c])
-            terms = max(terms, sized(m, axes, m.at_v, m.at_w, c, 0))
-    return least < -RESTING * terms
+            for i in range(len(axes)):
+                terms = max(terms, sized(m, axes, m.at_v, m.at_w, m.at_du, c, i))
+    return least < -max(RESTING * terms, RESOLUTION * size / h)
 
 
 @kernel

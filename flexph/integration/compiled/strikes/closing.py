@@ -140,7 +140,7 @@ def _obey(
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]
         for i in range(len(axes)):
-            scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
+            scale = max(scale, sized(m, axes, m.x_v, m.x_w, m.x_du, c, i))
             if i == 0 or m.contacts_friction[c] > 0.0:
                 free = max(free, abs(m.strike_rates[i, c] + changed(m, m.strike_change, c, i)))
     if begins:
@@ -205,7 +205,7 @@ def _is_met(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: G
         if m.strike_may_close[c] > 0:
             missed = max(missed, missed_by(m, axes, coupled, c))
             for i in range(len(axes)):
-                scale = max(scale, sized(m, axes, m.x_v, m.x_w, c, i))
+                scale = max(scale, sized(m, axes, m.x_v, m.x_w, m.x_du, c, i))
     told = POSITIONAL * coordinate_size(m) / h
     if not missed <= LAW * max(scale, told):
         return False

@@ -1,4 +1,4 @@
-"""Bodies that joints and springs couple: how all of them answer impulses of contacts, by the Jacobian of a step.
+"""Bodies that joints and springs couple, or that bend: how all answer impulses of contacts, by the Jacobian of a step.
 
 Where the bodies are free each answers by its own matrix (see .bodies). Here the border of the step is factored as for
 steps without contacts; for velocities at a state it is that of a step of no length (see steps.impulse).
@@ -21,7 +21,7 @@ from ..steps.impulse import answer as answer_defect
 from ..terms.border import add
 from ..terms.nodes import differentiate_node
 from .given import Given
-from .rows import meet
+from .rows import bending, meet
 
 
 @kernel
@@ -70,6 +70,8 @@ def change_coupled(m: Memory, axes: tuple[int, ...], h: float) -> None:
     for b in range(m.inertia_mass.size):
         for i in range(m.strike_change.shape[1]):
             m.strike_change[b, i] = -m.correction_v[b, i] if i < d else -m.correction_w[b, i - d]
+    for i in range(m.strike_bend.size):
+        m.strike_bend[i] = -m.correction_du[i]
     for i in range(m.strike_held.size):
         m.strike_held[i] = -m.correction_lam[i]
 
@@ -100,13 +102,18 @@ def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: flo
                     m.defect_v[b, a] += m.strike_act[2 * c + side, r, a]
                 else:
                     m.defect_w[b, a - d] += m.strike_act[2 * c + side, r, a]
+    for i in range(m.strike_bend.size):
+        m.defect_du[i] = m.strike_bend_act[c * d + r, i]
     solve(m, axes, (), h if h > 0.0 else INSTANT)
-    bodies = m.inertia_mass.size
-    for b in range(bodies):
+    first = m.inertia_mass.size * n
+    for b in range(m.inertia_mass.size):
         for a in range(n):
             out[b * n + a] = gain * (m.correction_v[b, a] if a < d else m.correction_w[b, a - d])
+    for i in range(m.strike_bend.size):
+        out[first + i] = gain * m.correction_du[i]
+    first += m.strike_bend.size
     for i in range(m.strike_held.size):
-        out[bodies * n + i] = m.correction_lam[i] if h > 0.0 else m.system_x[m.border_l[i]]
+        out[first + i] = m.correction_lam[i] if h > 0.0 else m.system_x[m.border_l[i]]
     m.strike_own[r, c] = moved_by(m, c, r, out)
 
 
@@ -114,6 +121,8 @@ def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: flo
 def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
     """What a response changes of a rate of a contact."""
     total, n = 0.0, m.strike_change.shape[1]
+    if m.strike_bend.size > 0:
+        total = bending(m, c, r, response[m.inertia_mass.size * n :])
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
@@ -130,6 +139,9 @@ def push_coupled(m: Memory, place: int, impulse: float) -> None:
         for a in range(n):
             m.strike_change[b, a] += impulse * response[b * n + a]
     first = m.inertia_mass.size * n
+    for i in range(m.strike_bend.size):
+        m.strike_bend[i] += impulse * response[first + i]
+    first += m.strike_bend.size
     for i in range(m.strike_held.size):
         m.strike_held[i] += impulse * response[first + i]
 

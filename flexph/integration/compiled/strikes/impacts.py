@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
 from ..contact.gaps import gap_of, place_vectors
+from ..loops.motion import mean_shapes, node_speed
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.impulse import factor_instant
@@ -102,20 +103,15 @@ def _look_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @kernel
 def _go_on(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """The way of the nodes at their velocities."""
+    mean_shapes(m, axes, m.at_du, m.trial_c)
     for k in range(m.nodes_body.size):
-        b, arm = m.nodes_body[k], m.at_arm[k]
-        if len(axes) == 2:
-            m.strike_point[k, 0], m.strike_point[k, 1] = -h * m.at_w[b, 0] * arm[1], h * m.at_w[b, 0] * arm[0]
-        else:
-            for i in range(3):
-                m.system_turned[i] = 0.0
-                for j in range(3):
-                    m.system_turned[i] += m.at_R[b, i, j] * m.at_w[b, j]
-            for i in range(3):
-                j, l = (i + 1) % 3, (i + 2) % 3
-                m.strike_point[k, i] = h * (m.system_turned[j] * arm[l] - m.system_turned[l] * arm[j])
+        b = m.nodes_body[k]
         for i in range(len(axes)):
-            m.strike_point[k, i] += h * m.nodes_moves[k] * m.at_v[b, i]
+            for j in range(len(axes)):
+                m.run_frame[i, j] = m.at_R[b, i, j]
+        node_speed(m, axes, k, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[k])
+        for i in range(len(axes)):
+            m.strike_point[k, i] = h * m.run_moved[k, i]
 
 
 @kernel

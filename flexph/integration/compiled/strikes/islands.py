@@ -8,6 +8,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from .coupled import moved_by, push_coupled
 from .law import LawSpace
+from .rows import bending
 
 
 @kernel
@@ -121,7 +122,7 @@ def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int
 @kernel
 def changed(m: Memory, change: Array, c: int, r: int) -> float:
     """What velocities of all bodies change of a rate of a contact."""
-    total = 0.0
+    total = bending(m, c, r, m.strike_bend)
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
@@ -131,9 +132,11 @@ def changed(m: Memory, change: Array, c: int, r: int) -> float:
 
 
 @kernel
-def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, c: int, r: int) -> float:
+def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, du: Array, c: int, r: int) -> float:
     """The sum of the sizes of the terms of a rate of a contact at velocities."""
     total, d = 0.0, len(axes)
+    for i in range(m.strike_bend.size):
+        total += abs(m.strike_bend_rate[c * d + r, i] * du[i])
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:

@@ -49,6 +49,7 @@ def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
         answer_members(m, axes, members, 0.0)
         hold_joints(m, axes)
     m.strike_change[:] = 0.0
+    m.strike_bend[:] = 0.0
     return True
 
 
@@ -67,7 +68,7 @@ def scale_of(m: Memory, axes: tuple[int, ...], members: int) -> float:
     scale = 1e-300
     for k in range(members):
         for i in range(len(axes)):
-            scale = max(scale, sized(m, axes, m.at_v, m.at_w, m.strike_member[k], i))
+            scale = max(scale, sized(m, axes, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
     return scale
 
 
@@ -80,6 +81,8 @@ def go_over(m: Memory) -> None:
             m.at_v[b, a] += m.strike_change[b, a]
         for a in range(m.at_w.shape[1]):
             m.at_w[b, a] += m.strike_change[b, d + a]
+    for i in range(m.strike_bend.size):
+        m.at_du[i] += m.strike_bend[i]
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....kernels.contacts.gap_arrays import ANGLE
+from ....numerics.arrays import Array
 from ..contact.gaps import differentiate_gap, dot, gap_of, place_vectors, turned_gap
 from ..contact.rubbing import moment, slide
 from ..loops.motion import copy_field
@@ -54,12 +55,17 @@ def fill(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
     """The rows of a contact over a step, or with h = 0 where it stands."""
     m.strike_act[2 * c : 2 * c + 2] = 0.0
     m.strike_rate[2 * c : 2 * c + 2] = 0.0
+    if m.strike_bend.size > 0:
+        m.strike_bend_act[c * len(axes) : (c + 1) * len(axes)] = 0.0
+        m.strike_bend_rate[c * len(axes) : (c + 1) * len(axes)] = 0.0
     for k in range(3):
         for end in range(2):
             n = m.contacts_node[c, 2 * k + end]
             if n >= 0:
                 differentiate_node(m, axes, h, n, 1.0 if end == 0 else -1.0, 0)
                 _add_node(m, axes, c, k, m.nodes_body[n], h)
+                if m.strike_bend.size > 0:
+                    _add_bending(m, axes, c, k, end, h)
     if m.contacts_friction[c] > 0.0:
         for side in range(2):
             if m.contacts_body[c, side] >= 0:
@@ -85,6 +91,44 @@ def _add_node(m: Memory, axes: tuple[int, ...], c: int, k: int, b: int, h: float
                 along = dot(axes, m.system_B[i], m.touch_tangent[c, t])
                 act[1 + t, i] += along
                 rate[1 + t, i] += along
+
+
+@kernel
+def _add_bending(m: Memory, axes: tuple[int, ...], c: int, k: int, end: int, h: float) -> None:
+    """What the flexible coordinates at a node of V, W or U add to the rows."""
+    n, first, sign = m.contacts_node[c, 2 * k + end], c * len(axes), 1.0 if end == 0 else -1.0
+    _bend(m, axes, n, sign, m.touch_mean[c, k], 0, m.strike_bend_act[first])
+    if h == 0.0:
+        _bend(m, axes, n, sign, m.touch_mean[c, k], 0, m.strike_bend_rate[first])
+    else:
+        _bend(m, axes, n, sign, m.touch_end[c, k], 1, m.strike_bend_rate[first])
+    if k == 0 and m.contacts_friction[c] > 0.0:
+        for t in range(len(axes) - 1):
+            _bend(m, axes, n, sign, m.touch_tangent[c, t], 0, m.strike_bend_act[first + 1 + t])
+            _bend(m, axes, n, sign, m.touch_tangent[c, t], 0, m.strike_bend_rate[first + 1 + t])
+
+
+@kernel
+def _bend(m: Memory, axes: tuple[int, ...], n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
+    """Add the shapes at a node along a direction, turned by R̄⁻¹ or by that of the end, less those of the centre."""
+    b = m.nodes_body[n]
+    for j in range(len(axes)):
+        local = 0.0
+        for i in range(len(axes)):
+            local += sign * (m.end_R[b, i, j] if at_end > 0 else m.trial_inverse[b, j, i]) * along[i]
+        for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+            out[m.nodes_col[e]] += m.nodes_val[e, j] * local
+        for e in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            out[e] -= m.nodes_moves[n] * m.inertia_mean[e, j] * local
+
+
+@kernel
+def bending(m: Memory, c: int, r: int, rates: Array) -> float:
+    """What rates of flexible coordinates do to a rate of a contact."""
+    total = 0.0
+    for i in range(m.strike_bend.size):
+        total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r, i] * rates[i]
+    return total
 
 
 @kernel
@@ -121,7 +165,7 @@ def answer(m: Memory, axes: tuple[int, ...], c: int) -> None:
 @kernel
 def rate_after(m: Memory, c: int, r: int) -> float:
     """A rate of a contact with the velocities that are changed."""
-    total, d = 0.0, m.at_v.shape[1]
+    total, d = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend), m.at_v.shape[1]
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
@@ -134,7 +178,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 @kernel
 def rate(m: Memory, c: int, r: int) -> float:
     """A rate of a contact at ``at``."""
-    total, d = 0.0, m.at_v.shape[1]
+    total, d = bending(m, c, r, m.at_du), m.at_v.shape[1]
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:

@@ -1,4 +1,4 @@
-"""Steps of rigid bodies with rigid contacts: impacts at their beginning, the step, and what settles at its end."""
+"""Steps with rigid contacts: impacts at their beginning, the step, and what settles at its end."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def run_strikes(
 ) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Bodies that are ``coupled``, (1,), have joints or springs, or impacts ``by_events``; of others, by the type of this,
-    the rest is not compiled.
+    Bodies that are ``coupled``, (1,), have joints or springs, bend, or have impacts ``by_events``; of others, by the
+    type of this, the rest is not compiled.
     Rows of history that are filled at its end go to ``m.strike_audit``.
     """
     row = 0

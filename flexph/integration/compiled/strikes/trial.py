@@ -121,6 +121,8 @@ def velocity_scale(m: Memory, h: float) -> float:
             scale = max(scale, abs(h * m.inertia_weight[b, a] / m.inertia_mass[b]))
         for a in range(m.at_w.shape[1]):
             scale = max(scale, lever * abs(m.at_w[b, a]), lever * abs(m.x_w[b, a]))
+    for i in range(m.strike_bend.size):
+        scale = max(scale, abs(m.at_du[i]) / m.joints_of_length[i], abs(m.x_du[i]) / m.joints_of_length[i])
     return scale
 
 
@@ -159,6 +161,9 @@ def correct(m: Memory, scale: float) -> float:
                 size = max(size, abs(change) * m.joints_lengths[0] / scale)
             if not math.isfinite(change):
                 size = math.inf
+    for i in range(m.strike_bend.size):
+        m.x_du[i] += m.strike_bend[i]
+        size = max(size, abs(m.strike_bend[i]) / (m.joints_of_length[i] * scale))
     for i in range(m.strike_held.size):
         m.x_lam[i] += m.strike_held[i]
     return size
