@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numba
 import numpy as np
 
+from ...contacts.compiled.island_space import law_space
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.compiled.cache import has_code
 from .memory.memory import Memory
 from .near import NearPairs
 from .stepper import Stepper
 from .steps.step import Parts
-from .strikes.law import LARGEST, LawSpace
 from .strikes.records import KNOWN
 from .strikes.steps import run_strikes
 
@@ -37,7 +37,7 @@ class StrikeSteps(Stepper):
     def _bind(self, m: Memory) -> None:
         """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
         super()._bind(m)
-        self._law = _law_space(min(LARGEST, len(self.axes) * m.contacts_kind.size))
+        self._law = law_space(m.contacts_kind.size, m.inertia_mass.size, len(self.axes))
 
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""
@@ -51,14 +51,3 @@ class StrikeSteps(Stepper):
         super()._taken(steps)
         if steps:
             self.known = int(self.memory.strike_audit[KNOWN])
-
-
-def _law_space(m: int) -> LawSpace:
-    """Space for so many impulses of an island."""
-    z = np.empty
-    whole = [np.empty(size, dtype=np.int64) for size in (4 * m, m, m + 1, m * m, m)]
-    given: Any = (
-        *(z(m * m), *(z(m) for _ in range(5)), z(2 * m), z(m * m), whole[0], z(8 * m)),
-        *(z((m, 2, 2)), z((m, 2)), *whole[1:], z(18 * m)),
-    )
-    return LawSpace(*given)

@@ -23,10 +23,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parents[3]
 OTHERS = (
     "contacts/broad_phase.py",
+    "contacts/compiled/band.py",
+    "contacts/compiled/coupled.py",
     "contacts/compiled/elimination.py",
     "contacts/compiled/interior.py",
+    "contacts/compiled/interior_coupled.py",
+    "contacts/compiled/island_space.py",
     "contacts/compiled/near.py",
+    "contacts/compiled/near_coupled.py",
     "contacts/compiled/newton.py",
+    "contacts/compiled/newton_coupled.py",
+    "contacts/compiled/paths.py",
     "contacts/compiled/pattern.py",
     "contacts/compiled/problem.py",
     "integration/times/step_size.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....contacts.compiled.island_space import LawSpace
 from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
 from ..contact.flight import touches
@@ -14,7 +15,6 @@ from .closing import close
 from .given import given_of
 from .impacts import RESTING, fastest, prepare
 from .islands import sized
-from .law import LawSpace
 from .records import KNOWN
 from .settling import end_step
 from .trial import look_inside

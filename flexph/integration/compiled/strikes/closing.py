@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ....contacts.compiled.island_space import Island, LawSpace
 from ....contacts.compiled.newton import TINY
 from ....kernels.resolution import POSITIONAL
 from ....kernels.tolerances import NEWTON
@@ -19,8 +20,8 @@ from ..steps.iterate import coordinate_size, is_open
 from .bodies import weigh_step
 from .coupled import answer_members, factor_coupled
 from .given import Given
-from .islands import assemble, changed, find_islands, push, rows_of, sized
-from .law import LARGEST, LawSpace, cone_of, missed_by, move, solve_island
+from .islands import changed, find_islands, missed_by, push, sized
+from .law import prepare, solve_island
 from .records import CLOSED, FREE, TOLD, judge
 from .rows import answer, fill
 from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
@@ -31,7 +32,7 @@ COARSE, FAST = 1e-13, 1e-2
 """Changes that positions do not tell from none, and from which on matrices do not stay."""
 WEIGHT, STIFFER, STIFFEST = 1e-6, 100.0, 1e-2
 """Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
-AFAR, SOLVED, LAW = 1e-2, 1e-13, 1e-12
+AFAR, SOLVED, LAW = 1e-2, 3e-13, 1e-12
 """Defects of the complementarity on the way, at the end of the iteration, and of a law that is met."""
 TRIES, LIGHTER = 3, 1e-3
 """How often the iteration goes on where that is not met, and the weight over the last one then."""
@@ -43,7 +44,7 @@ RESTING, MOVES = 1e-9, 1e-11
 def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
     h, islands = given.h, find_islands(m, m.strike_may_close)
-    if not _are_small(m, axes, coupled, islands):
+    if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
         return -1
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
@@ -54,6 +55,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         renews = iteration <= RENEWED or size > FAST
         if renews and not _renew(m, axes, coupled, given):
             return -1
+        law.made[1] = 0 if renews else law.made[1]
         balance_bodies(m, axes, coupled, h)
         if renews and len(coupled) > 0:
             answer_members(m, axes, m.strike_begin[islands], h)
@@ -78,18 +80,6 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         if iteration - since >= STALLED:
             return -1
     return -1
-
-
-@kernel
-def _are_small(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], islands: int) -> bool:
-    """Whether loops solve all islands."""
-    if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
-        return False
-    for i in range(islands):
-        first, last = m.strike_begin[i], m.strike_begin[i + 1]
-        if rows_of(m, axes, first, last) * (last - first) > LARGEST:
-            return False
-    return True
 
 
 @kernel
@@ -148,9 +138,10 @@ def _obey(
     scale = max(scale, free, m.strike_audit[FREE])
     rests = begins and _rests(m, scale)
     for i in range(islands):
-        first, last = m.strike_begin[i], m.strike_begin[i + 1]
-        r = rows_of(m, axes, first, last)
-        worst = max(worst, _obey_island(m, coupled, law, first, last - first, r, scale, weight, rests))
+        island = prepare(m, axes, coupled, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
+        if island.contacts == 0:
+            return math.inf
+        worst = max(worst, _obey_island(m, coupled, law, island, weight, rests))
     if rests and _is_moved(m, axes, m.strike_begin[islands], scale):
         return math.inf
     return worst
@@ -158,32 +149,20 @@ def _obey(
 
 @kernel
 def _obey_island(
-    m: Memory,
-    coupled: tuple[int, ...],
-    law: LawSpace,
-    first: int,
-    count: int,
-    r: int,
-    scale: float,
-    weight: float,
-    rests: bool,
+    m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island, weight: float, rests: bool
 ) -> float:
     """The impulses of an island; their defect."""
-    assemble(m, coupled, law, first, count, r)
-    cone = cone_of(m, law, first, count, r, scale)
-    for i in range(r):
+    count = island.contacts
+    for i in range(island.rows):
         for k in range(count):
-            c, at = m.strike_member[first + k], i * count + k
-            law.x[at] = m.strike_impulse[i, c]
+            c, at = m.strike_member[island.first + k], i * count + k
+            law.x[at] = law.given[at] = m.strike_impulse[i, c]
             law.b[at] = m.strike_rates[i, c] + changed(m, m.strike_change, c, i)
-    move(cone.D, law.x, law.moved)
-    for at in range(r * count):
-        law.b[at] -= law.moved[at]
-    defect = solve_island(law, cone, weight, rests)
-    for i in range(r):
+    defect = solve_island(law, island, weight, rests)
+    for i in range(island.rows):
         for k in range(count):
-            c, own = m.strike_member[first + k], law.x[i * count + k]
-            push(m, coupled, first + k, i, own - m.strike_impulse[i, c])
+            c, own = m.strike_member[island.first + k], law.x[i * count + k]
+            push(m, coupled, island.first + k, i, own - m.strike_impulse[i, c])
             m.strike_impulse[i, c] = own
     return defect
 

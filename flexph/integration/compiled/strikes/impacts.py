@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....contacts.compiled.island_space import LawSpace
 from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
 from ..contact.gaps import gap_of, place_vectors
@@ -11,7 +12,6 @@ from ..memory.memory import Memory
 from ..steps.impulse import factor_instant
 from .bodies import weigh
 from .given import Given
-from .law import LawSpace
 from .newton_law import strike_islands
 from .rows import answer, look, rate, stand
 from .trial import solve_free

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
+from ....contacts.compiled.island_space import Island, LawSpace
+from ....contacts.compiled.newton import TINY
 from ....numerics.arrays import Array
 from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from .coupled import moved_by, push_coupled
-from .law import LawSpace
 from .rows import bending
 
 
@@ -67,12 +70,12 @@ def rows_of(m: Memory, axes: tuple[int, ...], first: int, last: int) -> int:
 
 
 @kernel
-def assemble(m: Memory, coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
+def assemble(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """D of an island."""
     if len(coupled) > 0:
-        _assemble_coupled(m, law, first, count, r)
+        _assemble_coupled(m, law, island.first, island.contacts, island.rows)
     else:
-        _assemble(m, law, first, count, r)
+        _assemble(m, law, island.first, island.contacts, island.rows)
 
 
 @kernel
@@ -163,3 +166,34 @@ def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
         if b >= 0:
             for a in range(m.strike_answer.shape[2]):
                 change[b, a] += impulse * m.strike_answer[2 * c + side, r, a]
+
+
+@kernel
+def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int) -> float:
+    """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
+    own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, coupled, c, 0)
+    missed = abs(own - max(own - r * m.strike_rates[0, c], 0.0)) / r
+    if m.contacts_friction[c] == 0.0:
+        return missed
+    along, square = 0.0, 0.0
+    for i in range(1, len(axes)):
+        along = max(along, by_itself(m, coupled, c, i))
+    for i in range(1, len(axes)):
+        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
+        square += trial * trial
+    share = min(1.0, m.contacts_friction[c] * max(own, 0.0) / max(math.sqrt(square), TINY))
+    for i in range(1, len(axes)):
+        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
+        missed = max(missed, abs(m.strike_impulse[i, c] - share * trial) * along)
+    return missed
+
+
+@kernel
+def by_itself(m: Memory, coupled: tuple[int, ...], c: int, r: int) -> float:
+    """What a unit impulse of a contact changes of its own rate."""
+    total = m.strike_own[r, c] if len(coupled) > 0 else 0.0
+    for side in range(2):
+        if m.contacts_sides[c, side] >= 0 and len(coupled) == 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[2 * c + side, r, a] * m.strike_answer[2 * c + side, r, a]
+    return total if total > 0.0 else 1.0

@@ -1,82 +1,197 @@
-"""Laws of the contacts of an island: what they are of, impulses that obey them, and how far these miss them."""
+"""Laws of islands of contacts: by a dense D, or by a factor of the bodies where there are more contacts."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
+from ....contacts.compiled.coupled import NOTHING, Chain, Coupled, moved, spread
+from ....contacts.compiled.island_space import LARGEST, Island, LawSpace
 from ....contacts.compiled.near import near
-from ....contacts.compiled.newton import TINY
+from ....contacts.compiled.near_coupled import near_coupled
 from ....contacts.compiled.problem import Cone, Space
 from ....numerics.arrays import Array
-from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
+from .islands import assemble, by_itself, rows_of
 
-LARGEST = 600
-"""Impulses of an island that loops solve."""
-
-
-class LawSpace(NamedTuple):
-    """Space for the law of an island of m impulses at most."""
-
-    D: Array  # (m²,)
-    b: Array  # (m,)
-    x: Array  # (m,)
-    y: Array  # (m,), rates before
-    kept: Array  # (m,), other impulses
-    moved: Array  # (m,), what impulses do to the rates
-    point: Array  # (2 m,)
-    matrix: Array  # (m²,)
-    whole: Index  # (4 m,)
-    vectors: Array  # (8 m,)
-    turning: Array  # (m, 2, 2)
-    along: Array  # (m, 2)
-    state: Index  # (m,)
-    ptr: Index  # (m + 1,)
-    col: Index  # (m²,)
-    order: Index  # (m,)
-    by_contact: Array  # (18 m,), of friction, steps of the natural map, and the pairs
+FEW = 8
+"""Contacts up to which D is dense."""
 
 
 @kernel
-def move(D: Array, x: Array, out: Array) -> None:
+def prepare(
+    m: Memory,
+    axes: tuple[int, ...],
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    ends: tuple[int, int],
+    scale: float,
+    again: bool,
+) -> Island:
+    """The law of an island; ``again`` if it is the last one that was prepared, with the same rows.
+
+    Of one that is too large for loops it has no contacts.
+    """
+    first, last = ends
+    count, r, bodies, reach = last - first, rows_of(m, axes, first, last), 0, 0
+    if len(axes) == 2 and len(coupled) == 0 and count > FEW:
+        if again and law.made[1] == first + 1:
+            return Island(first, count, r, scale, law.made[2], law.made[3])
+        bodies, reach = _order(m, law, first, count)
+        if bodies * 3 * (9 * reach + 7) > law.band.size:
+            bodies = 0
+    if bodies == 0 and r * count > LARGEST:
+        return Island(first, 0, r, scale, 0, 0)
+    island = Island(first, count, r, scale, bodies, reach)
+    if bodies > 0:
+        _find_steps(m, coupled, law.steps, island)
+        _gather(m, law, island)
+    else:
+        _find_steps(m, coupled, law.by_contact, island)
+        assemble(m, coupled, law, island)
+    return island
+
+
+@kernel
+def _find_steps(m: Memory, coupled: tuple[int, ...], out: Array, island: Island) -> None:
+    """Coefficients of friction, and steps of the natural map, of the contacts of an island."""
+    count = island.contacts
+    for k in range(count):
+        c, along = m.strike_member[island.first + k], 0.0
+        for i in range(1, island.rows):
+            along = max(along, by_itself(m, coupled, c, i))
+        out[k], out[count + k] = m.contacts_friction[c], 1.0 / by_itself(m, coupled, c, 0)
+        out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
+
+
+@kernel
+def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
+    """Bodies of an island in the order of their neighbours, from one at its end; their number and their reach."""
+    begin, bodies, reach = -1, 0, 0
+    for k in range(count):
+        for side in range(2):
+            begin = max(begin, m.contacts_sides[m.strike_member[first + k], side])
+    for _ in range(3):
+        bodies = _go_along(m, law, begin, first, count)
+        begin = law.place[1, bodies - 1]
+    for k in range(count):
+        c = m.strike_member[first + k]
+        b, other = m.contacts_sides[c, 0], m.contacts_sides[c, 1]
+        if b >= 0 and other >= 0:
+            reach = max(reach, abs(law.place[0, b] - law.place[0, other]))
+    return bodies, reach
+
+
+@kernel
+def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
+    """Places of the bodies of an island, breadth first; their number."""
+    place, queue = law.place[0], law.place[1]
+    for k in range(count):
+        for side in range(2):
+            b = m.contacts_sides[m.strike_member[first + k], side]
+            if b >= 0:
+                place[b] = -1
+    queue[0], place[begin], at, end = begin, 0, 0, 1
+    while at < end:
+        link = m.strike_head[queue[at]]
+        while link >= 0:
+            b = m.contacts_sides[link // 2, 1 - link % 2]
+            if b >= 0 and place[b] < 0:
+                queue[end], place[b] = b, end
+                end += 1
+            link = m.strike_link[link]
+        at += 1
+    return end
+
+
+@kernel
+def _gather(m: Memory, law: LawSpace, island: Island) -> None:
+    """Blocks of the contacts of an island at its bodies."""
+    law.made[0], law.made[1] = 0, island.first + 1
+    law.made[2], law.made[3] = island.bodies, island.reach
+    for k in range(island.contacts):
+        c = m.strike_member[island.first + k]
+        for side in range(2):
+            b = m.contacts_sides[c, side]
+            law.side[k, side] = law.place[0, b] if b >= 0 else -1
+            for i in range(island.rows):
+                for a in range(3):
+                    law.rate[2 * k + side, i, a] = m.strike_rate[2 * c + side, i, a]
+                    law.answer[2 * k + side, i, a] = m.strike_answer[2 * c + side, i, a]
+
+
+@kernel
+def _coupled(law: LawSpace, island: Island) -> Coupled:
+    """The law of an island by its bodies."""
+    count, own, size = island.contacts, law.steps, island.rows * island.contacts
+    steps = own[:count], own[count : 2 * count], own[2 * count : 3 * count]
+    b, given = law.b[:size], law.given[:size]
+    return Coupled(law.side, law.rate, law.answer, b, given, steps[0], steps[1], steps[2], island.scale, island.rows)
+
+
+@kernel
+def _chain(law: LawSpace, island: Island) -> Chain:
+    """What is overwritten for it."""
+    N = 3 * island.bodies
+    band = block(law.band, 0, N, 9 * island.reach + 7)
+    whole, gains = (law.pivot[:N], law.last[:N]), (law.kept_gain, law.gain)
+    z = law.z[:N]
+    space = law.pull, law.of_bodies, law.state, law.pairs
+    return Chain(band, whole[0], whole[1], law.made, gains[0], gains[1], space[0], z, space[1], space[2], space[3])
+
+
+@kernel
+def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
     """D Λ."""
-    for i in range(D.shape[0]):
+    size = island.rows * island.contacts
+    if island.bodies > 0:
+        p, s = _coupled(law, island), _chain(law, island)
+        spread(p, x[:size], law.of_bodies[NOTHING], s)
+        for k in range(island.contacts):
+            for i in range(island.rows):
+                out[i * island.contacts + k] = moved(p, k, i, s)
+        return
+    D = block(law.D, 0, size, size)
+    for i in range(size):
         total = 0.0
-        for j in range(D.shape[0]):
+        for j in range(size):
             total += D[i, j] * x[j]
         out[i] = total
 
 
 @kernel
-def cone_of(m: Memory, law: LawSpace, first: int, count: int, r: int, scale: float) -> Cone:
-    """The law of an island, with D and b in its space."""
-    size, own = r * count, law.by_contact
-    D = block(law.D, 0, size, size)
-    for k in range(count):
-        c, along = m.strike_member[first + k], 0.0
-        for i in range(1, r):
-            along = max(along, D[i * count + k, i * count + k])
-        own[k] = m.contacts_friction[c]
-        own[count + k] = 1.0 / D[k, k] if D[k, k] > 0.0 else 1.0
-        own[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
-    friction, normal, tangent = own[:count], own[count : 2 * count], own[2 * count : 3 * count]
-    pattern = law.ptr[: size + 1], law.col, law.order[:count]
-    return Cone(D, law.b[:size], friction, normal, tangent, scale, pattern[0], pattern[1], pattern[2])
+def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+    """Impulses near those in ``x``, in their place, and their defect over the scale.
+
+    ``weight`` is that on what changes, over the diagonal of D or its largest entry.
+    """
+    size = island.rows * island.contacts
+    if island.bodies > 0:
+        defect = near_coupled(_coupled(law, island), law.x[:size], weight, rests, _chain(law, island))
+        return defect if defect == defect else math.inf
+    move(law, island, law.given, law.moved)
+    for i in range(size):
+        law.b[i] -= law.moved[i]
+    defect = _near(law, island, weight, rests)
+    for i in range(size):
+        law.b[i] += law.moved[i]
+    return defect if defect == defect else math.inf
 
 
 @kernel
-def solve_island(law: LawSpace, cone: Cone, weight: float, rests: bool) -> float:
-    """Impulses near those in ``x``, in their place, and their defect over the scale."""
-    size, count, largest = cone.b.size, cone.friction.size, 0.0
+def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+    """Impulses by a dense D."""
+    size, count, largest, own = island.rows * island.contacts, island.contacts, 0.0, law.by_contact
+    D, whole, v = block(law.D, 0, size, size), law.whole, law.vectors
     for i in range(size):
-        largest = max(largest, cone.D[i, i])
-    whole, v = law.whole, law.vectors
-    pairs = block(law.by_contact[3 * count :], 0, 15, count)
+        largest = max(largest, D[i, i])
+    pairs = block(own[3 * count :], 0, 15, count)
     for k in range(count):
         for i in range(15):
             pairs[i, k] = 0.0
+    steps = own[:count], own[count : 2 * count], own[2 * count : 3 * count]
+    pattern = law.ptr[: size + 1], law.col, law.order[:count]
+    cone = Cone(D, law.b[:size], steps[0], steps[1], steps[2], island.scale, pattern[0], pattern[1], pattern[2])
     space = Space(
         block(law.matrix, 0, size, size),
         whole[:size],
@@ -96,36 +211,4 @@ def solve_island(law: LawSpace, cone: Cone, weight: float, rests: bool) -> float
         law.state,
         pairs,
     )
-    defect = near(cone, law.x[:size], weight * largest, rests, space, block(law.point, 0, 2, size))
-    return defect if defect == defect else math.inf
-
-
-@kernel
-def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int) -> float:
-    """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
-    own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, coupled, c, 0)
-    missed = abs(own - max(own - r * m.strike_rates[0, c], 0.0)) / r
-    if m.contacts_friction[c] == 0.0:
-        return missed
-    along, square = 0.0, 0.0
-    for i in range(1, len(axes)):
-        along = max(along, by_itself(m, coupled, c, i))
-    for i in range(1, len(axes)):
-        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
-        square += trial * trial
-    share = min(1.0, m.contacts_friction[c] * max(own, 0.0) / max(math.sqrt(square), TINY))
-    for i in range(1, len(axes)):
-        trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
-        missed = max(missed, abs(m.strike_impulse[i, c] - share * trial) * along)
-    return missed
-
-
-@kernel
-def by_itself(m: Memory, coupled: tuple[int, ...], c: int, r: int) -> float:
-    """What a unit impulse of a contact changes of its own rate."""
-    total = m.strike_own[r, c] if len(coupled) > 0 else 0.0
-    for side in range(2):
-        if m.contacts_sides[c, side] >= 0 and len(coupled) == 0:
-            for a in range(m.strike_rate.shape[2]):
-                total += m.strike_rate[2 * c + side, r, a] * m.strike_answer[2 * c + side, r, a]
-    return total if total > 0.0 else 1.0
+    return near(cone, law.x[:size], weight * largest, rests, space, block(law.point, 0, 2, size))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from ....contacts.compiled.problem import Cone
+from ....contacts.compiled.island_space import Island, LawSpace
 from ....numerics.arrays import Array
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .coupled import answer_members, hold_joints, record_joints
 from .given import Given
-from .islands import assemble, find_islands, push, rows_of, sized
-from .law import LARGEST, LawSpace, cone_of, move, solve_island
+from .islands import find_islands, push, sized
+from .law import move, prepare, solve_island
 from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed
 from .rows import rate, rate_after
 
@@ -28,9 +28,8 @@ def strike_islands(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], l
         return False
     scale = scale_of(m, axes, m.strike_begin[islands])
     for i in range(islands):
-        first, last = m.strike_begin[i], m.strike_begin[i + 1]
-        r = rows_of(m, axes, first, last)
-        if r * (last - first) > LARGEST or not _strike(m, axes, coupled, law, first, last - first, r, scale):
+        island = prepare(m, axes, coupled, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
+        if island.contacts == 0 or not _strike(m, axes, coupled, law, island):
             return False
     end_impulses(m, axes, coupled, given.before, given)
     return True
@@ -86,55 +85,45 @@ def go_over(m: Memory) -> None:
 
 
 @kernel
-def _strike(
-    m: Memory,
-    axes: tuple[int, ...],
-    coupled: tuple[int, ...],
-    law: LawSpace,
-    first: int,
-    count: int,
-    r: int,
-    scale: float,
-) -> bool:
+def _strike(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> bool:
     """The impact of an island; False where its law is not solved."""
-    assemble(m, coupled, law, first, count, r)
-    cone = cone_of(m, law, first, count, r, scale)
-    for i in range(r):
-        for k in range(count):
-            law.y[i * count + k] = rate(m, m.strike_member[first + k], i)
-    _begin(m, law, first, count, r, True)
-    defect = obey(law, cone)
-    move(cone.D, law.x, law.moved)
-    if work(law, cone.b.size) > 0.0:
-        for i in range(cone.b.size):
+    size = island.rows * island.contacts
+    for i in range(island.rows):
+        for k in range(island.contacts):
+            law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
+    _begin(m, law, island, True)
+    defect = obey(law, island)
+    move(law, island, law.x, law.moved)
+    if work(law, size) > 0.0:
+        for i in range(size):
             law.kept[i] = law.x[i]
-        _begin(m, law, first, count, r, False)
-        defect = max(defect, obey(law, cone))
-        _go_so_far(law, cone.D)
+        _begin(m, law, island, False)
+        defect = max(defect, obey(law, island))
+        _go_so_far(law, island)
     if not defect <= ROUGH:
         return False
-    judge(m, defect * scale, scale)
-    _record(m, axes, coupled, law, first, count, r)
+    judge(m, defect * island.scale, island.scale)
+    _record(m, axes, coupled, law, island)
     return True
 
 
 @kernel
-def obey(law: LawSpace, cone: Cone) -> float:
+def obey(law: LawSpace, island: Island) -> float:
     """Impulses near those in ``x``, with a weight on what changes that grows as long as they do not obey their law."""
-    weight, defect = WEIGHT, solve_island(law, cone, WEIGHT, False)
+    weight, defect = WEIGHT, solve_island(law, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
         weight *= HEAVIER
-        defect = solve_island(law, cone, weight, False)
+        defect = solve_island(law, island, weight, False)
     return defect
 
 
 @kernel
-def _begin(m: Memory, law: LawSpace, first: int, count: int, r: int, elastic: bool) -> None:
+def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
     """What the law is of, from no impulses."""
-    for i in range(r * count):
-        law.b[i], law.x[i] = law.y[i], 0.0
-    for k in range(count if elastic else 0):
-        law.b[k] += m.contacts_restitution[m.strike_member[first + k]] * min(law.y[k], 0.0)
+    for i in range(island.rows * island.contacts):
+        law.b[i], law.x[i], law.given[i] = law.y[i], 0.0, 0.0
+    for k in range(island.contacts if elastic else 0):
+        law.b[k] += m.contacts_restitution[m.strike_member[island.first + k]] * min(law.y[k], 0.0)
 
 
 @kernel
@@ -147,17 +136,17 @@ def work(law: LawSpace, size: int) -> float:
 
 
 @kernel
-def _go_so_far(law: LawSpace, D: Array) -> None:
+def _go_so_far(law: LawSpace, island: Island) -> None:
     """From plastic impulses towards those kept, only so far that no energy is created."""
-    size = D.shape[0]
-    move(D, law.x, law.moved)
+    size = island.rows * island.contacts
+    move(law, island, law.x, law.moved)
     at_rest = work(law, size)
     for i in range(size):
         law.kept[i] -= law.x[i]
     slope, curve = 0.0, 0.0
     for i in range(size):
         slope += law.kept[i] * (law.y[i] + law.moved[i])
-    move(D, law.kept, law.moved)
+    move(law, island, law.kept, law.moved)
     for i in range(size):
         curve += 0.5 * law.kept[i] * law.moved[i]
     share = 1.0
@@ -169,21 +158,20 @@ def _go_so_far(law: LawSpace, D: Array) -> None:
 
 
 @kernel
-def push_all(m: Memory, coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int) -> None:
+def push_all(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """Change velocities by the impulses of an island."""
-    for k in range(count):
-        for i in range(r):
-            push(m, coupled, first + k, i, law.x[i * count + k])
+    for k in range(island.contacts):
+        for i in range(island.rows):
+            push(m, coupled, island.first + k, i, law.x[i * island.contacts + k])
 
 
 @kernel
-def _record(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int
-) -> None:
+def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """Velocities after the impulses of an island, and what it takes."""
-    push_all(m, coupled, law, first, count, r)
+    push_all(m, coupled, law, island)
+    count, r = island.contacts, island.rows
     for k in range(count):
-        c, lost = m.strike_member[first + k], 0.0
+        c, lost = m.strike_member[island.first + k], 0.0
         for i in range(len(axes)):
             m.strike_impulse[i, c] = law.x[i * count + k] if i < r else 0.0
         for i in range(r):  # by the velocities that follow: D Λ may have lost digits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ....contacts.compiled.island_space import Island, LawSpace
 from ....contacts.compiled.newton import TINY
 from ....kernels.contacts.gaps import TOUCHING
 from ..contact.flight import turns_away
@@ -16,8 +17,8 @@ from ..steps.impulse import factor_instant
 from ..steps.iterate import coordinate_size
 from .bodies import weigh
 from .given import Given
-from .islands import assemble, find_islands, rows_of
-from .law import LARGEST, LawSpace, by_itself, cone_of, missed_by, move
+from .islands import by_itself, find_islands, missed_by
+from .law import move, prepare
 from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
 from .records import (
     BALANCE,
@@ -76,8 +77,8 @@ def _settle(
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
         if _obeys(m, axes, coupled, first, last, scale):
             continue
-        r = rows_of(m, axes, first, last)
-        if r * (last - first) > LARGEST or not _settle_island(m, axes, coupled, law, first, last - first, r, scale):
+        island = prepare(m, axes, coupled, law, (first, last), scale, False)
+        if island.contacts == 0 or not _settle_island(m, axes, coupled, law, island):
             return -1
         settled = 1
     if settled > 0:
@@ -95,49 +96,35 @@ def _obeys(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], first: in
 
 
 @kernel
-def _settle_island(
-    m: Memory,
-    axes: tuple[int, ...],
-    coupled: tuple[int, ...],
-    law: LawSpace,
-    first: int,
-    count: int,
-    r: int,
-    scale: float,
-) -> bool:
+def _settle_island(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> bool:
     """What settles in an island, as far as that creates no energy together with the step."""
-    assemble(m, coupled, law, first, count, r)
-    cone, taken = cone_of(m, law, first, count, r, scale), 0.0
+    count, taken = island.contacts, 0.0
     for k in range(count):
-        c = m.strike_member[first + k]
+        c = m.strike_member[island.first + k]
         taken += m.strike_taken[c]
-        for i in range(r):
-            law.x[i * count + k], law.y[i * count + k] = m.strike_given[i, c], m.strike_rates[i, c]
-    move(cone.D, law.x, law.moved)
-    for at in range(r * count):
-        law.b[at] = law.y[at] - law.moved[at]
-    defect = obey(law, cone)
+        for i in range(island.rows):
+            at = i * count + k
+            law.x[at] = law.given[at] = m.strike_given[i, c]
+            law.b[at] = law.y[at] = m.strike_rates[i, c]
+    defect = obey(law, island)
     if not defect <= ROUGH:
         return False
-    judge(m, defect * scale, scale)
-    _go_so_far(m, law, first, count, r, taken)
-    _record(m, axes, coupled, law, first, count, r)
+    judge(m, defect * island.scale, island.scale)
+    _go_so_far(law, island, taken)
+    _record(m, axes, coupled, law, island)
     return True
 
 
 @kernel
-def _go_so_far(m: Memory, law: LawSpace, first: int, count: int, r: int, taken: float) -> None:
+def _go_so_far(law: LawSpace, island: Island, taken: float) -> None:
     """Impulses that are added, as far as they give back no more than was taken, into ``x``."""
-    slope, curve, size = 0.0, 0.0, r * count
-    for i in range(r):
-        for k in range(count):
-            law.x[i * count + k] -= m.strike_given[i, m.strike_member[first + k]]
+    slope, curve, size = 0.0, 0.0, island.rows * island.contacts
     for at in range(size):
-        total = 0.0
-        for other in range(size):
-            total += law.D[at * size + other] * law.x[other]
+        law.x[at] -= law.given[at]
+    move(law, island, law.x, law.moved)
+    for at in range(size):
         slope += law.x[at] * law.y[at]
-        curve += law.x[at] * total
+        curve += law.x[at] * law.moved[at]
     root = math.sqrt(slope * slope + 2.0 * max(curve, 0.0) * max(taken, 0.0))
     share = min(1.0, (root - slope) / max(curve, TINY))
     for at in range(size):
@@ -145,15 +132,14 @@ def _go_so_far(m: Memory, law: LawSpace, first: int, count: int, r: int, taken: 
 
 
 @kernel
-def _record(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, first: int, count: int, r: int
-) -> None:
+def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """Velocities with the impulses that are added, and what they take."""
-    push_all(m, coupled, law, first, count, r)
+    push_all(m, coupled, law, island)
+    count = island.contacts
     for k in range(count):
-        c = m.strike_member[first + k]
+        c = m.strike_member[island.first + k]
         before = rubbed(m, axes, c)
-        for i in range(r):
+        for i in range(island.rows):
             at = i * count + k
             lost = -law.x[at] * 0.5 * (law.y[at] + rate_after(m, c, i))
             record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)

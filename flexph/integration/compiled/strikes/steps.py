@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....contacts.compiled.island_space import LawSpace
 from ....kernels.contacts.gaps import TOUCHING
 from ..loops.motion import copy
 from ..memory.data import Index
@@ -16,7 +17,6 @@ from .by_events import step_by_events
 from .closing import close
 from .given import Given, given_of
 from .impacts import fastest, strike
-from .law import LawSpace
 from .records import BALANCE, CLOSED, KNOWN, MISSED, SCALE
 from .settling import end_step
 from .trial import fly, look_inside, may_close

@@ -1,0 +1,170 @@
+"""Contacts of the plane that act on each other by the bodies they share, in loops: a factor of bodies in place of D.
+
+Impulses Λ change velocities z of bodies, of n each, and rates y of the contacts,
+
+    z = Σ P (Λ − Λ₀),    y = y₀ + R z,
+
+with blocks P and R of each contact at its two bodies. Steps of all methods have the form ΔΛ = h − J Δy, with J (r, r)
+of each contact, so that (I + P J R) Δz = P h is what is solved: of 3 velocities a body, within a band where bodies are
+in the order of their neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...numerics.arrays import Array
+from .band import factor_band, solve_band
+from .elimination import loops
+
+
+class Coupled(NamedTuple):
+    """Some contacts c with r ≤ 2 rates, normal ones first, and the bodies they are between.
+
+    Blocks and what is overwritten may be longer than needed.
+    """
+
+    side: Array  # (c, 2), places of the bodies, −1 of what does not move
+    rate: Array  # (2 c, r, n), R
+    answer: Array  # (2 c, r, n), P
+    b: Array  # (r c,), y₀
+    given: Array  # (r c,), Λ₀
+    friction: Array  # (c,)
+    normal_step: Array  # (c,)
+    tangent_step: Array  # (c,)
+    scale: float  # of rates [m/s]
+    rows: int  # r
+
+
+class Chain(NamedTuple):
+    """What the loops overwrite, for c contacts with m rates between bodies with N velocities."""
+
+    band: Array  # (N, 3 k + 1), of k entries beside the diagonal
+    pivot: Array  # (N,)
+    last: Array  # (N,), the last column of each row
+    made: Array  # (1,), whether the band is the factor of ``kept_gain``
+    kept_gain: Array  # (c, 2, 2)
+    gain: Array  # (c, 2, 2), J
+    pull: Array  # (m,), h
+    z: Array  # (N,)
+    vectors: Array  # (9, m)
+    state: Array  # (c,)
+    pairs: Array  # (15, c)
+
+
+X, RATES, CHANGE, BEST, TRIED, KEPT, CENTRE, NOTHING, POINT = range(9)
+"""Rows of ``Chain.vectors``, of which one stays zero."""
+
+
+@loops
+def copy(given: Array, out: Array) -> None:
+    """Entries of a vector into one that may be longer."""
+    for i in range(given.size):
+        out[i] = given[i]
+
+
+@loops
+def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
+    """z = Σ P (x − given)."""
+    c, n = p.friction.size, p.rate.shape[2]
+    s.z[:] = 0.0
+    for k in range(c):
+        for e in range(2):
+            b = p.side[k, e]
+            if b >= 0:
+                for i in range(p.rows):
+                    impulse = x[i * c + k] - given[i * c + k]
+                    if impulse != 0.0:
+                        for a in range(n):
+                            s.z[b * n + a] += p.answer[2 * k + e, i, a] * impulse
+
+
+@loops
+def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
+    """R z of a contact."""
+    n, total = p.rate.shape[2], 0.0
+    for e in range(2):
+        b = p.side[k, e]
+        if b >= 0:
+            for a in range(n):
+                total += p.rate[2 * k + e, i, a] * s.z[b * n + a]
+    return total
+
+
+@loops
+def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
+    """y."""
+    c = p.friction.size
+    spread(p, x, p.given, s)
+    for k in range(c):
+        for i in range(p.rows):
+            out[i * c + k] = p.b[i * c + k] + moved(p, k, i, s)
+
+
+@loops
+def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
+    """ΔΛ of J and h; False where they are dependent."""
+    c, pull = p.friction.size, s.pull
+    if not (s.made[0] > 0 and _is_kept(p, s)):
+        s.made[0] = 0
+        _assemble(p, s)
+        if not factor_band(s.band, s.pivot, s.last):
+            return False
+        s.made[0] = 1
+        for k in range(c):
+            for i in range(2):
+                for j in range(2):
+                    s.kept_gain[k, i, j] = s.gain[k, i, j]
+    spread(p, pull, s.vectors[NOTHING], s)
+    solve_band(s.band, s.pivot, s.last, s.z)
+    for k in range(c):
+        for i in range(p.rows):
+            out[i * c + k] = pull[i * c + k]
+        for j in range(p.rows):
+            if s.gain[k, 0, j] != 0.0 or s.gain[k, 1, j] != 0.0:
+                rate = moved(p, k, j, s)
+                for i in range(p.rows):
+                    out[i * c + k] -= s.gain[k, i, j] * rate
+    return True
+
+
+@loops
+def _is_kept(p: Coupled, s: Chain) -> bool:
+    """Whether J is what the factor is of."""
+    for k in range(p.friction.size):
+        for i in range(2):
+            for j in range(2):
+                if s.gain[k, i, j] != s.kept_gain[k, i, j]:
+                    return False
+    return True
+
+
+@loops
+def _assemble(p: Coupled, s: Chain) -> None:
+    """I + P J R, by rows from as many columns before the diagonal as the band has."""
+    n, half = p.rate.shape[2], (s.band.shape[1] - 1) // 3
+    s.band[:] = 0.0
+    for i in range(s.band.shape[0]):
+        s.band[i, half] = 1.0
+        s.last[i] = i
+    for k in range(p.friction.size):
+        for e in range(2):
+            for f in range(2):
+                if p.side[k, e] >= 0 and p.side[k, f] >= 0:
+                    _add(p, k, (e, f), n, half, s)
+
+
+@loops
+def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain) -> None:
+    """P J R of a contact from one of its bodies to another."""
+    e, f = ends
+    first, other, r = p.side[k, e] * n, p.side[k, f] * n, p.rows
+    for j in range(r):
+        for a in range(n):
+            share = 0.0
+            for i in range(r):
+                share += p.answer[2 * k + e, i, a] * s.gain[k, i, j]
+            if share != 0.0:
+                for d in range(n):
+                    s.band[first + a, other + d - first - a + half] += share * p.rate[2 * k + f, j, d]
+                s.last[first + a] = max(s.last[first + a], other + n - 1)
