@@ -1,6 +1,7 @@
 """Reports: one HTML file of a run, a case or a study that opens without a network and prints.
 
-Imports: files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes, view.
+Imports: files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes,
+sensors, view.
 """
 
 import lazy_loader

@@ -24,6 +24,7 @@ from ..view.html import html_fragment
 from .charts import COLORS
 from .controllers import controllers_of
 from .page import Block, Chart, Html, Section, Table, Text
+from .rubbing import rubbing_of
 
 JOINTS, BODIES = 12, 12
 """Joints whose forces, and bodies whose stresses are told."""
@@ -49,7 +50,8 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
     if len(run.times) > 1:
         own.append(("Motion" if isinstance(run, Solution) else "States", [Chart(motion_panels(run))]))
     if isinstance(run, Solution):
-        own += [("Controllers", controllers_of(run)), ("Forces of joints", _forces(run)), ("Stresses", _stresses(run))]
+        own += [("Controllers", controllers_of(run)), ("Forces of joints", _forces(run))]
+        own += [("Dry friction of joints", rubbing_of(run)), ("Stresses", _stresses(run))]
     heading, *rest = [Section(title, blocks, level=3) for title, blocks in own if blocks]
     return [Section(f"{told}{repr(run)[1:-1]}"), heading, *rest]
 

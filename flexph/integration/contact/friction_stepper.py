@@ -21,9 +21,10 @@ class FrictionStepper(RigidStepper):
         try:
             part = self._part(start, time, NONE)
             check_end(self.mechanism, start.state, part.end.state, part.iterations)
-            result = joined(start, self._settled(part, NONE), self._size(start))
+            parts = self._settled(part, NONE)
         except StepFailed as error:
             error.span = (start.time, time)
             raise
         assert part.solved is not None and part.schedule is not None
-        return StepDetails(result, part.solved, part.schedule, self.table.rates(time, time - start.time))
+        result, rates = joined(start, parts, self._size(start)), self.table.rates(time, time - start.time)
+        return StepDetails(result, part.solved, part.schedule, rates, settled=len(parts) > 1)

@@ -98,7 +98,8 @@ class PairStepper(ComposedStepper):
         end = pair.end.state
         if not end.defect.size:
             return pair, 0.0
-        added = end.defect - start.state.defect
+        # what settles begins with velocities that keep the joints
+        added = end.defect if first.settled or second.settled else end.defect - start.state.defect
         impulses = answer(self.accounts, pair, second.prescribed, np.column_stack([end.defect, added]))
         if impulses.mu[:, 0] @ added > 0.0:
             pair = struck(self.accounts, pair, second, share=2.0, known=impulses)

@@ -77,12 +77,16 @@ class StepResult(NamedTuple):
 
 
 class StepDetails(NamedTuple):
-    """A step with its solution, what time prescribed, and the rates of that at its end."""
+    """A step with its solution, what time prescribed, and the rates of that at its end.
+
+    It is ``settled`` where slip settles at its end, by dry friction of joints.
+    """
 
     result: StepResult
     solved: SolvedStep
     prescribed: Schedule
     rates: Rates
+    settled: bool = False
 
 
 class Stepper(Protocol):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from rubbing_joints import stick_slip
 from swing_case import GOOD, flexph
 
 import fem
@@ -20,7 +21,7 @@ from flexph.report.reports import flat
 from flexph.results.nested import values_of
 from flexph.results.result import Result
 from flexph.results.statics import static_solution
-from flexph.sensors import joint_angle, joint_rate, stress
+from flexph.sensors import joint_angle, joint_rate, sticks, stress
 
 SECTIONS = ("Model", "3-D view", "Run", "Energy", "Motion", "Forces of joints", "Stresses")
 
@@ -57,6 +58,17 @@ def test_a_report_tells_of_controllers(solution, tmp_path):
     for value in (run.ledger.controllers["law"].sum(), run.ledger.dissipation["gear"].sum()):
         assert f"{value:.6g}" in words
     assert "Controllers" not in page(write_report(tmp_path / "other.html", solution))
+
+
+def test_a_report_tells_of_joints_that_rub(solution, tmp_path):
+    """What pressed them, what friction took, and how long they stuck; nothing of a run without them."""
+    mechanism, start = stick_slip()
+    run = integrate(mechanism, start, 0.01 * np.arange(101))
+    (row,) = rows(page(write_report(tmp_path / "report.html", run)), "rub")[-1:]
+    assert [float(value) for value in row[1:3]] == pytest.approx([9.81, 0.3 * 9.81], rel=1e-5)  # as written
+    assert float(row[3]) == pytest.approx(run.ledger.dissipation["rub"].sum(), rel=1e-5)
+    assert row[4] == f"{100.0 * run.measured(sticks('rub'))[1:].mean():.0f} %"
+    assert "Dry friction" not in page(write_report(tmp_path / "other.html", solution))
 
 
 def page(path):

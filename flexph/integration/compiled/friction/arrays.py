@@ -47,5 +47,5 @@ def rub_space(k: Constants) -> RubSpace:
     return RubSpace(
         *(z(q), z(q), z(pressed), z((q, q)), z((pressed, q)), z((q, unknowns)), z((q, unknowns)), z((q, size))),
         *(z(size), z(1), z(q), z(q), z(q), z(q), z((q, q)), z(q, dtype=np.int64), z(q), z(pressed)),
-        *(z(k.bearings.friction.size), z(k.bearings.friction.size), z(unknowns), z(forces), z(products), z(rows), z(1)),
+        *(z(k.bearings.friction.size), z(k.bearings.friction.size), z(unknowns), z(forces), z(products), z(rows), z(2)),
     )

@@ -198,7 +198,7 @@ class RubSpace(NamedTuple):
     forces: Vector  # on nodes, vectors and bodies
     on_product: Vector  # (p,)
     mu: Vector  # (g,), impulses of the joints
-    settles: Vector  # (1,), whether slip is to settle at the end of a step
+    settles: Vector  # (2,), whether slip is to settle at the end of a substep, and whether it did in the step
 
 
 class StrikeSpace(NamedTuple):

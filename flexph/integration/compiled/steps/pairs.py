@@ -141,16 +141,17 @@ def reflect(
         return True
     if not factor_instant(m, axes, redundant, coefficient):
         return False
+    kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # what settles begins with velocities that keep the joints
     for i in range(pair.mu.size):
-        m.run_gap[i] = m.run_defect[i] - m.run_back_defect[i]
+        m.run_gap[i] = m.run_defect[i] - kept * m.run_back_defect[i]
     answer(m, axes, redundant, m.run_gap, pair.mu)
     for i in range(pair.mu.size):
-        pair.found[1] += 0.5 * pair.mu[i] * (m.run_defect[i] - m.run_back_defect[i])
+        pair.found[1] += 0.5 * pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
     copy(m.run_defect, m.run_gap)
     answer(m, axes, redundant, m.run_gap, pair.mu)
     adds = 0.0
     for i in range(pair.mu.size):
-        adds += pair.mu[i] * (m.run_defect[i] - m.run_back_defect[i])
+        adds += pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
     if adds > 0.0:
         strike(m, axes, coefficient, own_coefficient, own_offset, pair.mu, 2.0, length, 0.0)
     return True

@@ -34,7 +34,7 @@ def settle(
     own_offset: Array,
 ) -> bool:
     """Settle what slips at the end of a step of h, from the rates in ``rub.rate``; False where that is not solved."""
-    taken = 0.0
+    m.rub_settles[1], taken = 1.0, 0.0
     for i in range(m.bearings_friction.size):
         taken += m.run_flow[m.bearings_lost[i]]
     if not factor_instant(m, axes, redundant, coefficient):

@@ -63,6 +63,7 @@ def take_step(m: Memory, axes: tuple[int, ...], table: Table, parts: Parts, step
     """Take the substeps of a step, the first of them from what the last try came to; False where it is not solved."""
     first, substeps = known, parts.shares.size
     begin_pair(m, parts.pair)
+    m.rub_settles[1] = 0.0
     for i in range(substeps):
         watch_energy(m, parts.pair)
         k = step * substeps + i
