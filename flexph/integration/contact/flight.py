@@ -17,6 +17,7 @@ from ...numerics.arrays import Array
 from ..blocks.block_stepper import BlockStepper
 from ..compiled.stepper import Stepper
 from ..compiled.strike_steps import StrikeSteps
+from ..compiled.strikes.records import CLOSED, SCALE
 from ..exact.step import StepStart
 from .parts import Part
 from .stepper import RigidStepper
@@ -45,7 +46,7 @@ class StrikeBlocks(BlockStepper):
     def __init__(self, mechanism: Mechanism, stepper: RigidStepper) -> None:
         super().__init__(mechanism, stepper)
         if stepper.by_events:
-            self.stepper = stepper.flying(CompiledFlight(self))
+            self.stepper = stepper.flying(ClosingFlight(self))
 
     def _loops(self) -> Stepper:
         assert isinstance(self.stepper, RigidStepper)
@@ -65,9 +66,9 @@ class CompiledFlight:
         self._from: tuple[StepStart, Any] | None = None
         self._table: Any = None
 
-    def part(self, start: StepStart, time: float) -> Part | None:
+    def part(self, start: StepStart, time: float, closed: Array) -> Part | None:
         """See :meth:`Flight.part`."""
-        if not self._taken(start, time):
+        if closed.size or not self._taken(start, time):
             return None
         state, _, stage, multipliers, flows, (audit,) = (rows.copy() for rows in self._rows)
         h, memory, none = time - start.time, self._compiled.memory, np.zeros(0)
@@ -78,9 +79,9 @@ class CompiledFlight:
         end, middle = self._blocks.end(time, state[0]), multipliers[0]
         return Part(end, h, stage[0], *booked, *missed, middle=middle, gaps=self._gaps())
 
-    def gaps(self, start: StepStart, time: float) -> Array | None:
+    def gaps(self, start: StepStart, time: float, closed: Array) -> Array | None:
         """See :meth:`Flight.gaps`."""
-        return self._gaps() if self._taken(start, time) else None
+        return self._gaps() if not closed.size and self._taken(start, time) else None
 
     def _gaps(self) -> Array:
         memory = self._compiled.memory
@@ -109,3 +110,31 @@ class CompiledFlight:
             between = self._blocks.table(np.linspace(times[0], times[1], 3))._replace(inputs=inputs)
             self._table = between if all(len(part) == 1 for part in between[1:]) else ()
         return (self._table or self._blocks.table(times))._replace(times=times, inputs=inputs)
+
+
+class ClosingFlight(CompiledFlight):
+    """Ways on which contacts may close, too."""
+
+    def part(self, start: StepStart, time: float, closed: Array) -> Part | None:
+        """See :meth:`Flight.part`."""
+        if not self._closes(start, time, closed):
+            return None
+        memory = self._compiled.memory
+        state, _, stage, multipliers, flows, (audit,) = (rows.copy() for rows in self._rows)
+        own = slice(None if memory.contacts_friction[closed].any() else 1)
+        impulses, closing = memory.strike_impulse[own, closed].ravel(), memory.strike_opens[closed] > 0
+        booked = flows[0], audit[:4], int(audit[4]), impulses, closed, closing
+        missed = float(memory.strike_audit[CLOSED]), float(memory.strike_audit[SCALE])
+        end, middle = self._blocks.end(time, state[0]), None if closed.size else multipliers[0]
+        return Part(end, time - start.time, stage[0], *booked, *missed, middle=middle, gaps=self._gaps())
+
+    def gaps(self, start: StepStart, time: float, closed: Array) -> Array | None:
+        """See :meth:`Flight.gaps`."""
+        return self._gaps() if self._closes(start, time, closed) else None
+
+    def _closes(self, start: StepStart, time: float, closed: Array) -> bool:
+        """Whether the loops take the way."""
+        marks = self._compiled.memory.strike_may_close
+        marks[:] = 0
+        marks[closed] = 2
+        return self._taken(start, time)

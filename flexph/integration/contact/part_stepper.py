@@ -74,6 +74,11 @@ class PartStepper(ExactStepper):
         one._ranks = np.cumsum(np.concatenate([contacts.rigid, *of_groups])) - 1
         return one
 
+    def _numbers(self, index: Array) -> Array:
+        """Numbers among all rigid contacts of the mechanism of some of its own."""
+        numbers: Array = self._all[np.searchsorted(self._rigid, index)]
+        return numbers
+
     def _of(self, index: Array) -> Self:
         """The step with some of the gaps."""
         one = copy(self)
@@ -236,10 +241,10 @@ class PartStepper(ExactStepper):
 
     def _part(self, start: StepStart, time: float, closed: Array, known: Part | None = None) -> Part:
         """The step to a time in which some contacts may close; ``known`` is the same with fewer of them."""
-        if self._flight is not None and not closed.size:
-            flown = self._flight.part(start, time)
+        if self._flight is not None:
+            flown = self._flight.part(start, time, self._numbers(closed))
             if flown is not None:
-                return flown
+                return flown._replace(closed=closed)
             start = self._with_energy(start)
         h, (step, guess) = time - start.time, self._to_solve(start, time)
         rates = self.table.rates(time, h)

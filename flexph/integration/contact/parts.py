@@ -48,12 +48,12 @@ class Part(NamedTuple):
 
 
 class Flight(Protocol):
-    """Ways on which no rigid contact acts, by compiled loops; None where these do not solve one."""
+    """Ways by compiled loops on which some rigid contacts may close, by their numbers; None where these solve none."""
 
-    def part(self, start: StepStart, time: float) -> Part | None:
+    def part(self, start: StepStart, time: float, closed: Array) -> Part | None:
         """The way from a start to a time [s], with the gaps at its end."""
 
-    def gaps(self, start: StepStart, time: float) -> Array | None:
+    def gaps(self, start: StepStart, time: float, closed: Array) -> Array | None:
         """Gaps of all rigid contacts at its end."""
 
 

@@ -232,7 +232,7 @@ class RigidStepper(ImpactStepper):
         (start, gaps), own = begun, np.searchsorted(self._rigid, opened)
 
         def gap(end: float) -> float:
-            flown = None if closed.size or self._flight is None else self._flight.gaps(start, end)
+            flown = None if self._flight is None else self._flight.gaps(start, end, self._numbers(closed))
             at = self._gaps_after(start, self._part(start, end, closed).end) if flown is None else flown[self._all]
             return float(at[own].min())
 
