@@ -14,8 +14,8 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from .islands import assemble, by_itself, rows_of
 
-FEW = 8
-"""Contacts up to which D is dense."""
+FEW, UNEVEN = 8, 1e3
+"""Contacts up to which D is dense, where its diagonal differs by less than this."""
 
 
 @kernel
@@ -34,7 +34,7 @@ def prepare(
     """
     first, last = ends
     count, r, bodies, reach = last - first, rows_of(m, axes, first, last), 0, 0
-    if len(axes) == 2 and len(coupled) == 0 and count > FEW:
+    if len(axes) == 2 and len(coupled) == 0 and (count > FEW or _is_uneven(m, first, count)):
         if again and law.made[1] == first + 1:
             return Island(first, count, r, scale, law.made[2], law.made[3])
         bodies, reach = _order(m, law, first, count)
@@ -62,6 +62,16 @@ def _find_steps(m: Memory, coupled: tuple[int, ...], out: Array, island: Island)
             along = max(along, by_itself(m, coupled, c, i))
         out[k], out[count + k] = m.contacts_friction[c], 1.0 / by_itself(m, coupled, c, 0)
         out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
+
+
+@kernel
+def _is_uneven(m: Memory, first: int, count: int) -> bool:
+    """Whether masses differ so much that weights are those of each contact."""
+    least, largest = math.inf, 0.0
+    for k in range(count):
+        own = by_itself(m, (), m.strike_member[first + k], 0)
+        least, largest = min(least, own), max(largest, own)
+    return largest > UNEVEN * least
 
 
 @kernel
