@@ -18,8 +18,9 @@ from flexph.numerics import compiling
 pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 STEEL = fem.Material(young=2e11, density=7800.0, poisson=0.3)
-REDUNDANT = 1e-6
-"""What impulses of contacts that stick side by side agree to: how friction is shared has no law."""
+REDUNDANT = 1e-5
+"""What impulses of contacts that stick side by side agree to: how they share friction has no law. Round-off moves where
+iterations end among the shares, with the kernels of other processors by some 1e-6, while motions agree to 1e-12."""
 
 RESOLVED = 1e-11
 """What laws are met to over the velocities of chains at rest: positions resolve gaps over a step no better."""
