@@ -85,6 +85,7 @@ class Problem(NamedTuple):
         return moved
 
 
+@np.errstate(over="ignore", invalid="ignore")  # an iteration that diverges says so by its defect
 def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     """The impulses; look at their ``defect``, as some problems have no solution."""
     start = np.zeros(problem.b.size) if guess is None else guess
@@ -129,6 +130,7 @@ def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses
     return best
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def solve_one(problem: Problem, guess: Array) -> Impulses:
     """The impulses of contacts that all depend on each other."""
     return _solved(problem, judged(problem, guess))
@@ -248,6 +250,7 @@ class Pressed(NamedTuple):
         return size, np.where(each > 0.0, own / np.where(each > 0.0, each, 1.0), at_rest)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def solve_pressed(problem: Problem, pressed: Pressed, guess: Array) -> Impulses:
     """The impulses near a guess, with their defect in the law of |λ| itself."""
     best, before = _newton_pressed(problem, pressed, guess), np.inf

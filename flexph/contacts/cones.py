@@ -54,6 +54,7 @@ class Cones(NamedTuple):
         """Those of some of the contacts."""
         return Cones(*(part[index] for part in self))
 
+    @np.errstate(over="ignore", invalid="ignore")  # bounds over trials that are almost nothing
     def missed(self, impulses: Array, rates: Array) -> Array:
         """The natural map over its steps, ((1 + t)c,) [m/s]."""
         (normal, friction), (y_n, y_t) = self.split(impulses), self.split(rates)
@@ -64,6 +65,7 @@ class Cones(NamedTuple):
         wanted = trial * np.minimum(1.0, bound / size)
         return np.concatenate([left, ((friction - wanted) / self.tangent_step).ravel()])
 
+    @np.errstate(over="ignore", invalid="ignore")
     def linear(self, impulses: Array, rates: Array) -> Linear:
         """The conditions on the sets of an iterate."""
         (normal, friction), (y_n, y_t), t = self.split(impulses), self.split(rates), impulses.size // self.contacts - 1

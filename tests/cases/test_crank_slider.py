@@ -112,7 +112,7 @@ def test_interrupted_command_keeps_finished_steps(tmp_path, monkeypatch):
 
     def angle(t: float) -> float:
         calls["n"] += 1
-        if calls["n"] > 20000:  # a drive is asked for a whole block of steps, four times each
+        if calls["n"] > 40000:  # a drive is asked for a whole block of steps, four times each; the first has some 6000
             raise KeyboardInterrupt
         return 150.0 * float(t)  # of one time, not of many at once
 

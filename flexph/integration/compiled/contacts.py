@@ -37,7 +37,6 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
     impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
-    losses = accounts.damped.size + accounts.dampers.size + accounts.slipping
     names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "pair", "rows")
     in_table = c.pair > 0
     anchor = springs_of(mechanism) + mechanism.layout.dim * (np.cumsum(in_table) - 1)
@@ -56,7 +55,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         stored=place,
         pressed=impulses + c.owner,
         rubbed=impulses + accounts.touching + c.owner,
-        lost=impulses + len(accounts.impulses) + losses + place,
+        lost=impulses + len(accounts.impulses) + accounts.first_contact + place,
         sides=(sides := _sides(mechanism, c)),
         parts=np.append(mechanism.once(coupled_parts), -1)[sides] if (sides >= 0).any() else sides,
         restitution=c.restitution,

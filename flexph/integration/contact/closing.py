@@ -100,9 +100,9 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
             weight = min(STIFFER * weight, WEIGHTS)
         least, since = (size, iteration) if size < 0.5 * least else (least, since)
         if iteration - since >= STALLED:
-            raise StepFailed("the contacts of the step did not settle", iteration, size)
+            raise StepFailed("contacts or joints with friction did not settle", iteration, size)
     else:
-        raise StepFailed("the contacts of the step did not settle", ITERATIONS, size)
+        raise StepFailed("contacts or joints with friction did not settle", ITERATIONS, size)
     if found.defect > UNSOLVED:
         raise StepFailed("no law of the contacts could be met", iteration, found.defect)
     last = _pushed(a, step, index, impulses)

@@ -52,7 +52,7 @@ class CoulombFriction:
     remedy: ClassVar[str] = "CoulombFriction(coefficient, radius=...)"
 
     def __post_init__(self) -> None:
-        check.positive("coefficient", self.coefficient, "")
+        check.not_negative("coefficient", self.coefficient, "")
         if self.radius is not None:
             check.positive("radius", self.radius, "m")
 

@@ -112,6 +112,7 @@ class AccountRows:
         losses = (*(self._bodies[i] for i in self.damped), *(self._springs[i] for i in self.dampers), *slips)
         self.first_bearing = len(losses)
         losses = (*losses, *self._bearings, *(f"{name}: impact" for name in self._bearings if self.rigid.size))
+        self.first_contact = len(losses)
         losses = (*losses, *(contacts[i] for i in self.compliant))
         losses = (*losses, *(f"{contacts[i]}: {kind}" for kind in KINDS for i in self.rigid))
         return (*losses, JOINED) if self.joins else losses

@@ -8,6 +8,7 @@ from rubbing_joints import GRAVITY, crank_slider, door, planar, ring_on_arm, sou
 
 import rigid
 from flexph import GROUND, Checkpoint, CoulombFriction, Event, connect, integrate, slider
+from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.control import Sampled
 from flexph.integration.contact.friction_stepper import FrictionStepper
 from flexph.integration.contact.stepper import RigidStepper
@@ -67,6 +68,19 @@ def test_random_mechanisms_move_as_by_numpy(seed, numpy_steps):
     assert not numpy_steps
     sound(loops)
     both(mechanism, start, 0.01 * np.arange(11))
+
+
+@pytest.mark.parametrize("friction", [0.2, 0.0])
+def test_each_has_its_own_account_beside_a_compliant_contact(friction):
+    """Joint and floor are pressed by the same weight; without friction a joint takes nothing."""
+    block = rigid.body(1.0, inertia=0.01, ports={"point": (0.0, 0.0)})
+    rail = slider("b.point", GROUND, name="rail", friction=CoulombFriction(friction))
+    floor = KelvinVoigt(1e4, damping=20.0, friction=0.3)
+    touching = contact(Sphere("b.point", 0.1), Plane(GROUND.at(0.0, -0.099), normal=(0.0, 1.0)), floor, name="floor")
+    mechanism = connect({"b": block}, [rail, touching], gravity=(0.0, -GRAVITY))
+    start = mechanism.consistent_state(mechanism.assemble(), velocities={"b": (2.0, 0.0, 0.0)})
+    lost = both(mechanism, start, np.linspace(0.0, 0.1, 101)).ledger.dissipation
+    assert lost["floor"].sum() > 0.1 and (lost["rail"] > 0.0).all() == (friction > 0.0)
 
 
 @pytest.mark.slow
