@@ -19,6 +19,7 @@ from flexph.sensors import friction_force, normal_force, sticks
 
 pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 LEAST_NORM = {"redundant": "least_norm"}
+CONTROLLED = pytest.param(Exact(tolerance=1e-4), marks=pytest.mark.slow)
 SAME = 1e-10
 """Of two iterations that end at round-off, over the size of what is compared."""
 
@@ -61,7 +62,7 @@ def moving(seed):
 
 
 @pytest.mark.processor
-@pytest.mark.parametrize("seed", [4, 5])
+@pytest.mark.parametrize("seed", [pytest.param(4, marks=pytest.mark.slow), 5])  # loops of space compile for 20 s
 def test_random_mechanisms_move_as_by_numpy(seed, numpy_steps):
     mechanism, start = moving(seed)
     loops = integrate(mechanism, start, 0.01 * np.arange(11), method=Exact(compiled=True))
@@ -70,6 +71,7 @@ def test_random_mechanisms_move_as_by_numpy(seed, numpy_steps):
     both(mechanism, start, 0.01 * np.arange(11))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.2, 0.0])
 def test_each_has_its_own_account_beside_a_compliant_contact(friction):
     """Joint and floor are pressed by the same weight; without friction a joint takes nothing."""
@@ -138,6 +140,7 @@ def test_what_sticks_on_an_arm_that_swings_does_not_creep():
     sound(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [partial(ring_on_arm, 0.6), stick_slip])
 def test_step_control_takes_the_same_steps_in_loops(make, numpy_steps):
     mechanism, start = make()
@@ -153,6 +156,7 @@ def test_step_control_takes_the_same_steps_in_loops(make, numpy_steps):
         assert run.ledger.complementarity_residual.max() < 1e-10
 
 
+@pytest.mark.slow
 def test_control_does_not_take_what_settling_takes_from_velocities_for_an_error():
     """A defect of joints that settling takes away is no smaller in shorter steps."""
     mechanism, start = planar(33)
@@ -161,6 +165,7 @@ def test_control_does_not_take_what_settling_takes_from_velocities_for_an_error(
     sound(run)
 
 
+@pytest.mark.slow
 def test_control_cuts_steps_where_a_block_stops_and_goes_on_with_long_ones():
     """v²/(2μg), to the way of the step in which it stops: its error is judged there, too."""
     body = rigid.body(2.0, inertia=0.04, ports={"centre": (0.0, 0.0)})
@@ -178,7 +183,7 @@ def test_control_cuts_steps_where_a_block_stops_and_goes_on_with_long_ones():
     assert counts[0] < counts[1] < counts[2] < 400
 
 
-@pytest.mark.parametrize("method", [Exact(compiled=True), Exact(tolerance=1e-4), Exact(compiled=False)])
+@pytest.mark.parametrize("method", [Exact(compiled=True), CONTROLLED, Exact(compiled=False)])
 def test_a_run_that_goes_on_has_the_same_bits(method, tmp_path):
     mechanism, start = ring_on_arm(2.0)
     times, at = 0.01 * np.arange(41), 20  # it sticks by then
@@ -197,7 +202,7 @@ def test_a_run_that_goes_on_has_the_same_bits(method, tmp_path):
         np.testing.assert_array_equal(again.ledger.dissipation[name], taken)
 
 
-@pytest.mark.parametrize("options", [{}, {"tolerance": 1e-5}])
+@pytest.mark.parametrize("options", [{}, pytest.param({"tolerance": 1e-5}, marks=pytest.mark.slow)])
 def test_events_are_found_with_friction_of_joints(options):
     """Steps to an event are taken again from the same start, in loops and by NumPy."""
     mechanism, start = ring_on_arm(2.0)
