@@ -81,8 +81,9 @@ class NearPairs:
 
 def _is_rigid(a: Arrays) -> bool:
     """Whether there are contacts, all of them rigid and between two bodies at most."""
-    single = a._replace(contacts=a.contacts._replace(groups=()))
-    return bool(a.contacts.number and a.contacts.laws.rigid.all()) and contact_sides(single) is not None
+    if not (a.contacts.number and a.contacts.laws.rigid.all()):
+        return False
+    return contact_sides(a._replace(contacts=a.contacts._replace(groups=()))) is not None
 
 
 def _is_pile(mechanism: Model) -> bool:

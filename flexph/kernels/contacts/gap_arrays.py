@@ -147,6 +147,8 @@ class Contacts(NamedTuple):
     def with_single_rigid(self) -> Contacts:
         """The same with the gaps of rigid groups as single ones."""
         rigid = [group for group in self.groups if group.law.rigid[0]]
+        if not rigid:
+            return self
         single = joined([self._replace(groups=()), *(group.pairs(np.arange(group.number)) for group in rigid)])
         return single._replace(groups=tuple(group for group in self.groups if not group.law.rigid[0]))
 
