@@ -8,8 +8,8 @@ FIRST, SHORTEST, LONGEST = 16, 0.05, 0.2
 """Least steps of the first block, and durations of a block [s] between which its size is kept: it can be interrupted
 only at its end."""
 SLOW = 4e-7
-"""Duration of a substep for each velocity [s] as measured of chains, half of it of flexible bodies, up to three times
-as much in space: of it the first block is made."""
+"""Duration of a substep for each velocity [s], as measured of chains in the plane; others take half or twice as much.
+Of it the first block is made."""
 GROWTH = 32
 """By which it grows at most from one to the next: the first steps may be easy."""
 

@@ -19,7 +19,7 @@ from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
 from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes
-from .memory.memory import Memory
+from .memory.memory import FIELDS, Memory
 from .memory.step_space import StrikeSpace, TouchSpace
 from .near import NearPairs
 
@@ -67,8 +67,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
 def _no_contacts(dim: int) -> Contacts:
     widths: dict[str, tuple[int, ...]] = dict.fromkeys(("body", "share", "sides", "parts"), (2,))
     widths |= {"node": (6,), "struck": (6,), "fixed": (3, dim)}
-    kinds = {name: int if "Index" in str(kind) else float for name, kind in Contacts.__annotations__.items()}
-    kinds["rigid"] = bool
+    kinds = {name: FIELDS[f"contacts_{name}"].kind for name in Contacts._fields} | {"rigid": "bool"}
     fields: Any = (np.zeros((0, *widths.get(name, ())), kind) for name, kind in kinds.items())
     return Contacts(*fields)
 

@@ -73,7 +73,9 @@ class CompiledFlight:
         state, _, stage, multipliers, flows, (audit,) = (rows.copy() for rows in self._rows)
         h, memory, none = time - start.time, self._compiled.memory, np.zeros(0)
         rubbed = memory.rub_force.reshape(memory.bearings_spring.shape).T
-        impulses = h * np.vstack([memory.rub_bound / memory.bearings_friction, rubbed])
+        friction = memory.bearings_friction
+        pressing = np.divide(memory.rub_bound, friction, out=np.zeros_like(friction), where=friction > 0.0)
+        impulses = h * np.vstack([pressing, rubbed])
         booked = flows[0], audit[:4], int(audit[4]), impulses.ravel(), none.astype(int), none.astype(bool)
         missed = audit[7] * float(memory.rub_scale[0]), float(memory.rub_scale[0])
         end, middle = self._blocks.end(time, state[0]), multipliers[0]

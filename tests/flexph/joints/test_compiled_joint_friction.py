@@ -7,8 +7,8 @@ import pytest
 from rubbing_joints import GRAVITY, crank_slider, door, planar, ring_on_arm, sound, spatial, stick_slip
 
 import rigid
-from flexph import GROUND, Checkpoint, CoulombFriction, Event, connect, integrate, slider
-from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
+from flexph import GROUND, Checkpoint, CoulombFriction, Event, connect, hinge, integrate, slider
+from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.control import Sampled
 from flexph.integration.contact.friction_stepper import FrictionStepper
 from flexph.integration.contact.stepper import RigidStepper
@@ -91,6 +91,17 @@ def test_each_has_its_own_account_beside_a_compliant_contact(friction):
 def test_many_random_mechanisms_move_as_by_numpy(step):
     for seed in range(24):
         both(*moving(seed), step * np.arange(41))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", [0.2, 0.0])
+def test_a_door_that_bounces_off_a_stop_moves_as_by_numpy(friction):
+    pin = hinge("door.root", GROUND, name="pin", friction=CoulombFriction(friction, radius=0.05))
+    at_one = stop("door.root", GROUND, Rigid(restitution=0.6), upper=1.0, name="stop")
+    mechanism = connect({"door": rigid.bar(1.0, 2.0)}, [pin, at_one])
+    start = mechanism.consistent_state(mechanism.assemble(), velocities={"door": (0.0, 0.0, 3.0)})
+    run = both(mechanism, start, np.linspace(0.0, 1.0, 101))
+    assert run["door.spin"][-1, 0] < 0.0 < run.ledger.dissipation["stop: impact"].sum()
 
 
 @pytest.mark.slow

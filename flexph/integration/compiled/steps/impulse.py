@@ -71,6 +71,30 @@ def answer(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], defect:
 
 
 @kernel
+def hold_joints(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], mu: Array) -> float:
+    """Take all of the velocity defect from the velocities, whose answer is left in ``mu``; what that takes [J]."""
+    copy(m.run_defect, m.run_gap)
+    answer(m, axes, redundant, m.run_gap, mu)
+    lost = 0.0
+    for i in range(mu.size):
+        lost += 0.5 * mu[i] * m.run_defect[i]
+    for i in range(m.at_velocities.size):
+        m.at_velocities[i] -= m.correction[i]
+    return lost
+
+
+@kernel
+def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
+    """Add the work of a share of impulses of joints that move as time prescribes, at ``at``, to the flows."""
+    for row in range(impulse.size):
+        m.run_gap[row] = own_offset[row]
+    for term in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
+    for row in range(impulse.size):
+        m.run_flow[m.ledger_row[row]] += share * impulse[row] * m.run_gap[row]
+
+
+@kernel
 def strike(
     m: Memory,
     axes: tuple[int, ...],
@@ -87,12 +111,8 @@ def strike(
         m.at_velocities[i] -= share * m.correction[i]
     derive_momenta(m, axes, m.trial_c)
     m.run_flow[:] = 0.0
+    work_of_joints(m, mu, -share, own_coefficient, own_offset)
     for row in range(mu.size):
-        m.run_gap[row] = own_offset[row]
-    for term in range(m.joints_term_row.size):
-        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
-    for row in range(mu.size):
-        m.run_flow[m.ledger_row[row]] -= share * mu[row] * m.run_gap[row]
         m.run_step_stage[row] -= share * mu[row] / length
     if lost != 0.0:
         m.run_flow[m.run_flow.size - 1] += lost

@@ -19,7 +19,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..memory.simd import put
 from .friction import UNSOLVED, free_rates
-from .impulse import INSTANT, answer, factor_instant
+from .impulse import INSTANT, factor_instant, hold_joints, work_of_joints
 from .rows import record_energy
 
 
@@ -57,13 +57,7 @@ def settle(
 @kernel
 def _keep_joints(m: Memory, axes: tuple[int, ...], redundant: tuple[int, ...], h: float) -> float:
     """Take from the velocities what they have against the joints, with the slip rates then; what that takes [J]."""
-    copy(m.run_defect, m.run_gap)
-    answer(m, axes, redundant, m.run_gap, m.rub_mu)
-    lost = 0.0
-    for i in range(m.rub_mu.size):
-        lost += 0.5 * m.rub_mu[i] * m.run_defect[i]
-    for i in range(m.at_velocities.size):
-        m.at_velocities[i] -= m.correction[i]
+    lost = hold_joints(m, axes, redundant, m.rub_mu)
     for q in range(m.rub_slip.size):
         m.rub_slip[q] = m.rub_rate[q] - along_row(m, q)
         m.rub_force[q] *= h
@@ -144,13 +138,9 @@ def _record(
 
 @kernel
 def _record_joints(m: Memory, own_coefficient: Array, own_offset: Array) -> None:
-    """Work of the impulses of joints that drives move."""
+    """Work of the impulses of joints that drives move, into ``rub.mu``."""
     for row in range(m.rub_mu.size):
-        m.run_gap[row] = own_offset[row]
-    for term in range(m.joints_term_row.size):
-        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
-    for row in range(m.rub_mu.size):
-        impulse = -m.rub_mu[row]
+        m.rub_mu[row] = -m.rub_mu[row]
         for q in range(m.rub_found.size):
-            impulse += m.rub_answer[q, m.at_velocities.size + row] * m.rub_found[q]
-        m.run_flow[m.ledger_row[row]] += impulse * m.run_gap[row]
+            m.rub_mu[row] += m.rub_answer[q, m.at_velocities.size + row] * m.rub_found[q]
+    work_of_joints(m, m.rub_mu, 1.0, own_coefficient, own_offset)

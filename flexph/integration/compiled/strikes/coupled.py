@@ -11,13 +11,10 @@ from ....numerics.arrays import Array
 from ..contact.gaps import dot
 from ..loops.arrow import eliminate, solve
 from ..loops.assembly import assemble_step
-from ..loops.ledger_rows import velocity_defect
-from ..loops.motion import copy
 from ..loops.residual import balance_momenta, trial
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.impulse import INSTANT
-from ..steps.impulse import answer as answer_defect
 from ..terms.border import add
 from ..terms.nodes import differentiate_node
 from .given import Given
@@ -144,31 +141,3 @@ def push_coupled(m: Memory, place: int, impulse: float) -> None:
     first += m.strike_bend.size
     for i in range(m.strike_held.size):
         m.strike_held[i] += impulse * response[first + i]
-
-
-@kernel
-def hold_joints(m: Memory, axes: tuple[int, ...]) -> None:
-    """Take what velocities miss of the rates of joints from them, a loss, by the factored step of no length.
-
-    The impulses of joints that do it are left in ``strike_held``.
-    """
-    copy(m.run_defect, m.run_gap)
-    answer_defect(m, axes, (), m.run_gap, m.strike_held)
-    for i in range(m.at_velocities.size):
-        m.at_velocities[i] -= m.correction[i]
-    for i in range(m.strike_held.size):
-        m.run_flow[m.run_flow.size - 1] += 0.5 * m.run_defect[i] * m.strike_held[i]
-        m.strike_held[i] = -m.strike_held[i]
-
-
-@kernel
-def record_joints(m: Memory, axes: tuple[int, ...], coefficient: Array, given: Given) -> None:
-    """Work of the impulses of joints that move as time prescribes, and what their rates miss after them."""
-    for row in range(m.strike_held.size):
-        m.run_gap[row] = given.own_offset[row]
-    for term in range(m.joints_term_row.size):
-        m.run_gap[m.joints_term_row[term]] -= given.own_coefficient[term] * m.at_product[m.joints_term_product[term]]
-    for row in range(m.strike_held.size):
-        m.run_flow[m.ledger_row[row]] += m.strike_held[row] * m.run_gap[row]
-    velocity_defect(m, axes, coefficient, given.own_coefficient, given.own_offset)
-    copy(m.run_new_defect, m.run_defect)

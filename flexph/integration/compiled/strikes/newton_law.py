@@ -6,9 +6,12 @@ import math
 
 from ....contacts.compiled.island_space import Island, LawSpace
 from ....numerics.arrays import Array
+from ..loops.ledger_rows import velocity_defect
+from ..loops.motion import copy
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from .coupled import answer_members, hold_joints, record_joints
+from ..steps.impulse import hold_joints, work_of_joints
+from .coupled import answer_members
 from .given import Given
 from .islands import find_islands, push, sized
 from .law import move, prepare, solve_island
@@ -46,7 +49,9 @@ def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
         if members * len(axes) > m.strike_response.shape[0]:
             return False
         answer_members(m, axes, members, 0.0)
-        hold_joints(m, axes)
+        m.run_flow[m.run_flow.size - 1] += hold_joints(m, axes, (), m.strike_held)
+        for i in range(m.strike_held.size):
+            m.strike_held[i] = -m.strike_held[i]
     m.strike_change[:] = 0.0
     m.strike_bend[:] = 0.0
     return True
@@ -57,7 +62,9 @@ def end_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coe
     """Go on at the velocities that are changed, and what that took."""
     go_over(m)
     if len(coupled) > 0:
-        record_joints(m, axes, coefficient, given)
+        work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
+        velocity_defect(m, axes, coefficient, given.own_coefficient, given.own_offset)
+        copy(m.run_new_defect, m.run_defect)
     end_part(m, axes)
 
 
