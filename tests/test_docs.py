@@ -23,6 +23,7 @@ PAGES = sorted(
 
 SLOW = {  # programs of some seconds, most of which the build of the site executes too
     "guide/contact.md",
+    "guide/friction.md",
     "guide/linear-systems.md",
     "guide/plates.md",
     "guide/rigid-multibody.md",

@@ -161,6 +161,7 @@ def test_equations_as_a_port_hamiltonian_system():
     )  # of second order in 1e-6
 
 
+@pytest.mark.slow
 def test_composition_and_chosen_steps_hold_too():
     mechanism = between_bodies(elements=1)
     pose = mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))})

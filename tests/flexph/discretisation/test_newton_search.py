@@ -63,6 +63,7 @@ def test_a_block_comes_to_rest_within_a_step(speed):
     assert np.all(np.diff(found.balance.total_energy) <= 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 def test_compiled_loops_hand_such_steps_over():
     plain, fast = (
