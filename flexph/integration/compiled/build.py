@@ -23,7 +23,7 @@ from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
 from .near import NearPairs
-from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, point_coordinates
+from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
 from .redundancy import no_redundancy, redundancy
 from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
@@ -75,7 +75,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
     pattern = pattern_of(a, strain, np.flatnonzero(vibrating.size))
     inertia = inertia_of(a, pattern, shift_forms(mechanism), resolution)
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
-    nodes = _nodes(a, points, moved_means(mechanism), sizes.nodes)
+    nodes = _nodes(a, points, (moved_means(mechanism), node_sides(mechanism)), sizes.nodes)
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
@@ -103,16 +103,17 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
     )
 
 
-def _nodes(a: Arrays, points: Points, means: MovedMeans, count: int) -> Nodes:
+def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
     """The nodes of joints and loads; those that are means of points belong to the frame that moves them most."""
     ptr, col, val = _shapes(sparse.csr_array(a.node_shape), count, a.dim)
+    means, side = by
     body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
     body[points.node], follows = means.first, moves.copy()
     follows[points.node] = means.weight
     sizes, order = np.zeros(count, dtype=int), np.argsort(points.node)
     sizes[points.node] = [len(own) for own in means.others]
     others = _whole([means.others[i] for i in order]), _real([means.others_weight[i] for i in order])
-    return Nodes(body, moves, follows, ends_of(sizes), *others, position, ptr, col, val)
+    return Nodes(body, side[:count], moves, follows, ends_of(sizes), *others, position, ptr, col, val)
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:

@@ -56,7 +56,7 @@ def _refused(mechanism: Model) -> str | None:
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
-        "a contact within an element of a cable is not": _touches_within(mechanism),
+        "a compliant contact within an element of a cable is not": _touches_within(mechanism),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }
@@ -72,7 +72,7 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
             return "a rigid contact in steps is not with multipliers of least norm"
         if mechanism.network.arrays.bearings.number:
             return "a rigid contact in steps is not with CoulombFriction of joints"
-        told = "a rigid contact in steps is not at rods and cables, beside compliant ones or springs with own laws"
+        told = "a rigid contact in steps is not beside compliant ones or springs with own laws"
         return None if mechanism.once(NearPairs).strikes else told
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
     return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None
@@ -89,7 +89,7 @@ def _is_solid(body: Any) -> bool:
 
 
 def _touches_within(mechanism: Model) -> bool:
-    """Whether a contact is at a port of a cable that is not at the border of an element."""
+    """Whether a compliant contact is at a port of a cable that is not at the border of an element."""
     if not (AVAILABLE and mechanism.network.means):
         return False
     from .points import touches_within

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from ...bodies.nodal_body import nodes_of
 from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
@@ -21,7 +22,7 @@ from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes
 from .memory.memory import FIELDS, Memory
 from .memory.step_space import StrikeSpace, TouchSpace
-from .near import NearPairs
+from .near import NearPairs, on_sides
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -73,22 +74,25 @@ def _no_contacts(dim: int) -> Contacts:
 
 
 def coupled_parts(mechanism: Model) -> Index:
-    """Of each body the first of those that joints and springs couple with it (b,)."""
-    link = np.eye(len(mechanism.bodies), dtype=bool)
+    """Of each side of contacts the first frame of those that joints, springs and bodies couple with it."""
+    count, sizes = len(mechanism.frames), [len(nodes_of(body)) for body in mechanism.bodies.values()]
+    linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
     for c in mechanism.connections:
         if c.rows or not c.touches:
             own = [find_port(p, mechanism.bodies)[0] for p in c.ports if not isinstance(p, Ground)]
-            link[np.ix_(own, own)] = True
-    _, label = connected_components(sparse.csr_array(link), directed=False)
+            linked.append(np.array(own, dtype=int))
+    one, other = np.concatenate([own[:-1] for own in linked]), np.concatenate([own[1:] for own in linked])
+    graph = sparse.csr_array((np.ones(one.size), (one, other)), shape=(count, count))
+    _, label = connected_components(graph, directed=False)
     first: Index = np.unique(label, return_index=True)[1][label]
-    return first
+    return np.append(first, first[[mean.frame for mean in mechanism.network.means]])
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
-    """Bodies on both sides (c, 2), −1 where there is none; none where loops have no steps in which they strike."""
+    """Sides of contacts (c, 2), bodies or means of points, −1 where there is none; none of loops without strikes."""
     if not mechanism.once(NearPairs).strikes:
         return np.full((contacts.kind.size, 2), -1)
-    sides = contact_sides(mechanism.network.arrays._replace(contacts=contacts))
+    sides = contact_sides(on_sides(mechanism)._replace(contacts=contacts))
     assert sides is not None
     return sides.body.T
 
@@ -155,19 +159,22 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
     return TouchSpace(*given)
 
 
-def strike_space(contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int], *, strikes: int) -> StrikeSpace:
-    """The space, all zeros, of so many bodies, dimensions, coordinates and multipliers.
+def strike_space(
+    contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int, int], *, strikes: int
+) -> StrikeSpace:
+    """The space, all zeros, of so many bodies, means of points, dimensions, coordinates and multipliers.
 
     Of nothing where loops have no ``strikes``, which are 2 where bodies may have the responses of all.
     """
-    (b, d, q, g), whole = sizes, np.int64
+    (b, means, d, q, g), whole = sizes, np.int64
     c, b, k = (contacts.kind.size, b, nodes.body.size) if strikes else (0, 0, 0)
+    sides = b + means if strikes else 0
     n, z = d + (1 if d == 2 else 3), np.zeros
     m, q, g = (min(RESPONSES, d * c), q, g) if strikes > 1 else (0, 0, 0)
     given: Any = (
-        *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((b, n))),
+        *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((sides, n))),
         *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
         *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole)),
-        *(z((d * c, q)), z((d * c, q)), z(q), z((m, b * n + q + g)), z((d, c)), z(g), z(7)),
+        *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g)), z((d, c)), z(g), z(7)),
     )
     return StrikeSpace(*given)

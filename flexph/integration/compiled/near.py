@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...bodies.nodal_body import NodalBody
 from ...contacts.broad_phase import BroadPhase, broad_phase
 from ...kernels.arrays import Arrays
 from ...kernels.contacts.rubbing import held_in
 from ...kernels.jacobians.body_blocks import are_apart, contact_sides
 from ...numerics.arrays import Array
 from .memory.data import Index
+from .points import node_sides
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -34,7 +34,7 @@ class NearPairs:
     """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
 
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
-    Where all contacts are rigid, between bodies that are no rods or cables, loops take steps in which they strike (see
+    Where all contacts are rigid, loops take steps in which they strike (see
     integration.compiled.strikes), ``coupled`` ones where the bodies have joints or springs, bend, or do not turn.
     """
 
@@ -42,8 +42,7 @@ class NearPairs:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
         self.coupled = not are_apart(a) or a.turning.size < len(a.mass)
-        nodal = any(isinstance(body, NodalBody) for body in mechanism.bodies.values())
-        self.strikes = _is_rigid(a) and not (a.springs.relations or a.bearings.number or nodal)
+        self.strikes = _is_rigid(on_sides(mechanism)) and not (a.springs.relations or a.bearings.number)
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)
@@ -79,8 +78,13 @@ class NearPairs:
         return pair[held]
 
 
+def on_sides(mechanism: Model) -> Arrays:
+    """The arrays with nodes on the sides that contacts have: bodies, and means of points that move by themselves."""
+    return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
+
+
 def _is_rigid(a: Arrays) -> bool:
-    """Whether there are contacts, all of them rigid and between two bodies at most."""
+    """Whether there are contacts, all of them rigid and between two sides at most."""
     if not (a.contacts.number and a.contacts.laws.rigid.all()):
         return False
     return contact_sides(a._replace(contacts=a.contacts._replace(groups=()))) is not None

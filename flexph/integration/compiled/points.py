@@ -98,6 +98,14 @@ def _no_points(frames: int) -> Points:
     return Points(own, whole, first, whole, real, whole, whole, real, whole, first, whole, real)
 
 
+def node_sides(mechanism: Model) -> Index:
+    """Frames of all nodes, and behind these numbers of those that are means of points."""
+    own: Index = mechanism.network.arrays.node_body.copy()
+    means = [mean.place for mean in mechanism.network.means]
+    own[means] = len(mechanism.frames) + np.arange(len(means))
+    return own
+
+
 class MovedMeans(NamedTuple):
     """By how much each mean of points moves with unknowns of frames: with that of the ``first`` most, and of others."""
 
@@ -125,11 +133,12 @@ def moved_means(mechanism: Model) -> MovedMeans:
 
 
 def touches_within(mechanism: Model) -> bool:
-    """Whether a contact is at a mean of points that no position is."""
+    """Whether a compliant contact is at a mean of points that no position is."""
     contacts, moved = mechanism.network.arrays.contacts, moved_means(mechanism)
+    own, groups = ~contacts.rigid, [group for group in contacts.groups if not group.law.rigid[0]]
     places = np.array([m.place for m in mechanism.network.means], dtype=int)
     within = np.array([own.size > 0 for own in moved.others], dtype=bool)
     touching = np.concatenate(
-        [contacts.plus.ravel(), contacts.minus.ravel(), *(group.node for group in contacts.groups)]
+        [contacts.plus[:, own].ravel(), contacts.minus[:, own].ravel(), *(group.node for group in groups)]
     )
     return bool(np.any(within & np.isin(places, touching)))

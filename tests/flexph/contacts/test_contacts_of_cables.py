@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+from contact_runs import agree
 
 import fem
-from flexph import GROUND, connect, integrate
+from flexph import GROUND, connect, integrate, spherical
 from flexph.contacts import Cylinder, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.integration.compiled.choice import numpy_because
+from flexph.integration.contact.stepper import RigidStepper
 from flexph.methods import Exact
+from flexph.numerics import compiling
 from flexph.sensors import gap, normal_force
 
 PORTS = {f"node{i}": i / 4.0 for i in range(5)}
@@ -64,6 +68,47 @@ def test_compiled_loops_move_a_cable_on_its_contacts_as_numpy_does(shape):
     times = np.linspace(0.0, 0.03, 31)
     loops, numpy = (integrate(mechanism, start, times, method=Exact(compiled=c)) for c in (True, False))
     np.testing.assert_allclose(loops.contact("touch").gap, numpy.contact("touch").gap, rtol=0, atol=1e-12)
+
+
+def both(mechanism, start, times, way):
+    """Runs by compiled loops, and by NumPy."""
+    return tuple(integrate(mechanism, start, times, method=Exact(contact=way, compiled=c)) for c in (True, False))
+
+
+@pytest.mark.slow  # loops are compiled for space
+@pytest.mark.parametrize("way", ["steps", "events"])
+@pytest.mark.parametrize("kind", ["rod", "cable"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rigid_contacts_of_lines_in_loops_are_those_of_numpy(kind, shape, way):
+    ports = (*PORTS, "within") if kind == "cable" else tuple(PORTS)
+    mechanism, start = falling(kind, shape, LAWS["rigid"], ports)
+    agree(*both(mechanism, start, np.linspace(0.0, 0.03, 31), way))
+
+
+@pytest.mark.slow  # loops are compiled for space
+def test_a_chain_of_lines_falls_and_folds_in_loops_as_by_numpy(monkeypatch):
+    """A rod that holds a cable by a joint, and both the floor: one island, whose steps loops take."""
+    bodies = {"rod": line("rod"), "cable": line("cable")}
+    places = [f"{name}.{port}" for name in bodies for port in PORTS]
+    touching = contact(places, Plane(GROUND.at(0.0, 0.0, -5e-3), (0.05, 0.0, 1.0)), Rigid(friction=0.2), name="touch")
+    mechanism = connect(bodies, [spherical("rod.node4", "cable.node0"), touching], gravity=(0.0, 0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess={"cable": (1.0, 0.0, 0.0)}))
+    taken, step = [], RigidStepper.step
+    monkeypatch.setattr(RigidStepper, "step", lambda own, *at: (taken.append(own), step(own, *at))[1])
+    runs = both(mechanism, start, np.linspace(0.0, 0.06, 61), "steps")
+    assert len(taken) == 60  # those of the run by NumPy
+    agree(*runs, states=1e-8)
+
+
+@pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
+@pytest.mark.parametrize("kind", ["rod", "cable"])
+def test_loops_take_rigid_contacts_of_lines_and_compliant_ones_at_borders(kind):
+    ports = (*PORTS, "within") if kind == "cable" else tuple(PORTS)
+    for way in ("steps", "events"):
+        assert numpy_because(falling(kind, "plane", LAWS["rigid"], ports)[0], Exact(contact=way, compiled=True)) is None
+    if kind == "cable":
+        with pytest.raises(ValueError, match="a compliant contact within an element of a cable is not"):
+            numpy_because(falling(kind, "plane", LAWS["soft"], ports)[0], Exact(compiled=True))
 
 
 def test_parts_of_a_cable_touch_each_other():

@@ -91,6 +91,7 @@ class Nodes(NamedTuple):
     """Places of bodies (k) and their shapes."""
 
     body: Unsigned
+    side: Index  # the same, or behind all bodies the number of the mean of points that it is
     moves: Vector  # 1 for points, 0 for directions
     follows: Vector  # 1 for points; of means of points how far they move with the unknowns of their body,
     others_ptr: Unsigned  # (k + 1,)

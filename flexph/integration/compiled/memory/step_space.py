@@ -212,7 +212,7 @@ class StrikeSpace(NamedTuple):
     answer: Tensor  # (2 c, r, n), the velocities by unit impulses
     inverse: Tensor  # (b, n, n), of masses, or of the Jacobian of a step
     elimination: Matrix  # (n, 2 n), work space
-    change: Matrix  # (b, n), of the velocities
+    change: Matrix  # (b and means of points, n), of the velocities
     impulse: Matrix  # (r, c)
     given: Matrix  # (r, c), impulses before they settle
     rates: Matrix  # (r, c)
@@ -230,7 +230,9 @@ class StrikeSpace(NamedTuple):
     bend_act: Matrix  # (c r, q), how impulses act on flexible coordinates
     bend_rate: Matrix  # (c r, q)
     bend: Vector  # (q,), changes of their rates
-    response: Matrix  # (L, b n + q + g): what unit impulses of members of islands change of velocities and of joints
+    response: (
+        Matrix  # (L, all these, q and g): what unit impulses of members of islands change of velocities and joints
+    )
     own: Matrix  # (r, c): and of their own rates
     held: Vector  # (g,), changes of multipliers, or impulses of joints
     audit: Vector  # (7,), see strikes.records

@@ -6,6 +6,6 @@ islands are solved apart, each by its dense D. Of free bodies its blocks are tho
 share; bodies that are coupled or bend answer by the border of the step. What loops do not solve, NumPy does, step by
 step.
 Imports: contacts, contacts.compiled, integration.compiled.contact, integration.compiled.loops,
-integration.compiled.memory, integration.compiled.steps, integration.compiled.terms, kernels, kernels.contacts,
-numerics.
+integration.compiled.memory, integration.compiled.nodal, integration.compiled.steps, integration.compiled.terms,
+kernels, kernels.contacts, numerics.
 """

@@ -18,7 +18,7 @@ from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size, is_open
 from .bodies import weigh_step
-from .coupled import answer_members, factor_coupled
+from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead
 from .given import Given
 from .islands import changed, find_islands, missed_by, push, sized
 from .law import prepare, solve_island
@@ -46,6 +46,8 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
     h, islands = given.h, find_islands(m, m.strike_may_close)
     if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
         return -1
+    if len(coupled) > 0:
+        begin_coupled(m, axes)
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
     size, previous, least, since = math.inf, math.inf, math.inf, 0
@@ -62,6 +64,8 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         defect = _obey(m, axes, coupled, law, islands, weight, iteration == 1)
         if not defect <= AFAR:
             return -1
+        if len(coupled) > 0:
+            go_ahead(m, axes, h)
         size, previous = correct(m, scale), size
         expected = size if iteration == 1 else size * min(1.0, size / previous)
         ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)

@@ -14,11 +14,12 @@ from ..loops.assembly import assemble_step
 from ..loops.residual import balance_momenta, trial
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..nodal.forces import begin_strains, run_ahead
 from ..steps.impulse import INSTANT
 from ..terms.border import add
 from ..terms.nodes import differentiate_node
 from .given import Given
-from .rows import bending, meet
+from .rows import bending, meet, side_velocity
 
 
 @kernel
@@ -30,6 +31,26 @@ def evaluate_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...],
         if m.strike_may_close[c] > 0:
             meet(m, axes, c, given.h)
     balance_momenta(m, axes, (), coupled, given.h)
+
+
+@kernel
+def begin_coupled(m: Memory, axes: tuple[int, ...]) -> None:
+    """Values at the start of a step that its iterates go from."""
+    if len(axes) == 3 and m.strains_stress.size > 0:
+        begin_strains(m)
+
+
+@kernel
+def go_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
+    """Stresses of bodies of nodes after the changes of velocities, for the next Jacobian (see nodal.forces)."""
+    if len(axes) == 3 and m.strains_stress.size > 0:
+        d = len(axes)
+        for b in range(m.inertia_mass.size):
+            for i in range(d):
+                m.correction_v[b, i] = -m.strike_change[b, i]
+            for i in range(m.correction_w.shape[1]):
+                m.correction_w[b, i] = -m.strike_change[b, d + i]
+        run_ahead(m, h)
 
 
 @kernel
@@ -63,10 +84,9 @@ def _turn_ball(m: Memory, axes: tuple[int, ...], c: int, k: int, h: float) -> No
 def change_coupled(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """Changes of velocities and multipliers by the defects alone."""
     solve(m, axes, (), h)
-    d = len(axes)
-    for b in range(m.inertia_mass.size):
+    for b in range(m.strike_change.shape[0]):
         for i in range(m.strike_change.shape[1]):
-            m.strike_change[b, i] = -m.correction_v[b, i] if i < d else -m.correction_w[b, i - d]
+            m.strike_change[b, i] = -side_velocity(m, b, i, m.correction_v, m.correction_w)
     for i in range(m.strike_bend.size):
         m.strike_bend[i] = -m.correction_du[i]
     for i in range(m.strike_held.size):
@@ -92,20 +112,16 @@ def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: flo
     d, n, gain = len(axes), m.strike_change.shape[1], 2.0 if h == 0.0 else 1.0
     m.defect[:] = 0.0
     for side in range(2):
-        b = m.contacts_sides[c, side]
-        if b >= 0:
+        if m.contacts_sides[c, side] >= 0:
             for a in range(n):
-                if a < d:
-                    m.defect_v[b, a] += m.strike_act[2 * c + side, r, a]
-                else:
-                    m.defect_w[b, a - d] += m.strike_act[2 * c + side, r, a]
+                _add_velocity(m, axes, m.contacts_sides[c, side], a, m.strike_act[2 * c + side, r, a])
     for i in range(m.strike_bend.size):
         m.defect_du[i] = m.strike_bend_act[c * d + r, i]
     solve(m, axes, (), h if h > 0.0 else INSTANT)
-    first = m.inertia_mass.size * n
-    for b in range(m.inertia_mass.size):
+    first = m.strike_change.shape[0] * n
+    for b in range(m.strike_change.shape[0]):
         for a in range(n):
-            out[b * n + a] = gain * (m.correction_v[b, a] if a < d else m.correction_w[b, a - d])
+            out[b * n + a] = gain * side_velocity(m, b, a, m.correction_v, m.correction_w)
     for i in range(m.strike_bend.size):
         out[first + i] = gain * m.correction_du[i]
     first += m.strike_bend.size
@@ -115,11 +131,25 @@ def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: flo
 
 
 @kernel
+def _add_velocity(m: Memory, axes: tuple[int, ...], b: int, a: int, act: float) -> None:
+    """Add what acts along a velocity of a side to the defects of the bodies."""
+    k, d = b - m.inertia_mass.size, len(axes)
+    if k < 0:
+        if a < d:
+            m.defect_v[b, a] += act
+        else:
+            m.defect_w[b, a - d] += act
+    elif a < d:
+        for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+            m.defect_v[m.points_node_frame[e], a] += m.points_node_weight[e] * act
+
+
+@kernel
 def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
     """What a response changes of a rate of a contact."""
     total, n = 0.0, m.strike_change.shape[1]
     if m.strike_bend.size > 0:
-        total = bending(m, c, r, response[m.inertia_mass.size * n :])
+        total = bending(m, c, r, response[m.strike_change.shape[0] * n :])
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
@@ -132,10 +162,10 @@ def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
 def push_coupled(m: Memory, place: int, impulse: float) -> None:
     """Add what an impulse changes, by the place of its response."""
     response, n = m.strike_response[place], m.strike_change.shape[1]
-    for b in range(m.inertia_mass.size):
+    for b in range(m.strike_change.shape[0]):
         for a in range(n):
             m.strike_change[b, a] += impulse * response[b * n + a]
-    first = m.inertia_mass.size * n
+    first = m.strike_change.shape[0] * n
     for i in range(m.strike_bend.size):
         m.strike_bend[i] += impulse * response[first + i]
     first += m.strike_bend.size

@@ -9,6 +9,7 @@ from ..contact.gaps import gap_of, place_vectors
 from ..loops.motion import mean_shapes, node_speed
 from ..memory.kernel import kernel
 from ..memory.memory import Memory
+from ..nodal.points import move_means
 from ..steps.impulse import factor_instant
 from .bodies import weigh
 from .given import Given
@@ -110,6 +111,8 @@ def _go_on(m: Memory, axes: tuple[int, ...], h: float) -> None:
             for j in range(len(axes)):
                 m.run_frame[i, j] = m.at_R[b, i, j]
         node_speed(m, axes, k, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[k])
+    move_means(m, m.at_v)
+    for k in range(m.nodes_body.size):
         for i in range(len(axes)):
             m.strike_point[k, i] = h * m.run_moved[k, i]
 

@@ -11,7 +11,7 @@ from ..memory.data import Index
 from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from .coupled import moved_by, push_coupled
-from .rows import bending
+from .rows import bending, side_velocity
 
 
 @kernel
@@ -144,7 +144,7 @@ def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, du: Array, c: in
         b = m.contacts_sides[c, side]
         if b >= 0:
             for a in range(m.strike_rate.shape[2]):
-                total += abs(m.strike_rate[2 * c + side, r, a] * (v[b, a] if a < d else w[b, a - d]))
+                total += abs(m.strike_rate[2 * c + side, r, a] * side_velocity(m, b, a, v, w))
     return total
 
 

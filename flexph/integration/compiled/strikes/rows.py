@@ -62,27 +62,40 @@ def fill(m: Memory, axes: tuple[int, ...], c: int, h: float) -> None:
         for end in range(2):
             n = m.contacts_node[c, 2 * k + end]
             if n >= 0:
-                differentiate_node(m, axes, h, n, 1.0 if end == 0 else -1.0, 0)
-                _add_node(m, axes, c, k, m.nodes_body[n], h)
+                by = differentiate_side(m, axes, h, n, 1.0 if end == 0 else -1.0)
+                _add_node(m, axes, c, k, m.nodes_side[n], by, h)
                 if m.strike_bend.size > 0:
                     _add_bending(m, axes, c, k, end, h)
     if m.contacts_friction[c] > 0.0:
         for side in range(2):
-            if m.contacts_body[c, side] >= 0:
+            if m.contacts_body[c, side] >= 0 and m.inertia_turns[m.contacts_body[c, side]]:
                 _add_spins(m, axes, c, side)
 
 
 @kernel
+def differentiate_side(m: Memory, axes: tuple[int, ...], h: float, n: int, sign: float) -> int:
+    """The first rows of B and W, by the velocities of the side of a node: of a body, or a mean of points; how many."""
+    if m.nodes_side[n] < m.inertia_mass.size:
+        differentiate_node(m, axes, h, n, sign, 0)
+        return m.strike_act.shape[2]
+    for i in range(len(axes)):
+        for j in range(len(axes)):
+            m.system_B[i, j] = sign if i == j else 0.0
+            m.system_W[i, j] = h * sign if i == j else 0.0
+    return len(axes)
+
+
+@kernel
 def _side(m: Memory, c: int, b: int) -> int:
-    """Where the rows of a contact on a body are."""
+    """Where the rows of a contact on a side are."""
     return 2 * c if m.contacts_sides[c, 0] == b else 2 * c + 1
 
 
 @kernel
-def _add_node(m: Memory, axes: tuple[int, ...], c: int, k: int, b: int, h: float) -> None:
-    """What a node of V, W or U adds to the rows."""
+def _add_node(m: Memory, axes: tuple[int, ...], c: int, k: int, b: int, by: int, h: float) -> None:
+    """What a node of V, W or U adds to the rows, by so many velocities of its side."""
     act, rate = m.strike_act[_side(m, c, b)], m.strike_rate[_side(m, c, b)]
-    for i in range(act.shape[1]):
+    for i in range(by):
         own = dot(axes, m.system_B[i], m.touch_mean[c, k])
         act[0, i] += own
         rate[0, i] += own if h == 0.0 else dot(axes, m.system_W[i], m.touch_end[c, k]) / h
@@ -163,14 +176,26 @@ def answer(m: Memory, axes: tuple[int, ...], c: int) -> None:
 
 
 @kernel
+def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
+    """A velocity of a side of contacts: of a body, or of a mean of points, which does not turn."""
+    d, k = v.shape[1], b - m.inertia_mass.size
+    if k < 0:
+        return v[b, a] if a < d else w[b, a - d]
+    total = 0.0
+    for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+        total += m.points_node_weight[e] * v[m.points_node_frame[e], a] if a < d else 0.0
+    return total
+
+
+@kernel
 def rate_after(m: Memory, c: int, r: int) -> float:
     """A rate of a contact with the velocities that are changed."""
-    total, d = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend), m.at_v.shape[1]
+    total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend)
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
             for a in range(m.strike_rate.shape[2]):
-                now = m.at_v[b, a] if a < d else m.at_w[b, a - d]
+                now = side_velocity(m, b, a, m.at_v, m.at_w)
                 total += m.strike_rate[2 * c + side, r, a] * (now + m.strike_change[b, a])
     return total
 
@@ -178,10 +203,10 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 @kernel
 def rate(m: Memory, c: int, r: int) -> float:
     """A rate of a contact at ``at``."""
-    total, d = bending(m, c, r, m.at_du), m.at_v.shape[1]
+    total = bending(m, c, r, m.at_du)
     for side in range(2):
         b = m.contacts_sides[c, side]
         if b >= 0:
             for a in range(m.strike_rate.shape[2]):
-                total += m.strike_rate[2 * c + side, r, a] * (m.at_v[b, a] if a < d else m.at_w[b, a - d])
+                total += m.strike_rate[2 * c + side, r, a] * side_velocity(m, b, a, m.at_v, m.at_w)
     return total
