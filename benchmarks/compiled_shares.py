@@ -13,7 +13,7 @@ from cases import crank_slider as case
 from flexph import integrate
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.compiled.loops import arrow, ledger_rows, residual
-from flexph.integration.compiled.memory.kernel import entry
+from flexph.integration.compiled.memory.entry import entry
 from flexph.integration.compiled.steps import step
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
 from flexph.methods import Exact

@@ -16,6 +16,7 @@ from ..joints.weld import weld
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .mechanism import Mechanism
+from .model.accounts import Accounts
 
 
 @checked
@@ -80,6 +81,7 @@ def connect(
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
     mechanism = Mechanism(bodies, formed, acceleration)
     mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
+    mechanism.once(Accounts)
     return mechanism
 
 

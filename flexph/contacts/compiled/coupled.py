@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...numerics.arrays import Array
-from .band import factor_band, solve_band
-from .elimination import loops
+from ...numerics.compiled.algebra.band import factor as factor_band
+from ...numerics.compiled.algebra.band import solve as solve_band
+from ...numerics.compiled.kernel import kernel
 
 
 class Coupled(NamedTuple):
@@ -39,9 +40,9 @@ class Coupled(NamedTuple):
 class Chain(NamedTuple):
     """What the loops overwrite, for c contacts with m rates between bodies with N velocities."""
 
-    band: Array  # (N, 3 k + 1), of k entries beside the diagonal
+    half: int  # entries beside the diagonal of the band
+    band: Array  # (N, width), see numerics.compiled.algebra.band
     pivot: Array  # (N,)
-    last: Array  # (N,), the last column of each row
     made: Array  # (1,), whether the band is the factor of ``kept_gain``
     kept_gain: Array  # (c, 2, 2)
     gain: Array  # (c, 2, 2), J
@@ -56,14 +57,14 @@ X, RATES, CHANGE, BEST, TRIED, KEPT, CENTRE, NOTHING, POINT = range(9)
 """Rows of ``Chain.vectors``, of which one stays zero."""
 
 
-@loops
+@kernel
 def copy(given: Array, out: Array) -> None:
     """Entries of a vector into one that may be longer."""
     for i in range(given.size):
         out[i] = given[i]
 
 
-@loops
+@kernel
 def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
     """z = Σ P (x − given)."""
     c, n = p.friction.size, p.rate.shape[2]
@@ -79,7 +80,7 @@ def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
                             s.z[b * n + a] += p.answer[2 * k + e, i, a] * impulse
 
 
-@loops
+@kernel
 def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
     """R z of a contact."""
     n, total = p.rate.shape[2], 0.0
@@ -91,7 +92,7 @@ def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
     return total
 
 
-@loops
+@kernel
 def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
     """y."""
     c = p.friction.size
@@ -101,14 +102,14 @@ def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
             out[i * c + k] = p.b[i * c + k] + moved(p, k, i, s)
 
 
-@loops
+@kernel
 def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
     """ΔΛ of J and h; False where they are dependent."""
     c, pull = p.friction.size, s.pull
     if not (s.made[0] > 0 and _is_kept(p, s)):
         s.made[0] = 0
         _assemble(p, s)
-        if not factor_band(s.band, s.pivot, s.last):
+        if not factor_band(s.band, s.pivot, s.half):
             return False
         s.made[0] = 1
         for k in range(c):
@@ -116,7 +117,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
                 for j in range(2):
                     s.kept_gain[k, i, j] = s.gain[k, i, j]
     spread(p, pull, s.vectors[NOTHING], s)
-    solve_band(s.band, s.pivot, s.last, s.z)
+    solve_band(s.band, s.pivot, s.half, s.z)
     for k in range(c):
         for i in range(p.rows):
             out[i * c + k] = pull[i * c + k]
@@ -128,7 +129,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
     return True
 
 
-@loops
+@kernel
 def _is_kept(p: Coupled, s: Chain) -> bool:
     """Whether J is what the factor is of."""
     for k in range(p.friction.size):
@@ -139,14 +140,13 @@ def _is_kept(p: Coupled, s: Chain) -> bool:
     return True
 
 
-@loops
+@kernel
 def _assemble(p: Coupled, s: Chain) -> None:
     """I + P J R, by rows from as many columns before the diagonal as the band has."""
-    n, half = p.rate.shape[2], (s.band.shape[1] - 1) // 3
+    n, half = p.rate.shape[2], s.half
     s.band[:] = 0.0
     for i in range(s.band.shape[0]):
         s.band[i, half] = 1.0
-        s.last[i] = i
     for k in range(p.friction.size):
         for e in range(2):
             for f in range(2):
@@ -154,7 +154,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
                     _add(p, k, (e, f), n, half, s)
 
 
-@loops
+@kernel
 def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain) -> None:
     """P J R of a contact from one of its bodies to another."""
     e, f = ends
@@ -167,4 +167,3 @@ def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain)
             if share != 0.0:
                 for d in range(n):
                     s.band[first + a, other + d - first - a + half] += share * p.rate[2 * k + f, j, d]
-                s.last[first + a] = max(s.last[first + a], other + n - 1)

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...numerics.compiled import kernel
 from ...numerics.compiled.announcing import announced
 from ...numerics.compiled.cache import keep_on_disk, named_by
+from ...numerics.compiled.kernel import OPTIONS
 from ...numerics.compiled.linking import entry
-from .elimination import OPTIONS
 from .near import near
 from .problem import Cone, Space, space_of
+
+SOURCES = [path for folder in (Path(__file__), Path(kernel.__file__)) for path in sorted(folder.parent.rglob("*.py"))]
 
 
 def _solve(p: Cone, x: Array, weight: float, space: Space, point: Array) -> float:
@@ -22,7 +25,7 @@ def _solve(p: Cone, x: Array, weight: float, space: Space, point: Array) -> floa
 
 
 _entry: Any = entry(_solve, plain=True, no_cfunc_wrapper=True, **OPTIONS)
-keep_on_disk(_entry, named_by(sorted(Path(__file__).parent.glob("*.py"))))
+keep_on_disk(_entry, named_by(SOURCES))
 
 
 def solve_dense(

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
-from .elimination import factor, loops, solve
+from ...numerics.compiled.algebra.dense import solve
+from ...numerics.compiled.algebra.elimination import factor
+from ...numerics.compiled.kernel import kernel
 from .newton import SOLVED, add_row, newton, rates_at
 from .problem import Cone, Space
 
@@ -20,19 +22,19 @@ FACTOR, SLACK, WAY, CHANGE, WANTED = 0, 3, 6, 9, 12
 """Where factors (Λ_N, p, m), their slacks, the ways of both and the products that are wanted begin among the pairs."""
 
 
-@loops
+@kernel
 def _pairs_of(p: Cone, k: int, m: int) -> int:
     """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
     return 3 if m > p.friction.size and p.friction[k] > 0.0 else 1
 
 
-@loops
+@kernel
 def _first(p: Cone, k: int, m: int, held: bool) -> int:
     """The first pair of a contact."""
     return 1 if held and _pairs_of(p, k, m) > 1 else 0
 
 
-@loops
+@kernel
 def _begin(p: Cone, x: Array, space: Space) -> None:
     """Impulses and slacks of the size of the problem."""
     c, m, s = p.friction.size, x.size, space.pairs
@@ -45,7 +47,7 @@ def _begin(p: Cone, x: Array, space: Space) -> None:
             s[FACTOR + e, k], s[SLACK + e, k] = p.friction[k] * x[k], p.scale
 
 
-@loops
+@kernel
 def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
     """The mean product after a share of the way."""
     s, total, count = space.pairs, 0.0, 0
@@ -57,7 +59,7 @@ def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
     return total / count
 
 
-@loops
+@kernel
 def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
     """Share of the way that keeps all positive, 1 at most."""
     s, share = space.pairs, 1.0
@@ -70,7 +72,7 @@ def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
     return share
 
 
-@loops
+@kernel
 def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
     """Factor D with what the products add."""
     c, s = p.friction.size, space.pairs
@@ -97,7 +99,7 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
     return factor(space.matrix, space.pivot, space.entries, count)
 
 
-@loops
+@kernel
 def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
     """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
     c, s, y = p.friction.size, space.pairs, space.rates
@@ -111,7 +113,7 @@ def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
             space.unknown[a] = p.friction[k] * (one + other) - _normal(p, k, m, held, space)
         else:
             space.unknown[a] = one - other - (y[c + k] - s[SLACK + 1, k] + s[SLACK + 2, k])
-    solve(space.matrix, space.pivot, count, space.unknown)
+    solve(space.matrix, space.pivot, space.unknown[:count])
     for i in range(m):
         space.change[i] = 0.0
     for a in range(count):
@@ -126,7 +128,7 @@ def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
             s[CHANGE + e, k] = (s[WANTED + e, k] - s[SLACK + e, k] * s[WAY + e, k]) / s[FACTOR + e, k]
 
 
-@loops
+@kernel
 def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
     """What the normal rate of a contact misses of its slack."""
     s = space.pairs
@@ -135,7 +137,7 @@ def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
     return space.rates[k] - p.friction[k] * (s[SLACK + 1, k] + s[SLACK + 2, k])
 
 
-@loops
+@kernel
 def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
     """The largest that rates miss of their slacks."""
     c, s, y, worst = p.friction.size, space.pairs, space.rates, 0.0
@@ -146,7 +148,7 @@ def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
     return worst
 
 
-@loops
+@kernel
 def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
     """Impulses of contacts of the plane by Newton's method from points of this one, and their least defect.
 
@@ -197,7 +199,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
     return best
 
 
-@loops
+@kernel
 def _all(p: Cone, m: int, space: Space) -> int:
     """The places of all impulses that may be; their number."""
     c, count = p.friction.size, 0

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.kernel import kernel
 from .coupled import CHANGE, POINT, RATES, TRIED, Chain, Coupled, copy, rates_of, solve_steps
-from .elimination import loops
 from .interior import ASTRAY, FACTOR, NEAR, POLISHED, SHORT, SLACK, STEPS, WANTED, WAY
 from .interior import CHANGE as CHANGED
 from .newton import SOLVED
@@ -20,19 +20,19 @@ LEAST, MISSED, ENDED, NEARER = 1e-9, 1e-6, 1e-15, 0.1
 scale below which nothing is, and over that at the last point that Newton's method began at."""
 
 
-@loops
+@kernel
 def _pairs_of(p: Coupled, k: int) -> int:
     """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
     return 3 if p.rows > 1 and p.friction[k] > 0.0 else 1
 
 
-@loops
+@kernel
 def _first(p: Coupled, k: int, held: bool) -> int:
     """The first pair of a contact."""
     return 1 if held and _pairs_of(p, k) > 1 else 0
 
 
-@loops
+@kernel
 def _begin(p: Coupled, x: Array, s: Array) -> None:
     """Impulses and slacks of the size of the problem."""
     x[:] = 0.0
@@ -43,7 +43,7 @@ def _begin(p: Coupled, x: Array, s: Array) -> None:
             s[FACTOR + e, k], s[SLACK + e, k] = p.friction[k] * x[k], p.scale
 
 
-@loops
+@kernel
 def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
     """The mean product after a share of the way."""
     total, count = 0.0, 0
@@ -54,7 +54,7 @@ def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
     return total / count
 
 
-@loops
+@kernel
 def _longest(p: Coupled, held: bool, s: Array) -> float:
     """Share of the way that keeps all positive, 1 at most."""
     share = 1.0
@@ -67,7 +67,7 @@ def _longest(p: Coupled, held: bool, s: Array) -> float:
     return share
 
 
-@loops
+@kernel
 def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
     """What the normal rate of a contact misses of its slack."""
     s, y = chain.pairs, chain.vectors[RATES]
@@ -76,7 +76,7 @@ def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
     return y[k] - p.friction[k] * (s[SLACK + 1, k] + s[SLACK + 2, k])
 
 
-@loops
+@kernel
 def _missed(p: Coupled, held: bool, chain: Chain) -> float:
     """The largest that rates miss of their slacks."""
     c, s, y, worst = p.friction.size, chain.pairs, chain.vectors[RATES], 0.0
@@ -87,7 +87,7 @@ def _missed(p: Coupled, held: bool, chain: Chain) -> float:
     return worst
 
 
-@loops
+@kernel
 def _go(p: Coupled, held: bool, chain: Chain) -> bool:
     """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
     c, s, y, mu = p.friction.size, chain.pairs, chain.vectors[RATES], p.friction
@@ -122,7 +122,7 @@ def _go(p: Coupled, held: bool, chain: Chain) -> bool:
     return True
 
 
-@loops
+@kernel
 def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
     """Ways of factors and slacks with that of impulses."""
     c, s, change = p.friction.size, chain.pairs, chain.vectors[CHANGE]
@@ -138,7 +138,7 @@ def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
             s[CHANGED + e, k] = (s[WANTED + e, k] - s[SLACK + e, k] * s[WAY + e, k]) / s[FACTOR + e, k]
 
 
-@loops
+@kernel
 def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
     """Products that differ from those wanted: of no products, or after the way to these of a share of the mean."""
     for k in range(p.friction.size):
@@ -149,7 +149,7 @@ def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> No
             s[WANTED + e, k] = -done
 
 
-@loops
+@kernel
 def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Chain) -> float:
     """Impulses by Newton's method from points of this one, and their least defect; else the last point."""
     c, m, s, best, now, tried = (

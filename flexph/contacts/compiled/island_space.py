@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.algebra.band import stored
 
 LARGEST, BAND = 600, 6_000_000
 """Impulses of an island that are solved by a dense D, and entries of the band of bodies of others."""
@@ -40,9 +41,8 @@ class LawSpace(NamedTuple):
     side: Array  # (c, 2)
     rate: Array  # (2 c, r, n)
     answer: Array  # (2 c, r, n)
-    band: Array  # (N (3 k + 1),)
+    band: Array  # (N width,), of the band of the bodies
     pivot: Array  # (N,)
-    last: Array  # (N,)
     made: Array  # (4,): whether the band is a factor, the island it is of, its bodies and their reach
     steps: Array  # (3 c,), friction and steps of the natural map of that island
     kept_gain: Array  # (c, 2, 2)
@@ -72,13 +72,13 @@ def law_space(contacts: int, bodies: int, dim: int) -> LawSpace:
     z, whole, n = np.zeros, np.int64, 3 if dim == 2 else 6
     dense, m, N = min(LARGEST, dim * contacts), dim * contacts, n * bodies
     c, k = (contacts, bodies) if dim == 2 else (0, 0)  # those that a factor of bodies is for
-    entries = min(N * (3 * N + 1), BAND) if c else 0
+    entries = min(N * stored(N), BAND) if c else 0
     given: Any = (
         *(z(dense * dense), *(z(m) for _ in range(6)), z(2 * dense), z(dense * dense)),
         *(z(4 * dense, whole), z(8 * dense)),
         *(z((contacts, 2, 2)), z((contacts, 2)), z(contacts, whole), z(dense + 1, whole), z(dense * dense, whole)),
         *(z(contacts, whole), z(18 * contacts), z((2, k), whole), z((c, 2), whole), z((2 * c, 2, 3)), z((2 * c, 2, 3))),
-        *(z(entries), z(N if c else 0, whole), z(N if c else 0, whole), z(4, whole), z(3 * c)),
+        *(z(entries), z(N if c else 0, whole), z(4, whole), z(3 * c)),
         *(z((c, 2, 2)), z((c, 2, 2))),
         *(z(2 * c), z(N if c else 0), z((9, 2 * c)), z((15, c))),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
-from .elimination import loops
+from ...numerics.compiled.kernel import kernel
 from .interior import interior
 from .newton import EXACT, SOLVED, defect_of, newton, rates_at, step
 from .pattern import find_entries, find_order
@@ -18,7 +18,7 @@ DAMPED, DAMPINGS, LIGHTEST, HEAVIEST, MET = 60, (1e-2, 1e-3), 1e-8, 1e3, 1e-13
 at which they end."""
 
 
-@loops
+@kernel
 def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
     """Impulses by Newton's method from those in their place, which better ones take, and their defect."""
     m = x.size
@@ -39,7 +39,7 @@ def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried
     return best
 
 
-@loops
+@kernel
 def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
     """Impulses near those given, in their place, and their defect, over the scale.
 
@@ -70,7 +70,7 @@ def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Arr
     return best
 
 
-@loops
+@kernel
 def _damped(p: Cone, x: Array, best: float, damping: float, space: Space) -> float:
     """Newton's steps with a weight on what changes that falls while they lead on, and grows where they do not."""
     m, largest, before, at = x.size, 0.0, best, space.x
@@ -94,7 +94,7 @@ def _damped(p: Cone, x: Array, best: float, damping: float, space: Space) -> flo
     return best
 
 
-@loops
+@kernel
 def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
     """Impulses by the interior point method, into ``kept``, and their defect."""
     found = interior(p, space.kept, weight, held, space, point)
@@ -104,7 +104,7 @@ def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array)
     return found
 
 
-@loops
+@kernel
 def _is_still(p: Cone, x: Array, space: Space) -> bool:
     """Whether contacts that have impulses do not move."""
     c, fastest = p.friction.size, 0.0

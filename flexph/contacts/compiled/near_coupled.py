@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.kernel import kernel
 from .coupled import KEPT, RATES, TRIED, Chain, Coupled, copy, rates_of
-from .elimination import loops
 from .interior_coupled import interior_coupled
 from .near import DAMPED, DAMPINGS, HEAVIEST, LIGHTEST, STEPS
 from .newton import EXACT, SOLVED
@@ -23,14 +23,14 @@ PATHS, EVENTS, STIFF, STIFFER = 4, 400, 1e-6, 1e-2
 """Paths one after the other, changes on each, the weight of the first one, and of the next over that."""
 
 
-@loops
+@kernel
 def _judged(p: Coupled, x: Array, s: Chain) -> float:
     """The defect of impulses."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of_all(p, x, s.vectors[RATES])
 
 
-@loops
+@kernel
 def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
     """Impulses by Newton's method from those in their place, which better ones take, and their defect."""
     m, tried = x.size, s.vectors[TRIED]
@@ -48,7 +48,7 @@ def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> flo
     return best
 
 
-@loops
+@kernel
 def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
     """The same, with a lighter weight once they are near."""
     best = _together(p, x, best, weight, s)
@@ -58,7 +58,7 @@ def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> floa
     return best
 
 
-@loops
+@kernel
 def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
     """Whether contacts that have impulses do not move."""
     c, fastest = p.friction.size, 0.0
@@ -69,7 +69,7 @@ def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
     return fastest <= SOLVED * p.scale
 
 
-@loops
+@kernel
 def _from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
     """Impulses by the interior point method, into ``kept``, and their defect."""
     kept = s.vectors[KEPT, : p.b.size]
@@ -77,7 +77,7 @@ def _from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
     return _judged(p, kept, s)
 
 
-@loops
+@kernel
 def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
     """Impulses at the ends of paths that begin at the best ones."""
     stiff, kept = STIFF, s.vectors[KEPT, : x.size]
@@ -94,7 +94,7 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
     return best
 
 
-@loops
+@kernel
 def _damped(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
     """Newton's steps with a weight on what changes that falls while they lead on, and grows where they do not."""
     at, y, before = s.vectors[KEPT, : x.size], s.vectors[RATES], best
@@ -114,7 +114,7 @@ def _damped(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float
     return best
 
 
-@loops
+@kernel
 def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
     """Impulses near those given, in their place, and their defect, over the scale.
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
-from .elimination import factor, loops, solve
+from ...numerics.compiled.algebra.dense import solve
+from ...numerics.compiled.algebra.elimination import factor
+from ...numerics.compiled.kernel import kernel
 from .problem import Cone, Space
 
 TINY, HUGE = 1e-300, 1e12
@@ -18,7 +20,7 @@ SOLVED, EXACT = 1e-11, 1e-14
 """See flexph.contacts.complementarity."""
 
 
-@loops
+@kernel
 def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:
     """y."""
     m = x.size
@@ -29,7 +31,7 @@ def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> Non
         out[i] = total
 
 
-@loops
+@kernel
 def defect_of(p: Cone, x: Array, y: Array) -> float:
     """The largest defect of the natural map over the scale."""
     c, worst = p.friction.size, 0.0
@@ -49,7 +51,7 @@ def defect_of(p: Cone, x: Array, y: Array) -> float:
     return worst / p.scale if worst == worst else math.inf
 
 
-@loops
+@kernel
 def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
     """Who is open, sticks and slips, with the defects of their conditions; the number of unknown impulses."""
     c, count = p.friction.size, 0
@@ -69,7 +71,7 @@ def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
     return count
 
 
-@loops
+@kernel
 def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
     """Whether a closed contact slips, the direction, and the defects along its tangents."""
     s, square = p.tangent_step[k], 0.0
@@ -91,7 +93,7 @@ def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) ->
             space.turning[k, i, j] = turned if slips else unit
 
 
-@loops
+@kernel
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
     """What rates add to the condition of an unknown impulse."""
     k, i = at % c, at // c
@@ -104,7 +106,7 @@ def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
     return total
 
 
-@loops
+@kernel
 def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
     """The matrix of the conditions of unknown impulses."""
     c, m = p.friction.size, p.b.size
@@ -134,7 +136,7 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
             row[space.place[k]] -= p.friction[k] * space.along[k, i] / s
 
 
-@loops
+@kernel
 def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
     """Add what unknown impulses do to a rate."""
     given = p.D[at]
@@ -144,7 +146,7 @@ def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
             row[own] += gain * given[p.col[e]]
 
 
-@loops
+@kernel
 def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
     """Change impulses by a step; False where their conditions are dependent."""
     c, m = p.friction.size, x.size
@@ -170,7 +172,7 @@ def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
     _assemble(p, count, weight, space)
     if not factor(space.matrix, space.pivot, space.entries, count):
         return False
-    solve(space.matrix, space.pivot, count, space.unknown)
+    solve(space.matrix, space.pivot, space.unknown[:count])
     for a in range(count):
         space.change[space.own[a]] = space.unknown[a]
     for i in range(m):
@@ -178,7 +180,7 @@ def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
     return True
 
 
-@loops
+@kernel
 def newton(p: Cone, start: Array, weight: float, steps: int, space: Space) -> float:
     """Newton's steps from impulses with a weight on what changes from there; the best ones are in their place.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.kernel import kernel
 from .coupled import BEST, CENTRE, CHANGE, RATES, Chain, Coupled, X, rates_of, solve_steps
-from .elimination import loops
 from .newton import EXACT, HUGE, SOLVED
 
 
-@loops
+@kernel
 def defect_of_all(p: Coupled, x: Array, y: Array) -> float:
     """The largest defect of the natural map over the scale."""
     c, worst = p.friction.size, 0.0
@@ -24,7 +24,7 @@ def defect_of_all(p: Coupled, x: Array, y: Array) -> float:
     return worst / p.scale if worst == worst else math.inf
 
 
-@loops
+@kernel
 def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool:
     """Change impulses by a step on who is open, sticks and slips; False where that cannot be solved.
 
@@ -56,7 +56,7 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
     return True
 
 
-@loops
+@kernel
 def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
     """Add the weight on what changed from the centre to the rates."""
     c, y, centre = p.friction.size, s.vectors[RATES], s.vectors[CENTRE]
@@ -66,7 +66,7 @@ def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
             y[c + k] += weight / p.tangent_step[k] * (x[c + k] - centre[c + k])
 
 
-@loops
+@kernel
 def newton_coupled(p: Coupled, start: Array, weight: float, steps: int, s: Chain) -> float:
     """Newton's steps from impulses with a weight on what changes from there; the best ones are in their place.
 

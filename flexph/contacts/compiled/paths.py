@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.kernel import kernel
 from .coupled import CENTRE, CHANGE, POINT, RATES, TRIED, Chain, Coupled, copy, moved, rates_of, solve_steps
-from .elimination import loops
 from .newton_coupled import with_weight
 
 OPEN, STICKS, ALONG, AGAINST = range(4)
@@ -23,14 +23,14 @@ SPACED = 1e-3
 """How far open contacts are opened on the way, over the scale of rates: they do not close at once."""
 
 
-@loops
+@kernel
 def _spaced(k: int) -> float:
     """A number from 0.1 to 1.1 that looks like chance."""
     value = math.sin(12.9898 * (k + 1)) * 43758.5453
     return 0.1 + value - math.floor(value)
 
 
-@loops
+@kernel
 def _begin(p: Coupled, x: Array, s: Chain) -> None:
     """States of impulses, which go so far into their cones that none of the states is about to end."""
     c, y, frictional = p.friction.size, s.vectors[RATES], p.rows > 1
@@ -52,7 +52,7 @@ def _begin(p: Coupled, x: Array, s: Chain) -> None:
                 s.state[k], x[c + k] = STICKS, min(max(along, -bound), bound)
 
 
-@loops
+@kernel
 def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
     """What the rates need to meet the laws."""
     c, y = p.friction.size, s.vectors[RATES]
@@ -71,13 +71,13 @@ def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
                 e[c + k] = max(0.0, apart - y[c + k])
 
 
-@loops
+@kernel
 def _share(p: Coupled, k: int, state: int) -> float:
     """Friction over the normal impulse of a contact that slips."""
     return p.friction[k] if state == ALONG else -p.friction[k]
 
 
-@loops
+@kernel
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
     """ΔΛ for rates that should be none in contacts that do not slip, into ``change``.
 
@@ -105,7 +105,7 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
     return solve_steps(p, s.vectors[CHANGE], s)
 
 
-@loops
+@kernel
 def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> float:
     """What ends a state where it comes to zero, of impulses and rates or of their changes."""
     c = p.friction.size
@@ -118,7 +118,7 @@ def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> fl
     return p.friction[k] * x[k] - side * x[c + k]
 
 
-@loops
+@kernel
 def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
     """The first or second thing that may happen to a contact, and a side; −1 where there is none."""
     frictional = p.rows > 1 and p.friction[k] > 0.0
@@ -131,7 +131,7 @@ def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
     return (STOPS if frictional else -1), (1.0 if s.state[k] == ALONG else -1.0)
 
 
-@loops
+@kernel
 def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
     """How far t may go, the contact that ends that, what happens to it, and the side."""
     least, who, what, where = math.inf, -1, -1, 0.0
@@ -147,7 +147,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
     return least, who, what, where
 
 
-@loops
+@kernel
 def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
     """The next state of a contact."""
     if kind == OPENS:
@@ -162,7 +162,7 @@ def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
         s.state[k] = AGAINST if slips_on else ALONG
 
 
-@loops
+@kernel
 def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
     """How the new state of a contact becomes one with t: what ended the one before is zero, its other side grows."""
     x, y = s.vectors[CHANGE], s.vectors[TRIED]
@@ -175,7 +175,7 @@ def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
     return -side * y[p.friction.size + k]
 
 
-@loops
+@kernel
 def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
     """Impulses at the end of the path, from those in their place; False where it is lost."""
     m, y, e, t, way = x.size, s.vectors[RATES], s.vectors[POINT], 1.0, -1.0
@@ -216,7 +216,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
     return False
 
 
-@loops
+@kernel
 def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
     """What rates, with the weight on what changes, change with t; z is that of the change."""
     c, out = p.friction.size, s.vectors[TRIED]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...numerics.arrays import Array
-from .elimination import loops
+from ...numerics.compiled.kernel import kernel
 
 FEW = 6
 """Contacts up to which any order will do."""
 
 
-@loops
+@kernel
 def find_entries(D: Array, ptr: Array, col: Array) -> None:
     """The columns that are not zero, by rows: those of row i stand from ``ptr[i]`` to ``ptr[i + 1]``."""
     place = 0
@@ -22,7 +22,7 @@ def find_entries(D: Array, ptr: Array, col: Array) -> None:
     ptr[D.shape[0]] = place
 
 
-@loops
+@kernel
 def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
     """Contacts (c,) by the least number of others that act on them, as those before them are eliminated.
 
@@ -43,7 +43,7 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
         _eliminate(order, n, left, acts)
 
 
-@loops
+@kernel
 def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
     """Which contacts act on each other, and on how many."""
     c = left.size
@@ -60,7 +60,7 @@ def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
                 left[l] += 1
 
 
-@loops
+@kernel
 def _eliminate(order: Array, n: int, left: Array, acts: Array) -> None:
     """Let those that are left and act on the contact in a place act on each other."""
     own, c = order[n], order.size

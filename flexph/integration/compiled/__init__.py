@@ -4,8 +4,8 @@ All arrays of a mechanism lie in one memory, and kernels look its fields up wher
 views fetched at the head of each function compiling takes a third longer. Kernels are compiled once into the entry that
 reaches them, see :mod:`flexph.numerics.compiled.linking`.
 
-Imports: bodies, contacts, contacts.compiled, control, integration.compiled.algebra, integration.compiled.flexible,
-integration.compiled.friction, integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory,
-integration.compiled.steps, integration.compiled.strikes, integration.methods, joints.rows, kernels, kernels.contacts,
-kernels.jacobians, mechanisms, mechanisms.model, numerics, numerics.compiled.
+Imports: bodies, contacts, contacts.compiled, control, integration.compiled.flexible, integration.compiled.friction,
+integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory, integration.compiled.steps,
+integration.compiled.strikes, integration.methods, joints.rows, kernels, kernels.contacts, kernels.jacobians,
+mechanisms, mechanisms.model, numerics, numerics.compiled, numerics.compiled.algebra.
 """

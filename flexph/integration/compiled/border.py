@@ -14,11 +14,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .algebra.band import stored
+from ...numerics.compiled.algebra.band import stored
+from ...numerics.compiled.lanes import padded
 from .contacts import unknowns_of
 from .memory.connection_data import Border, Contacts, Joints, Loads, Rolling
 from .memory.data import Index, Inertia, Nodes, Strains
-from .memory.simd import padded
 
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads]
 FEW = 10_000

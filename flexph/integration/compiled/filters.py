@@ -9,11 +9,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...numerics.arrays import Array
-from .algebra.band import stored
+from ...numerics.compiled.algebra.band import stored
+from ...numerics.compiled.lanes import padded
 from .memory.constants import Constants
 from .memory.data import Filter, Index
 from .memory.run_space import FilterSpace
-from .memory.simd import padded
 
 NARROW = 4
 """Coordinates of a body, over its bandwidth, from which on banded matrices cost less than full ones."""

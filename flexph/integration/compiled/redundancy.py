@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...mechanisms.model.redundancy import weights
-from .algebra.band import stored
+from ...numerics.compiled.algebra.band import stored
 from .memory.connection_data import Redundancy
 from .memory.constants import Constants
 from .memory.data import Index

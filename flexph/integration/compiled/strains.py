@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ...kernels.arrays import Arrays
+from ...numerics.compiled.lanes import padded
 from .memory.connection_data import Border
 from .memory.data import Index, Strains
-from .memory.simd import padded
 from .memory.step_space import NodalSpace
 from .points import JointSizes, basis_of_points, cleared, ends_of, joint_sizes
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
-from .algebra.band import stored
+from ...numerics.compiled.algebra.band import stored
 from .build import constants, constants_of_decaying, with_near
 from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
@@ -19,8 +19,8 @@ from .memory.constants import Constants
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.packing import pack
+from .memory.products import kinds
 from .memory.run_space import RunSpace, StageSpace
-from .memory.simd import kinds
 from .memory.step_space import Motion, System, Trial, Unknowns
 from .memory.workspace import Workspace
 from .near import NearPairs

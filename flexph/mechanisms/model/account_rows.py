@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,12 @@ JOINED = "joints at impacts"
 """What goes where impacts, and what sticks at the end of a step, begin with velocities that keep the joints."""
 
 
+def _check_distinct(names: tuple[str, ...]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{count} accounts of energy have the name {name!r}: give one of the parts another")
+
+
 class AccountRows:
     """Names of the accounts of one mechanism; rows are flat arrays in the order of the names.
 
@@ -49,6 +56,8 @@ class AccountRows:
         self._name_energies_and_works()
         losses = self._losses()
         self.dissipation = (*losses, NUMERICAL) if decaying else losses
+        for names in (self.energy, self.work, self.joint_work, self.impulses, self.dissipation):
+            _check_distinct(names)
         counts = (len(self.work), len(self.joint_work), len(self.impulses), len(self.dissipation))
         self._signs = np.repeat([-1.0, 0.0, 0.0, 1.0], counts)
         self.flow_count = sum(counts)

@@ -3,6 +3,7 @@
 import math
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -404,16 +405,16 @@ def test_the_jacobian_of_collocation_falls_apart():
 
 def callable_from_python(name, file="band"):
     """A kernel of a file of loops, which is compiled for calls from other kernels."""
-    from flexph.integration.compiled.memory.kernel import entry
+    from flexph.integration.compiled.memory.entry import entry
 
-    module = import_module(f"flexph.integration.compiled.algebra.{file}")
+    module = import_module(f"flexph.numerics.compiled.algebra.{file}")
     return entry(getattr(module, name).py_func)
 
 
 @pytest.mark.parametrize("kind", [float, pytest.param(complex, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
 def test_the_banded_solver(size, width, kind):
-    from flexph.integration.compiled.algebra.band import stored
+    from flexph.numerics.compiled.algebra.band import stored
 
     factor, solve, solve_many = (callable_from_python(name) for name in ("factor", "solve", "solve_many"))
 
@@ -438,7 +439,7 @@ def test_the_banded_solver(size, width, kind):
 
 def test_a_dominant_diagonal_is_the_pivot():
     """Rows are exchanged only where they have to be: exchanges double the width."""
-    from flexph.integration.compiled.algebra.band import LEAST, stored
+    from flexph.numerics.compiled.algebra.band import LEAST, stored
 
     factor = callable_from_python("factor")
 
@@ -462,7 +463,7 @@ def test_compiled_iterations_end_by_the_rules_of_the_others(rule):
 
 def test_fields_are_the_same_in_python_and_in_kernels():
     """Views of a memory, of every kind that there is, and spans of several fields."""
-    from flexph.integration.compiled.memory.kernel import entry
+    from flexph.integration.compiled.memory.entry import entry
     from flexph.integration.compiled.workspace import memory
 
     @entry
@@ -487,20 +488,21 @@ def test_compiled_code_of_other_sources_is_not_loaded(tmp_path, monkeypatch):
     """Files of another digest stay where they are, whatever stands in them."""
     import numba
 
-    from flexph.integration.compiled.memory import kernel
+    from flexph.integration.compiled.memory import entry
+    from flexph.numerics.compiled.cache import named_by
 
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
     def twice(x):
         return 2.0 * x
 
-    assert kernel.entry(twice)(1.5) == 3.0
+    assert entry.entry(twice)(1.5) == 3.0
     (index,) = tmp_path.rglob("*.nbi")
     index.write_bytes(b"not an index")
-    monkeypatch.setattr(kernel, "digest", lambda: "other")
-    assert kernel.entry(twice)(1.5) == 3.0
+    monkeypatch.setattr(entry, "_names", lambda: named_by([Path(__file__)]))
+    assert entry.entry(twice)(1.5) == 3.0
     assert len(list(tmp_path.rglob("*.nbi"))) == 2
-    again = kernel.entry(twice)
+    again = entry.entry(twice)
     assert again(1.5) == 3.0
     assert sum(again.stats.cache_hits.values()) == 1
 
@@ -508,11 +510,11 @@ def test_compiled_code_of_other_sources_is_not_loaded(tmp_path, monkeypatch):
 def test_kernels_are_compiled_where_nothing_can_be_written(monkeypatch):
     from numba.core.caching import CompileResultCacheImpl
 
-    from flexph.integration.compiled.memory import kernel
+    from flexph.integration.compiled.memory import entry
 
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
 
-    @kernel.entry
+    @entry.entry
     def twice(x):
         return 2.0 * x
 
@@ -523,16 +525,17 @@ def test_kernels_are_compiled_where_nothing_can_be_written(monkeypatch):
 def test_lanes(dim):
     """Sums over a few numbers at a time, against NumPy; what lies beyond the last lane is left alone."""
 
-    from flexph.integration.compiled.memory import simd
-    from flexph.integration.compiled.memory.kernel import entry
+    from flexph.integration.compiled.memory.entry import entry
+    from flexph.integration.compiled.memory.products import combine, kinds
+    from flexph.numerics.compiled import lanes
 
     @entry
     def handle(axes, A, B, out, mean, form, val, x, col):
-        simd.take(A, 1, B, 3, 0.5, 5)
-        simd.mix(B, 8, 2.0, A, -1.0, B, 4)
-        simd.combine(axes, (out,), 1, mean, form, val, (2, 5, -1), (x,), col)
+        lanes.take(A, 1, B, 3, 0.5, 5)
+        lanes.mix(B, 8, 2.0, A, -1.0, B, 4)
+        combine(axes, (out,), 1, mean, form, val, (2, 5, -1), (x,), col)
 
-    rng, width = np.random.default_rng(0), simd.kinds(dim)
+    rng, width = np.random.default_rng(0), kinds(dim)
     A, B, x, col = (
         rng.standard_normal(16),
         rng.standard_normal(16),
@@ -552,7 +555,7 @@ def test_lanes(dim):
 
 
 def test_a_singular_matrix_is_not_factored():
-    from flexph.integration.compiled.algebra.band import stored
+    from flexph.numerics.compiled.algebra.band import stored
 
     factor = callable_from_python("factor")
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)

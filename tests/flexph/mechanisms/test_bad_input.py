@@ -26,6 +26,7 @@ from flexph import (
     torsion_spring,
     weld,
 )
+from flexph.contacts import Hertz, Plane, Rigid, Sphere, contact
 from flexph.mechanisms.model.state import State
 from flexph.methods import by_name
 
@@ -182,6 +183,17 @@ def test_ground_comes_second(name):
 )
 def test_connections_of_a_mechanism(connections, message):
     refused(lambda: connect({"crank": BAR, "rod": BEAM, "bob": POINT}, connections), message)
+
+
+def test_accounts_with_one_name():
+    """A rigid contact has an account of its impacts, whose name no other may have."""
+    floor = Plane(ORIGIN, normal=(0.0, 1.0))
+    laws = {"floor": Rigid(), "floor: impact": Hertz(1e6)}
+    touching = [contact(Sphere("bob.point", 0.1), floor, law, name=name) for name, law in laws.items()]
+    refused(lambda: connect({"bob": POINT}, touching), "2 accounts of energy have the name 'floor: impact'")
+    damper = spring_damper("rod.tip", ORIGIN, damping=1.0, name="rod")
+    rod = fem.beam(0.3, STEEL, ROUND, elements=2, damping=fem.Damping(stiffness=1e-3))
+    refused(lambda: connect({"rod": rod}, [damper]), "2 accounts of energy have the name 'rod'")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from ....contacts.broad_phase import DEEP
 from ....kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE
 from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from .gaps import dot, gap_of, place_vectors, turned_gap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....kernels.contacts.gap_arrays import ANGLE
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from .gaps import differentiate_gap, gap_of, place_vectors, turned_gap
 from .laws import potential, press

@@ -13,7 +13,7 @@ import math
 
 from ....kernels.contacts.gap_arrays import ANGLE, AXIAL, OFFSET
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from ..terms.border import add
 from ..terms.nodes import differentiate_node

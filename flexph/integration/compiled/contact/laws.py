@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....kernels.contacts.gaps import TINY
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 
 

@@ -7,7 +7,7 @@ import math
 from ....kernels.contacts.gap_arrays import OFFSET
 from ....kernels.contacts.gaps import TINY
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from .gaps import dot
 

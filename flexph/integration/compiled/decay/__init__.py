@@ -1,4 +1,5 @@
 """The decaying scheme in loops (see kernels.decay, whose formulas these are), by full or banded matrices of bodies.
 
-Imports: integration.compiled.algebra, integration.compiled.memory, integration.compiled.terms, kernels, numerics.
+Imports: integration.compiled.memory, integration.compiled.terms, kernels, numerics, numerics.compiled,
+numerics.compiled.algebra.
 """

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from numpy import int64
 
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get, put
 from ..memory.memory import Memory
-from ..memory.simd import get, put
 from .inertia import turning_inertia
 
 TAU, Y, Z, RATE = 0, 1, 2, 3

@@ -5,15 +5,15 @@ from __future__ import annotations
 from numpy import int64
 
 from ....numerics.arrays import Array
-from ..algebra.band import factor as factor_band
-from ..algebra.band import solve as solve_band
-from ..algebra.band import solve_many
-from ..algebra.dense import factor, solve
-from ..algebra.dense import solve_many as solve_dense
+from ....numerics.compiled.algebra.band import factor as factor_band
+from ....numerics.compiled.algebra.band import solve as solve_band
+from ....numerics.compiled.algebra.band import solve_many
+from ....numerics.compiled.algebra.dense import factor, solve
+from ....numerics.compiled.algebra.dense import solve_many as solve_dense
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import take
 from ..memory.data import Index
-from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
-from ..memory.simd import take
 from .banded_jacobian import RATE, border_of, enter
 
 

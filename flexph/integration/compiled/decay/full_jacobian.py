@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy import int64
 
 from ....numerics.arrays import Array
-from ..algebra.dense import solve_many
-from ..memory.kernel import kernel
+from ....numerics.compiled.algebra.dense import solve_many
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory, block
 from ..terms.border import add
 from .full import multiply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....kernels import decay as formulas
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from .banded import end_rates as rates_banded
 from .banded import prepare as prepare_banded

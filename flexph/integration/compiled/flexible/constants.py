@@ -13,7 +13,7 @@ from ....kernels.arrays import Arrays
 from ....numerics.arrays import Array
 from ....numerics.rotations import cross
 from ..memory.data import Elastic, Index, Inertia, Stiffness
-from ..memory.simd import kinds
+from ..memory.products import kinds
 from .kept_indices import kept
 from .strain_operator import Entries, StrainOperator, entries_of, pairs_of, ranges_of
 

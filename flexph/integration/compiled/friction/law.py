@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from ..algebra.dense import factor, solve
+from ....numerics.compiled.algebra.dense import factor, solve
+from ....numerics.compiled.kernel import kernel
 from ..loops.motion import copy
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 
 TRIES, STEPS, SWEEPS = 8, 20, 50

@@ -8,11 +8,11 @@ from typing import Any
 from numpy import int64
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..loops.arrow import solve
 from ..loops.forces import act_on_nodes, pull_nodes, sum_nodes
 from ..loops.motion import copy, product_rate
 from ..loops.redundancy import solve as solve_redundant
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.points import pull_means
 

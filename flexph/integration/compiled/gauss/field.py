@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
-from ..memory.simd import brief, get, put
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief, get, put
 
 
 @kernel

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....kernels.tolerances import HISTORY
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get
 from ..loops.motion import copy
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import get
 from .scheme import Scheme, stage
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ..loops.forces import act
 from ..loops.motion import copy_field
 from ..loops.residual import resist
 from ..loops.rolling import gain
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from ..terms.nodes import cross_product
 from .field import add_field
 from .prescribed import Prescribed, row_of

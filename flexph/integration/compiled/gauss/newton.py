@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ....kernels.tolerances import NEWTON, TINY
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from ..steps.newton import is_slow, settled_at, settles, stagnates
 from .momenta import balance
 from .places import places

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ..loops.forces import forces, turn_loads
 from ..loops.motion import copy, copy_field, inertia_products, product_rate, vectors
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from ..terms.nodes import cross_product
 from .field import add_field
 from .prescribed import Prescribed, row_of

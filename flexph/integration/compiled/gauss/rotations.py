@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from .scheme import Scheme, stage
 
 LEAST_PIVOT = 1e-3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ....kernels import springs
+from ....numerics.compiled.kernel import kernel
 from ..loops.forces import constrain
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage

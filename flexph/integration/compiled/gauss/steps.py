@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from ....kernels.tolerances import NEWTON
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..loops.ledger_rows import energies, flows, velocity_defect
 from ..loops.motion import copy, derive
 from ..loops.rolling import add_squares
 from ..memory.data import Index
-from ..memory.kernel import entry, kernel
+from ..memory.entry import entry
 from ..memory.memory import Memory
 from ..steps.calls import Calls, hold
 from ..steps.rows import Rows, begin_row, close_row, record_energy

@@ -15,9 +15,9 @@ the matrix of δu̇ stays as it is.
 
 from __future__ import annotations
 
+from ....numerics.compiled.kernel import kernel
 from ..loops.motion import copy
 from ..loops.residual import stiffen, stress_rates, turn_strain_rows
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .field import add_field
 from .scheme import Scheme, stage

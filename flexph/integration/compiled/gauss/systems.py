@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ..loops.arrow import eliminate, solve
 from ..loops.assembly import assemble
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from .scheme import Scheme, paired, stage
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from numpy import int64
 
 from ....numerics.arrays import Array
-from ..algebra.band import factor as factor_band
-from ..algebra.band import solve as solve_band
-from ..algebra.band import solve_many
+from ....numerics.compiled.algebra.band import factor as factor_band
+from ....numerics.compiled.algebra.band import solve as solve_band
+from ....numerics.compiled.algebra.band import solve_many
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief, get, put, take
 from ..decay.elimination import eliminate_banded, solve_banded
 from ..memory.data import Index
-from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
-from ..memory.simd import brief, get, put, take
 from ..nodal.points import gather_points, spread_points
 from ..terms.border import add
 from .assembly import assemble_step

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.jacobian import add_contacts
 from ..decay.step import add_decay
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.jacobian import add_strains
 from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors

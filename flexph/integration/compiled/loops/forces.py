@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.forces import push_nodes, twist_bodies
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.points import pull_means
 from .motion import copy

@@ -9,9 +9,9 @@ from __future__ import annotations
 from numpy import int64
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get, put
 from ..memory.memory import Memory
-from ..memory.simd import get, put
 from ..nodal.points import add_point_masses
 from ..terms.border import add
 from .motion import copy, copy_field

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..decay.step import soften
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.points import move_means
 from .motion import copy, mean_shapes, mean_speeds, momenta, node_speed, product_rate

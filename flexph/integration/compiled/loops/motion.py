@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief, get, put
 from ..memory.memory import Memory
-from ..memory.simd import brief, combine, get, put
+from ..memory.products import combine
 from ..nodal.points import move_means, place_means
 from ..terms.nodes import cross_product
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from ....mechanisms.model.redundancy import RANK
 from ....numerics.arrays import Array
-from ..algebra.band import factor as factor_band
-from ..algebra.band import solve as solve_band
-from ..algebra.dense import perpendicular
-from ..memory.kernel import kernel
+from ....numerics.compiled.algebra.band import factor as factor_band
+from ....numerics.compiled.algebra.band import solve as solve_band
+from ....numerics.compiled.algebra.dense import perpendicular
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory, block
 from ..terms.border import add
 from .arrow import eliminate, expand, reduce, solve_border

@@ -16,9 +16,9 @@ from numba.extending import intrinsic
 from ....joints.rows.connection import measures
 from ....kernels.arrays import Springs
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ....systems.resistive_relations import DIFFERENCE, Relation
 from ..memory.data import Index
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 
 if TYPE_CHECKING:

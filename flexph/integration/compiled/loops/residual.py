@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import mix
 from ..contact.forces import touch
 from ..decay.step import end_rates, soften
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import mix
 from ..nodal.forces import pull_strains, strain
 from .forces import act, forces, pull_products, turn_loads
 from .motion import average, copy, inertia_products, mean_shapes, momenta, node_arms, vectors

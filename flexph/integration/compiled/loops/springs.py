@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from ..terms.angles import kappa
 from .relations import force, slope

@@ -1,5 +1,5 @@
 """Kinds of the flat arrays of the compiled kernels, and those of bodies; d dimensions, s spins, K = 1 + s + s² with
-zeros up to whole lanes (see :mod:`flexph.integration.compiled.memory.simd`).
+zeros up to whole lanes (see :mod:`flexph.numerics.compiled.lanes`).
 
 Matrices are kept by rows: the entries of row i are those from ``ptr[i]`` to ``ptr[i + 1]``, with columns ``col``.
 """

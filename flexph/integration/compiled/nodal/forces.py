@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get, put
 from ..memory.memory import Memory
-from ..memory.simd import get, put
 
 
 @kernel

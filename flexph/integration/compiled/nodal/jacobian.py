@@ -10,9 +10,9 @@ go with the weights of V to the columns of frames, and from these to their place
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief, get, put, take
 from ..memory.memory import Memory
-from ..memory.simd import brief, get, put, take
 from .forces import column_torque, pull_columns
 
 

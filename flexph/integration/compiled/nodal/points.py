@@ -7,7 +7,7 @@ TᵀMT in the inertia; of the points each tension depends on many.
 from __future__ import annotations
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 
 

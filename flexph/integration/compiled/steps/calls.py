@@ -8,9 +8,9 @@ import numpy as np
 
 from ....numerics.arrays import Array
 from ....numerics.compiled.by_address import call_at
+from ....numerics.compiled.kernel import kernel
 from ..loops.motion import copy, copy_field
 from ..memory.data import Index
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .rows import store
 

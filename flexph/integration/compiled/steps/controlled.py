@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ...times import step_size
 from ...times.step_size import LEFT
 from ..loops.motion import copy, copy_field
 from ..memory.data import Index
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from .pairs import Pair
 from .rows import Rows, begin_row, close_row
 from .step import Parts, Table, take_step

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....kernels.resolution import RESOLUTION
+from ....numerics.compiled.kernel import kernel
 from ..friction.law import SOLVED, law, solve_law
 from ..friction.rows import along_row, end_rates, measure_slips, pressed_size, rub, sized
 from ..loops.motion import copy
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 
 ROUGH, UNSOLVED = 1e-6, 1e-9

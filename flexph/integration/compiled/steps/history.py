@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ....kernels.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get, put
 from ..loops.motion import copy
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import get, put
 
 
 @kernel

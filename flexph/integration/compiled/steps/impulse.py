@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get, put
 from ..loops.arrow import eliminate, expand, reduce, solve_border
 from ..loops.couplings import add_constraints, add_rolling, differentiate_vectors
 from ..loops.jacobian import add_flexible, add_rigid, turn_bodies
 from ..loops.ledger_rows import energies, velocity_defect
 from ..loops.motion import copy, copy_field, derive_momenta
 from ..loops.redundancy import factor_assembled, keep_independent, solve_least
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import get, put
 from .rows import record_energy
 
 INSTANT = 2.0**-500

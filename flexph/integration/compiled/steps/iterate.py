@@ -5,9 +5,9 @@ from __future__ import annotations
 from ....kernels.resolution import RESOLUTION
 from ....kernels.tolerances import NEWTON, TINY
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..loops.motion import mean_speeds, product_rate
 from ..loops.rolling import gain, world_spin
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 
 

@@ -7,6 +7,7 @@ import math
 from ....kernels import resolution, tolerances
 from ....kernels.tolerances import NEWTON
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.forces import begin_contacts
 from ..friction.rows import answer_forces
 from ..loops.arrow import factor, solve
@@ -17,7 +18,6 @@ from ..loops.redundancy import solve as solve_least
 from ..loops.relations import keep_rates, stick
 from ..loops.residual import residual, trial
 from ..loops.rolling import has_fallen
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.forces import begin_strains, run_ahead
 from .friction import begin_friction, correct_friction

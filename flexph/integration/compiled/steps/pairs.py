@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ....kernels.tolerances import HISTORY
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..loops.motion import copy, inertia_products, momenta
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .impulse import answer, factor_instant, strike
 from .newton import solve_step

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 
 from ....numerics.arrays import Array
-from ..algebra.band import solve as solve_band
+from ....numerics.compiled.algebra.band import solve as solve_band
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief
 from ..contact.forces import is_active
 from ..loops.arrow import expand, reduce
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief
 
 SOLVED, PRODUCTS = 1e-11, 500
 """Residual over the right-hand side at which it ends, and pairs of products after which it does anyway."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import brief, get
 from ..contact.anchors import store_springs
 from ..loops.motion import copy, copy_field
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import brief, get
 
 
 class Rows(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ....numerics.compiled.lanes import brief
 from ..contact.forces import store_contacts
 from ..loops.ledger_rows import energies
 from ..loops.motion import derive
 from ..memory.data import Index
-from ..memory.kernel import entry
+from ..memory.entry import entry
 from ..memory.memory import Memory
-from ..memory.simd import brief
 from .calls import Calls, begin_within, hold, is_to_be_tried
 from .controlled import is_controlled
 from .rows import Rows, begin_row, close_row

@@ -6,9 +6,9 @@ import math
 
 from ....kernels.tolerances import NEWTON, TINY
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.forces import begin_contacts
 from ..loops.motion import copy
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.forces import begin_strains, run_ahead
 from .iterate import below_resolution, coordinate_size, energy_scale, work

@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import put
 from ..friction.law import law, solve_law
 from ..friction.rows import along_row, differentiate_slips, end_rates, pull_unit, set_gradients, sized
 from ..loops.arrow import expand, reduce, solve_border
 from ..loops.ledger_rows import energies, velocity_defect
 from ..loops.motion import copy, derive_momenta, mean_shapes
 from ..loops.redundancy import solve_least
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
-from ..memory.simd import put
 from .friction import UNSOLVED, free_rates
 from .impulse import INSTANT, factor_instant, hold_joints, work_of_joints
 from .rows import record_energy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.anchors import has_no_row
 from ..contact.flight import closes, touches, turns_away
 from ..contact.forces import leaves_list, record_contacts, store_contacts
@@ -15,7 +16,6 @@ from ..loops.motion import copy, derive_momenta
 from ..loops.redundancy import find_dependent, keep_independent, keep_least, solve_least
 from ..loops.relations import generates
 from ..loops.rolling import add_squares
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from .friction import obeys, record_friction, sticks
 from .history import guess, remember

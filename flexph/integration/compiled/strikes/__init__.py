@@ -7,5 +7,5 @@ share; bodies that are coupled or bend answer by the border of the step. What lo
 step.
 Imports: contacts, contacts.compiled, integration.compiled.contact, integration.compiled.loops,
 integration.compiled.memory, integration.compiled.nodal, integration.compiled.steps, integration.compiled.terms,
-kernels, kernels.contacts, numerics.
+kernels, kernels.contacts, numerics, numerics.compiled, numerics.compiled.algebra.
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....kernels.contacts.gap_arrays import DISTANCE
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import dot
 from ..loops.jacobian import start_spin, turn_bodies
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..terms.nodes import differentiate_node
 

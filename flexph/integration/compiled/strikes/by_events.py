@@ -8,8 +8,8 @@ from __future__ import annotations
 from ....contacts.compiled.island_space import LawSpace
 from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
+from ....numerics.compiled.kernel import kernel
 from ..contact.flight import touches, turns_away
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.history import guess, remember
 from ..steps.iterate import coordinate_size

@@ -13,8 +13,8 @@ from ....contacts.compiled.island_space import Island, LawSpace
 from ....contacts.compiled.newton import TINY
 from ....kernels.resolution import POSITIONAL
 from ....kernels.tolerances import NEWTON
+from ....numerics.compiled.kernel import kernel
 from ..loops.rolling import has_fallen
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size, is_open
 from .bodies import weigh_step

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from ....kernels.contacts.gap_arrays import DISTANCE
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import dot
 from ..loops.arrow import eliminate, solve
 from ..loops.assembly import assemble_step
 from ..loops.residual import balance_momenta, trial
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.forces import begin_strains, run_ahead
 from ..steps.impulse import INSTANT

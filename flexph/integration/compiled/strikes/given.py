@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 from ..steps.step import Table
 
 

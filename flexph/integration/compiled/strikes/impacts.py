@@ -5,9 +5,9 @@ from __future__ import annotations
 from ....contacts.compiled.island_space import LawSpace
 from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
+from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import gap_of, place_vectors
 from ..loops.motion import mean_shapes, node_speed
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..nodal.points import move_means
 from ..steps.impulse import factor_instant

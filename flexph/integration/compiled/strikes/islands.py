@@ -7,8 +7,8 @@ import math
 from ....contacts.compiled.island_space import Island, LawSpace
 from ....contacts.compiled.newton import TINY
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..memory.data import Index
-from ..memory.kernel import kernel
 from ..memory.memory import Memory, block
 from .coupled import moved_by, push_coupled
 from .rows import bending, side_velocity

@@ -10,7 +10,8 @@ from ....contacts.compiled.near import near
 from ....contacts.compiled.near_coupled import near_coupled
 from ....contacts.compiled.problem import Cone, Space
 from ....numerics.arrays import Array
-from ..memory.kernel import kernel
+from ....numerics.compiled.algebra.band import stored
+from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory, block
 from .islands import assemble, by_itself, rows_of
 
@@ -38,7 +39,7 @@ def prepare(
         if again and law.made[1] == first + 1:
             return Island(first, count, r, scale, law.made[2], law.made[3])
         bodies, reach = _order(m, law, first, count)
-        if bodies * 3 * (9 * reach + 7) > law.band.size:
+        if bodies * 3 * stored(3 * reach + 2) > law.band.size:
             bodies = 0
     if bodies == 0 and r * count > LARGEST:
         return Island(first, 0, r, scale, 0, 0)
@@ -142,12 +143,10 @@ def _coupled(law: LawSpace, island: Island) -> Coupled:
 @kernel
 def _chain(law: LawSpace, island: Island) -> Chain:
     """What is overwritten for it."""
-    N = 3 * island.bodies
-    band = block(law.band, 0, N, 9 * island.reach + 7)
-    whole, gains = (law.pivot[:N], law.last[:N]), (law.kept_gain, law.gain)
-    z = law.z[:N]
-    space = law.pull, law.of_bodies, law.state, law.pairs
-    return Chain(band, whole[0], whole[1], law.made, gains[0], gains[1], space[0], z, space[1], space[2], space[3])
+    N, half = 3 * island.bodies, 3 * island.reach + 2
+    band, pivot, z = block(law.band, 0, N, stored(half)), law.pivot[:N], law.z[:N]
+    gains, space = (law.kept_gain, law.gain), (law.of_bodies, law.state, law.pairs)
+    return Chain(half, band, pivot, law.made, gains[0], gains[1], law.pull, z, space[0], space[1], space[2])
 
 
 @kernel

@@ -6,9 +6,9 @@ import math
 
 from ....contacts.compiled.island_space import Island, LawSpace
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..loops.ledger_rows import velocity_defect
 from ..loops.motion import copy
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.impulse import hold_joints, work_of_joints
 from .coupled import answer_members

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ....numerics.compiled.kernel import kernel
 from ..loops.ledger_rows import energies, flows, outputs, velocity_defect
 from ..loops.motion import copy, derive_momenta
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.rows import record_energy
 from ..steps.step import close_gaps, record_gaps

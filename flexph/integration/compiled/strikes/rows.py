@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ....kernels.contacts.gap_arrays import ANGLE
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import differentiate_gap, dot, gap_of, place_vectors, turned_gap
 from ..contact.rubbing import moment, slide
 from ..loops.motion import copy_field
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..terms.nodes import differentiate_node
 

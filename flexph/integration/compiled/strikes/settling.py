@@ -7,10 +7,10 @@ import math
 from ....contacts.compiled.island_space import Island, LawSpace
 from ....contacts.compiled.newton import TINY
 from ....kernels.contacts.gaps import TOUCHING
+from ....numerics.compiled.kernel import kernel
 from ..contact.flight import turns_away
 from ..contact.forces import leaves_list
 from ..contact.gaps import gap_of
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.history import remember
 from ..steps.impulse import factor_instant

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ....contacts.compiled.island_space import LawSpace
 from ....kernels.contacts.gaps import TOUCHING
+from ....numerics.compiled.kernel import kernel
 from ..loops.motion import copy
 from ..memory.data import Index
-from ..memory.kernel import entry, kernel
+from ..memory.entry import entry
 from ..memory.memory import Memory
 from ..steps.calls import Calls, hold
 from ..steps.history import guess

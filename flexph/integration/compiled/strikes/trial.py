@@ -8,13 +8,13 @@ from ....contacts.broad_phase import ACROSS, DEEP
 from ....kernels.contacts.gap_arrays import ANGLE
 from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.arrays import Array
+from ....numerics.compiled.kernel import kernel
 from ..contact.flight import passes
 from ..contact.forces import push_nodes, twist_bodies
 from ..contact.gaps import gap_of, place_vectors, turned_gap
 from ..loops.forces import apply_loads, sum_by_body, turn_loads
 from ..loops.motion import average, node_arms
 from ..loops.residual import balance, move
-from ..memory.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.history import guess
 from ..steps.iterate import coordinate_size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
 
 
 @kernel

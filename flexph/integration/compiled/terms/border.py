@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..memory.kernel import kernel
+from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import get, put
 from ..memory.memory import Memory
-from ..memory.simd import get, put
 
 
 @kernel

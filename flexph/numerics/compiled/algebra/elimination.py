@@ -1,25 +1,15 @@
-"""Elimination in dense matrices, in loops; needs numba."""
+"""LU factorisation of full matrices that may have few entries, with row exchanges; dense.py solves with the factor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from ...arrays import Array
+from ..kernel import kernel
 
-from ...numerics.arrays import Array
-from ...numerics.compiled.linking import inner
-
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
-"""Without the counting of references to arrays."""
 DENSE, KEPT = 0.3, 0.1
 """Share of entries from which on zeros are not looked for, and size of a pivot over the largest that stays."""
 
 
-def loops(function: Callable[..., Any]) -> Any:
-    """A function of loops that only compiled ones call."""
-    return inner(function, plain=True, **OPTIONS)
-
-
-@loops
+@kernel
 def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
     """Factor the leading (n, n) of a matrix in place, with row exchanges; False where singular.
 
@@ -34,7 +24,7 @@ def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
     return _factor_sparse(A, pivot, entries, n)
 
 
-@loops
+@kernel
 def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
     """The same entry by entry, with the row in its place as long as its pivot is not small."""
     for k in range(n):
@@ -65,7 +55,7 @@ def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
     return True
 
 
-@loops
+@kernel
 def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
     """The same by four columns."""
     for first in range(0, n, 4):
@@ -91,7 +81,7 @@ def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
     return True
 
 
-@loops
+@kernel
 def _update(A: Array, first: int, end: int, n: int) -> None:
     """Take four factored columns from those behind them."""
     for k in range(first + 1, end):
@@ -105,17 +95,3 @@ def _update(A: Array, first: int, end: int, n: int) -> None:
         a, b, c, d = row[first], row[first + 1], row[first + 2], row[first + 3]
         for j in range(end, n):
             row[j] -= a * u[j] + b * v[j] + c * w[j] + d * z[j]
-
-
-@loops
-def solve(A: Array, pivot: Array, n: int, x: Array) -> None:
-    """Solve for one right-hand side in place."""
-    for k in range(n):
-        x[k], x[pivot[k]] = x[pivot[k]], x[k]
-    for i in range(n):
-        for j in range(i):
-            x[i] -= A[i, j] * x[j]
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            x[i] -= A[i, j] * x[j]
-        x[i] /= A[i, i]

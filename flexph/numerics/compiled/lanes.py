@@ -11,10 +11,10 @@ from typing import Any
 
 from numba.core import cgutils, types
 from numba.core.cgutils import ir  # that of llvmlite
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import make_array
 
-from ....numerics.compiled.lowering import tell_of_access
+from .lowering import tell_of_access
 
 LANE = 4
 """Numbers that are handled at once."""
@@ -23,32 +23,30 @@ LINE = 64
 _FUSED = ("contract",)
 
 
+@register_jitable
 def padded(count: Any) -> Any:
     """The next multiple of a lane."""
     return -(-count // LANE) * LANE
 
 
-def kinds(dim: int) -> int:
-    """Inertia products of a coordinate, 1 + s + s², padded."""
-    return LANE if dim == 2 else 4 * LANE
-
-
-def _entry(target: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
+def address(target: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
     """The address of an entry."""
     return builder.gep(make_array(kind)(target, builder, value).data, [index])
 
 
-def _load(builder: Any, at: Any, lane: Any) -> Any:
+def load(builder: Any, at: Any, lane: Any) -> Any:
+    """A lane of an address on."""
     value = builder.load(builder.bitcast(at, lane.as_pointer()))
     value.align = 8
     return value
 
 
-def _store(builder: Any, value: Any, at: Any) -> None:
+def store(builder: Any, value: Any, at: Any) -> None:
+    """Write a lane from an address on."""
     builder.store(value, builder.bitcast(at, value.type.as_pointer())).align = 8
 
 
-def _filled(builder: Any, value: Any, lane: Any) -> Any:
+def filled(builder: Any, value: Any, lane: Any) -> Any:
     """A lane of equal numbers."""
     index = ir.Constant(ir.IntType(32), 0)
     one = builder.insert_element(ir.Constant(lane, ir.Undefined), value, index)
@@ -76,9 +74,9 @@ def get(context: Any, A: Any, i: Any) -> Any:
     """An entry."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        load = builder.load(_entry(target, builder, signature.args[0], args[0], args[1]))
-        tell_of_access(builder, load, A)
-        return load
+        entry = builder.load(address(target, builder, signature.args[0], args[0], args[1]))
+        tell_of_access(builder, entry, A)
+        return entry
 
     return A.dtype(A, types.intp), build
 
@@ -88,8 +86,8 @@ def put(context: Any, A: Any, i: Any, value: Any) -> Any:
     """Set an entry."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        store = builder.store(args[2], _entry(target, builder, signature.args[0], args[0], args[1]))
-        tell_of_access(builder, store, A)
+        stored = builder.store(args[2], address(target, builder, signature.args[0], args[0], args[1]))
+        tell_of_access(builder, stored, A)
         return target.get_dummy_value()
 
     return types.void(A, types.intp, A.dtype), build
@@ -103,7 +101,7 @@ def prefetch(context: Any, A: Any, i: Any, count: Any) -> Any:
         byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
         call = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        first = _entry(target, builder, signature.args[0], args[0], args[1])
+        first = address(target, builder, signature.args[0], args[0], args[1])
         step = target.get_constant(types.intp, LINE * 8 // A.dtype.bitwidth)
         with cgutils.for_range_slice(builder, target.get_constant(types.intp, 0), args[2], step) as (k, _):
             at = builder.bitcast(builder.gep(first, [k]), byte)
@@ -126,15 +124,15 @@ class _Factor:
         self.builder, self.is_complex = builder, isinstance(kind, types.Complex)
         self.lane = ir.VectorType(ir.DoubleType(), 2 * LANE if self.is_complex else LANE)
         if not self.is_complex:
-            self.real = _filled(builder, value, self.lane)
+            self.real = filled(builder, value, self.lane)
             return
-        self.real, imaginary = (_filled(builder, builder.extract_value(value, k), self.lane) for k in range(2))
+        self.real, imaginary = (filled(builder, builder.extract_value(value, k), self.lane) for k in range(2))
         signs = ir.Constant(self.lane, [-1.0, 1.0] * LANE)
         self.imaginary = builder.fmul(signs, imaginary)
 
     def load(self, at: Any) -> Any:
         """A lane."""
-        return _load(self.builder, at, self.lane)
+        return load(self.builder, at, self.lane)
 
     def times(self, lane: Any) -> Any:
         """Its product with a lane."""
@@ -166,10 +164,10 @@ def take(context: Any, A: Any, i: Any, B: Any, j: Any, factor: Any, count: Any) 
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         factor = _Factor(builder, A.dtype, _negative(builder, A.dtype, args[4]))
-        mine, other = (_entry(target, builder, signature.args[k], args[k], args[k + 1]) for k in (0, 2))
+        mine, other = (address(target, builder, signature.args[k], args[k], args[k + 1]) for k in (0, 2))
         with _over(builder, args[5]) as (k, _):
             here, there = builder.gep(mine, [k]), builder.gep(other, [k])
-            _store(builder, factor.added(factor.load(here), factor.load(there)), here)
+            store(builder, factor.added(factor.load(here), factor.load(there)), here)
         return target.get_dummy_value()
 
     return types.void(A, types.intp, B, types.intp, A.dtype, types.intp), build
@@ -180,52 +178,12 @@ def mix(context: Any, out: Any, i: Any, x: Any, A: Any, y: Any, B: Any, count: A
     """out[i:] = x A[i:] + y B[i:], for as many entries, up to a whole lane."""
 
     def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        target_entry, first, second = (_entry(target, builder, signature.args[k], args[k], args[1]) for k in (0, 3, 5))
+        target_entry, first, second = (address(target, builder, signature.args[k], args[k], args[1]) for k in (0, 3, 5))
         x, y = (_Factor(builder, A.dtype, args[k]) for k in (2, 4))
         with _over(builder, args[6]) as (k, _):
             value = x.times(x.load(builder.gep(first, [k])))
-            _store(builder, y.added(value, y.load(builder.gep(second, [k]))), builder.gep(target_entry, [k]))
+            store(builder, y.added(value, y.load(builder.gep(second, [k]))), builder.gep(target_entry, [k]))
         return target.get_dummy_value()
 
     given = (out, types.intp, A.dtype, A, A.dtype, B, types.intp)
     return types.void(*given), build
-
-
-@intrinsic
-def combine(
-    context: Any, axes: Any, outs: Any, i: Any, mean: Any, form: Any, val: Any, ends: Any, xs: Any, col: Any
-) -> Any:
-    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e + k] x[col[e]], rows of :func:`kinds` numbers, e between the ends.
-
-    For each x of some and its out; ``form`` has their rows over each other. ``ends`` are both and k.
-    """
-    dim, count = len(axes), len(xs)
-
-    def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        width, given = kinds(dim), signature.args
-        lane = ir.VectorType(ir.DoubleType(), width)
-        group = {k: cgutils.unpack_tuple(builder, args[k]) for k in (1, 6, 7)}
-        at = lambda k, index: _entry(target, builder, given[k], args[k], index)  # noqa: E731
-        of = lambda k, which, index: _entry(target, builder, given[k][which], group[k][which], index)  # noqa: E731
-        whole = lambda size: target.get_constant(types.intp, size)  # noqa: E731
-        times = lambda index, size: builder.mul(index, whole(size))  # noqa: E731
-        totals = [cgutils.alloca_once_value(builder, ir.Constant(lane, [0.0] * width)) for _ in range(count)]
-
-        def add(total: Any, weight: Any, row: Any) -> None:
-            # never fused: where a run goes on, the same sums are made elsewhere, and must be the same to the last bit
-            product = builder.fmul(_filled(builder, builder.load(weight), lane), row)
-            builder.store(builder.fadd(builder.load(total), product), total)
-
-        for j in range(dim):
-            own = at(3, builder.add(times(args[2], dim), whole(j)))
-            for k, total in enumerate(totals):
-                add(total, own, _load(builder, at(4, whole((k * dim + j) * width)), lane))
-        with cgutils.for_range_slice(builder, *group[6][:2], whole(1)) as (e, _):
-            row, place = _load(builder, at(5, times(builder.add(e, group[6][2]), width)), lane), builder.load(at(8, e))
-            for k, total in enumerate(totals):
-                add(total, of(7, k, place), row)
-        for k, total in enumerate(totals):
-            _store(builder, builder.load(total), of(1, k, times(args[2], width)))
-        return target.get_dummy_value()
-
-    return types.void(axes, outs, types.intp, mean, form, val, ends, xs, col), build

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....numerics.arrays import Array
-from ..memory.data import Index
-from ..memory.kernel import kernel
-from ..memory.simd import LANE, brief, get, mix, padded, prefetch, put, take
+from numba.extending import register_jitable
+
+from ...arrays import Array
+from ..kernel import kernel
+from ..lanes import LANE, brief, get, mix, padded, prefetch, put, take
 
 LEAST = 0.1
 """Diagonal entry, over the largest below it, from which on it is the pivot: exchanges double the width."""
@@ -23,6 +24,7 @@ CACHED, AHEAD = 30_000, 4
 """Entries of a matrix beyond which rows are asked for ahead of their turn, and by how many."""
 
 
+@register_jitable
 def stored(w: Any) -> Any:
     """Entries of a row as it is stored."""
     return padded(3 * w + LANE) + LANE
@@ -35,7 +37,7 @@ def magnitude(x: complex) -> float:
 
 
 @kernel
-def factor(A: Array, pivot: Index, w: int) -> bool:
+def factor(A: Array, pivot: Array, w: int) -> bool:
     """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
     brief()
     (n, width), reach = A.shape, w
@@ -90,7 +92,7 @@ def _last(A: Array, here: int, step: int, count: int) -> int:
 
 
 @kernel
-def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
+def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
     """Solve A x = b in place."""
     brief()
     n, width = A.shape
@@ -115,7 +117,7 @@ def solve(A: Array, pivot: Index, w: int, x: Array) -> None:
 
 
 @kernel
-def solve_many(A: Array, pivot: Index, w: int, X: Array) -> None:
+def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
     """Solve A X = B in place, X (n, k) of whole lanes."""
     brief()
     (n, width), k, reach = A.shape, X.shape[1], w

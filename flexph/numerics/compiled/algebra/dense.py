@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ....numerics.arrays import Array
-from ..memory.data import Index
-from ..memory.kernel import kernel
-from ..memory.simd import brief
+from ...arrays import Array
+from ..kernel import kernel
+from ..lanes import brief
 
 DOUBT = 5.0
 """Factor around a limit within which the rank is not decided here."""
@@ -80,7 +79,7 @@ def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
 
 
 @kernel
-def factor(A: Array, pivot: Index) -> None:
+def factor(A: Array, pivot: Array) -> None:
     """Factor a small matrix in place, with row exchanges; zero pivots leave what is not a number."""
     n = A.shape[0]
     for k in range(n):
@@ -100,9 +99,9 @@ def factor(A: Array, pivot: Index) -> None:
 
 
 @kernel
-def solve(A: Array, pivot: Index, x: Array) -> None:
-    """Solve for one right-hand side in place."""
-    n = A.shape[0]
+def solve(A: Array, pivot: Array, x: Array) -> None:
+    """Solve for one right-hand side in place, by the leading part of A that is as large."""
+    n = x.size
     for k in range(n):
         x[k], x[pivot[k]] = x[pivot[k]], x[k]
     for i in range(n):
@@ -115,7 +114,7 @@ def solve(A: Array, pivot: Index, x: Array) -> None:
 
 
 @kernel
-def solve_many(A: Array, pivot: Index, X: Array) -> None:
+def solve_many(A: Array, pivot: Array, X: Array) -> None:
     """Solve for many right-hand sides in place."""
     (n, columns) = X.shape
     for k in range(n):
