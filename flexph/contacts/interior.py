@@ -16,7 +16,7 @@ it where impulses in the cones can hold the bodies; σ follows from one minimum 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,70 +64,95 @@ def interior_points(problem: Coupled, slips: Array | None = None) -> Iterator[tu
 
     With ``slips`` σ (c,) to that of the minimum.
     """
-    laws, count = problem.cones, problem.cones.contacts
-    frictional, rubs, mu = problem.rates.size > count, laws.friction > 0.0, laws.friction
-    unit, one = problem.scale, np.ones(count)
-    normal = unit * laws.normal_step
-    bound = np.where(rubs, mu * normal, 1.0)
-    slack = np.where(rubs, unit, 1.0)
-    presses = ~rubs if slips is not None else np.ones(count, dtype=bool)
-    own = np.stack([presses, rubs, rubs])
-    pairs = _Pairs(
-        np.stack([np.where(presses, normal, 1.0), bound, bound]),
-        np.stack([np.where(presses, unit * one, 1.0), slack, slack]),
-    )
-    z, x = np.zeros(problem.push.size), np.concatenate([normal, *([0.0 * one] if frictional else [])])
-    size, least = unit * float(normal.mean()), np.inf
+    system, unit = _System(problem, slips), problem.scale
+    pairs, z, x = system.start()
+    size, least = unit * float((unit * problem.cones.normal_step).mean()), np.inf
     for _ in range(STEPS):
-        rates = problem.at(z)
-        y_n, y_t = rates[:count], rates[count:] if frictional else 0.0 * one
-        if slips is not None:
-            y_n = y_n + mu * (slips - np.where(rubs, pairs.slack[1] + pairs.slack[2], 0.0))
-        missed = (
-            y_n - np.where(presses, pairs.slack[0], 0.0),
-            np.where(rubs, y_t - pairs.slack[1] + pairs.slack[2], 0.0),
-        )
-        product = pairs.mean(own)
+        missed, product = system.missed(pairs, z), pairs.mean(system.own)
         least = min(least, product)
         if not ENDED * size < product <= ASTRAY * least:
             return
-        if product <= NEAR * size and max(np.abs(part).max() for part in missed) <= MISSED * unit:
+        if product <= NEAR * size and np.abs(missed).max() <= MISSED * unit:
             yield z, x
-        weight = np.where(own, pairs.slack / pairs.factor, 0.0)
-        along, across = np.where(rubs, weight[1] + weight[2], 1.0), mu * (weight[1] - weight[2])
-        t = int(frictional)
-        unit_rows = np.ones((t, t, count))
-        now = Linear(~np.ones(count, dtype=bool), unit_rows, along * unit_rows, -across * np.ones((t, count)), rates)
-        wide = 0.0 if slips is None else mu
         try:
-            held, lu = problem.factored(
-                now, weight[0] + wide**2 * along, across=None if slips is None or not t else across[None]
-            )
+            tangent = system.tangent(pairs, (z, x), missed)
         except RuntimeError:  # singular
             return
-        left = problem.missing(z, x)
-
-        def way(
-            wanted: Array,
-            pairs: _Pairs = pairs,
-            missed: tuple[Array, Array] = missed,
-            at: tuple = (held, lu, left, weight, wide),
-        ) -> tuple[_Pairs, Array, Array]:
-            """To products that differ by those wanted (3, c): the pairs, z and Λ."""
-            held, lu, left, weight, wide = at
-            pull = np.where(own, wanted / pairs.factor, 0.0)
-            pushed = pull[0] + wide * (pull[1] + pull[2]) - missed[0]
-            right = np.concatenate([pushed, *([pull[1] - pull[2] - missed[1]] if frictional else [])])
-            found, change = lu.solve(np.concatenate([left, right[held]])), np.zeros(held.size)
-            change[held] = found[left.size :]
-            normal, tangent = change[:count], change[count:] if frictional else 0.0 * one
-            factor = np.where(own, np.stack([normal, mu * normal + tangent, mu * normal - tangent]), 0.0)
-            slack = pull - weight * factor
-            return _Pairs(factor, slack), found[: left.size], change
-
         products = pairs.factor * pairs.slack
-        ahead, *_ = way(-products)
-        centre = min(1.0, max(1e-6, (pairs.after(ahead, pairs.longest(ahead)).mean(own) / product) ** 3))
-        step, dz, dx = way(centre * product - products - ahead.factor * ahead.slack)
+        ahead, *_ = tangent.way(-products)
+        reached = pairs.after(ahead, pairs.longest(ahead)).mean(system.own)
+        centre = min(1.0, max(1e-6, (reached / product) ** 3))
+        step, dz, dx = tangent.way(centre * product - products - ahead.factor * ahead.slack)
         share = min(1.0, SHORT * pairs.longest(step))
         pairs, z, x = pairs.after(step, share), z + share * dz, x + share * dx
+
+
+class _System:
+    """The conditions of a problem on z, Λ, factors and slacks.
+
+    ``rubs`` are the contacts with friction, ``presses`` those with Λ_N s_N, ``own`` the pairs that there are (3, c).
+    """
+
+    def __init__(self, problem: Coupled, slips: Array | None) -> None:
+        laws = problem.cones
+        self.problem, self.slips, self.count, self.friction = problem, slips, laws.contacts, laws.friction
+        self.frictional, self.rubs = problem.rates.size > laws.contacts, laws.friction > 0.0
+        self.presses = ~self.rubs if slips is not None else np.ones(self.count, dtype=bool)
+        self.own = np.stack([self.presses, self.rubs, self.rubs])
+        self.wide: Array | float = 0.0 if slips is None else self.friction
+
+    def start(self) -> tuple[_Pairs, Array, Array]:
+        """Pairs of the scale of the problem, and z and Λ with them."""
+        unit, ones = self.problem.scale, np.ones(self.count)
+        normal = unit * self.problem.cones.normal_step
+        bound, slack = np.where(self.rubs, self.friction * normal, 1.0), np.where(self.rubs, unit, 1.0)
+        factor = np.stack([np.where(self.presses, normal, 1.0), bound, bound])
+        pairs = _Pairs(factor, np.stack([np.where(self.presses, unit * ones, 1.0), slack, slack]))
+        x = np.concatenate([normal, *([0.0 * ones] if self.frictional else [])])
+        return pairs, np.zeros(self.problem.push.size), x
+
+    def missed(self, pairs: _Pairs, z: Array) -> Array:
+        """What rates differ from their slacks, along normals and tangents (2, c)."""
+        rates, slack = self.problem.at(z), pairs.slack
+        normal, tangent = rates[: self.count], rates[self.count :] if self.frictional else np.zeros(self.count)
+        if self.slips is not None:
+            normal = normal + self.friction * (self.slips - np.where(self.rubs, slack[1] + slack[2], 0.0))
+        along = np.where(self.rubs, tangent - slack[1] + slack[2], 0.0)
+        return np.stack([normal - np.where(self.presses, slack[0], 0.0), along])
+
+    def tangent(self, pairs: _Pairs, at: tuple[Array, Array], missed: Array) -> _Tangent:
+        """The factored linear system at pairs, z and Λ that miss so much; RuntimeError where it is singular."""
+        weight = np.where(self.own, pairs.slack / pairs.factor, 0.0)
+        along = np.where(self.rubs, weight[1] + weight[2], 1.0)
+        across, t = self.friction * (weight[1] - weight[2]), int(self.frictional)
+        rows, ones = np.ones((t, t, self.count)), np.ones(self.count, dtype=bool)
+        laws = Linear(~ones, rows, along * rows, -across * np.ones((t, self.count)), self.problem.at(at[0]))
+        minimal = self.slips is not None and t
+        normal = weight[0] + self.wide**2 * along
+        held, lu = self.problem.factored(laws, normal, across=across[None] if minimal else None)
+        return _Tangent(self, pairs, weight, missed, self.problem.missing(*at), held, lu)
+
+
+class _Tangent(NamedTuple):
+    """The linear system at an iterate: what the conditions miss there, and a factor of their derivative."""
+
+    system: _System
+    pairs: _Pairs
+    weight: Array  # (3, c), of slacks over factors
+    missed: Array  # (2, c)
+    left: Array  # of z
+    held: Array  # rates that have rows
+    lu: Any
+
+    def way(self, wanted: Array) -> tuple[_Pairs, Array, Array]:
+        """To products that differ by those wanted (3, c): the pairs, z and Λ."""
+        own, count, mu = self.system.own, self.system.count, self.system.friction
+        pull, size = np.where(own, wanted / self.pairs.factor, 0.0), self.left.size
+        right = pull[0] + self.system.wide * (pull[1] + pull[2]) - self.missed[0]
+        if self.system.frictional:
+            right = np.concatenate([right, pull[1] - pull[2] - self.missed[1]])
+        found, change = self.lu.solve(np.concatenate([self.left, right[self.held]])), np.zeros(self.held.size)
+        change[self.held] = found[size:]
+        normal, tangent = change[:count], change[count:] if self.system.frictional else np.zeros(count)
+        factor = np.where(own, np.stack([normal, mu * normal + tangent, mu * normal - tangent]), 0.0)
+        return _Pairs(factor, pull - self.weight * factor), found[:size], change
