@@ -5,7 +5,7 @@ views fetched at the head of each function compiling takes a third longer. Kerne
 reaches them, see :mod:`flexph.numerics.compiled.linking`.
 
 Imports: bodies, contacts, contacts.compiled, control, integration.compiled.flexible, integration.compiled.friction,
-integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory, integration.compiled.steps,
-integration.compiled.strikes, integration.methods, joints.rows, kernels, kernels.contacts, kernels.jacobians,
-mechanisms, mechanisms.model, numerics, numerics.compiled, numerics.compiled.algebra.
+integration.compiled.gauss, integration.compiled.loops, integration.compiled.memory, integration.compiled.rigid_steps,
+integration.compiled.steps, integration.compiled.strikes, integration.methods, joints.rows, kernels, kernels.contacts,
+kernels.jacobians, mechanisms, mechanisms.model, numerics, numerics.compiled, numerics.compiled.algebra, systems.
 """

@@ -175,6 +175,6 @@ def strike_space(
         *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((sides, n))),
         *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
         *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole)),
-        *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g)), z((d, c)), z(g), z(7)),
+        *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g)), z((d, c)), z(g), z(c, whole), z(8)),
     )
     return StrikeSpace(*given)

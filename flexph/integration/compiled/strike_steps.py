@@ -10,12 +10,13 @@ import numpy as np
 from ...contacts.compiled.island_space import law_space
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.compiled.cache import has_code
+from .between import AskedBetween
 from .memory.memory import Memory
 from .near import NearPairs
+from .rigid_steps.run import run_strikes
 from .stepper import Stepper
 from .steps.step import Parts
-from .strikes.records import KNOWN
-from .strikes.steps import run_strikes
+from .strikes.records import CROWDED, KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,15 +25,20 @@ if TYPE_CHECKING:
 
 
 class StrikeSteps(Stepper):
-    """The steps of a mechanism whose rigid contacts may strike and close in them."""
+    """The steps of a mechanism whose rigid contacts may strike and close in them, with answers ``between`` their times.
+
+    ``tell`` is called where impacts of many are each found by itself.
+    """
 
     entry: ClassVar[Callable[..., None]] = staticmethod(run_strikes)
 
-    def __init__(self, mechanism: Model, accounts: Accounts, *, by_events: bool) -> None:
+    def __init__(
+        self, mechanism: Model, accounts: Accounts, between: AskedBetween, *, by_events: bool, tell: Callable[[], None]
+    ) -> None:
         near = mechanism.once(NearPairs)
         self.coupled, self._by_events = (1,) * (near.coupled or by_events), int(by_events)
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, ()))
-        self._near = near
+        self._near, self._between, self._tell = near, between, tell
 
     def _bind(self, m: Memory) -> None:
         """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
@@ -44,10 +50,15 @@ class StrikeSteps(Stepper):
         return has_code(self.entry, {1: numba.typeof(self.axes), 2: numba.typeof(self.coupled)})
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        return self.memory, self.axes, self.coupled, self._law, self._by_events, table, *save, self.known, *rest
+        own = self.memory, self.axes, self.coupled, self._law, self._by_events, table, self._between.given()
+        return *own, *save, self.known, *rest
 
     def _taken(self, steps: int) -> None:
         """Count finished steps: those in which bodies strike or settle leave no history."""
         super()._taken(steps)
+        audit = self.memory.strike_audit
         if steps:
-            self.known = int(self.memory.strike_audit[KNOWN])
+            self.known = int(audit[KNOWN])
+        if audit[CROWDED]:
+            self._tell()
+        self._between.raise_interruption()

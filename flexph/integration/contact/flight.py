@@ -1,9 +1,9 @@
-"""Steps of mechanisms with rigid contacts in compiled loops: those in which all are open, and those that close.
+"""Steps of mechanisms with rigid contacts in compiled loops: all of them, or those in which contacts are open.
 
-By events loops look at the gaps at both ends of each step, and end before one in which a gap closes, or, of mechanisms
-with contacts that :class:`flexph.integration.compiled.near.NearPairs` leaves out, at whose start a rigid contact
-touches: :class:`RigidStepper` takes it. What of its parts no contact holds are ways in loops, too. In steps loops take
-all, in which contacts strike and close.
+Loops take all steps, in which contacts strike and close, but of mechanisms that
+:class:`flexph.integration.compiled.near.NearPairs` leaves out. There they look at the gaps at both ends of each step,
+and end before one at whose start a rigid contact touches, or in which a gap closes: :class:`RigidStepper` takes it.
+What of its parts no contact holds are ways in loops, too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ..blocks.block_stepper import BlockStepper
+from ..compiled.between import AskedBetween
 from ..compiled.stepper import Stepper
 from ..compiled.strike_steps import StrikeSteps
-from ..compiled.strikes.records import CLOSED, SCALE
 from ..exact.step import StepStart
 from .parts import Part
 from .stepper import RigidStepper
@@ -39,18 +39,15 @@ class RigidBlocks(BlockStepper):
 
 
 class StrikeBlocks(BlockStepper):
-    """Many steps at once in which contacts close, and strike where that is not by events."""
+    """Many steps at once in which contacts strike and close."""
 
     cost = 4.0  # of a step by NumPy, over that of one without contacts
 
-    def __init__(self, mechanism: Mechanism, stepper: RigidStepper) -> None:
-        super().__init__(mechanism, stepper)
-        if stepper.by_events:
-            self.stepper = stepper.flying(ClosingFlight(self))
-
     def _loops(self) -> Stepper:
         assert isinstance(self.stepper, RigidStepper)
-        return StrikeSteps(self.mechanism, self.stepper.accounts, by_events=self.stepper.by_events)
+        own = self.stepper
+        between = AskedBetween(self.mechanism, own.table, own.forcing)
+        return StrikeSteps(self.mechanism, own.accounts, between, by_events=own.by_events, tell=own.tell_of_many)
 
     def start(self, start: State) -> StepStart:
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""
@@ -112,31 +109,3 @@ class CompiledFlight:
             between = self._blocks.table(np.linspace(times[0], times[1], 3))._replace(inputs=inputs)
             self._table = between if all(len(part) == 1 for part in between[1:]) else ()
         return (self._table or self._blocks.table(times))._replace(times=times, inputs=inputs)
-
-
-class ClosingFlight(CompiledFlight):
-    """Ways on which contacts may close, too."""
-
-    def part(self, start: StepStart, time: float, closed: Array) -> Part | None:
-        """See :meth:`Flight.part`."""
-        if not self._closes(start, time, closed):
-            return None
-        memory = self._compiled.memory
-        state, _, stage, multipliers, flows, (audit,) = (rows.copy() for rows in self._rows)
-        own = slice(None if memory.contacts_friction[closed].any() else 1)
-        impulses, closing = memory.strike_impulse[own, closed].ravel(), memory.strike_opens[closed] > 0
-        booked = flows[0], audit[:4], int(audit[4]), impulses, closed, closing
-        missed = float(memory.strike_audit[CLOSED]), float(memory.strike_audit[SCALE])
-        end, middle = self._blocks.end(time, state[0]), None if closed.size else multipliers[0]
-        return Part(end, time - start.time, stage[0], *booked, *missed, middle=middle, gaps=self._gaps())
-
-    def gaps(self, start: StepStart, time: float, closed: Array) -> Array | None:
-        """See :meth:`Flight.gaps`."""
-        return self._gaps() if self._closes(start, time, closed) else None
-
-    def _closes(self, start: StepStart, time: float, closed: Array) -> bool:
-        """Whether the loops take the way."""
-        marks = self._compiled.memory.strike_may_close
-        marks[:] = 0
-        marks[closed] = 2
-        return self._taken(start, time)

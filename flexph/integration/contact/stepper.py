@@ -136,7 +136,7 @@ class RigidStepper(ImpactStepper):
         met: set[int] = set()
         for split in range(SPLITS + 1):
             if split == CROWD and len(met) >= GROUP:
-                self._tell_of_many()
+                self.tell_of_many()
             gaps = self._rigid_gaps(now, known)
             touching = self._rigid[gaps <= TOUCHING * size]
             if touching.size and not parts:
@@ -163,7 +163,7 @@ class RigidStepper(ImpactStepper):
             now, known = parts[-1].end, parts[-1].gaps
         raise AssertionError("unreachable")
 
-    def _tell_of_many(self) -> None:
+    def tell_of_many(self) -> None:
         """Warn once in a run that impacts of a group, each solved by itself, take long."""
         if self._told:
             return

@@ -21,6 +21,11 @@ class ControlledForcing(Forcing):
     def __init__(self, given: Forcing, loops: ControlLoops) -> None:
         self.given, self.loops = given, loops
 
+    @property
+    def varying(self) -> Array:
+        """Which of the inputs given are functions of time, (m,)."""
+        return self.given.varying
+
     def at(self, time: float) -> Array:
         """The inputs at a time [s]."""
         return self.given.at(time) + self.loops.held

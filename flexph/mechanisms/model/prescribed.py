@@ -185,6 +185,11 @@ class References:
         self._moving = mechanism.once(_moving)
         self._still = np.zeros(anchored.size)
 
+    @property
+    def moves(self) -> bool:
+        """Whether one of them is a function of time."""
+        return bool(self._moving)
+
     def at(self, time: float) -> Array:
         """Free measures at a time, (springs,)."""
         if not self._moving:

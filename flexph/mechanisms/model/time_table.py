@@ -109,6 +109,11 @@ class TimeTable:
         self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
         self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
 
+    @property
+    def varies(self) -> bool:
+        """Whether anything changes with time."""
+        return bool(self._driven) or self.references.moves
+
     def at(self, time: float) -> tuple[Array, Array]:
         """(coefficients of the terms, offsets of the rows) at a time [s], not to be written to."""
         return self._last(time) if self._driven else self._fixed

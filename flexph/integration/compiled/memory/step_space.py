@@ -220,7 +220,7 @@ class StrikeSpace(NamedTuple):
     point: Matrix  # (k, d), where they are expected
     nowhere: Matrix  # (b, d), zeros
     taken: Vector  # (c,), what closing gaps and friction took in the step [J]
-    may_close: Index  # (c,), 0 or 1: whether a contact may act
+    may_close: Index  # (c,), see strikes.marks
     opens: Index  # (c,), of a step whether its gap is open at the start, of impacts whether it may close in the step
     mark: Index  # (c,), 1 where a contact begins an island, 2 where it is in one
     member: Index  # (c,), contacts of the islands, one island behind the other
@@ -235,4 +235,5 @@ class StrikeSpace(NamedTuple):
     )
     own: Matrix  # (r, c): and of their own rates
     held: Vector  # (g,), changes of multipliers, or impulses of joints
-    audit: Vector  # (7,), see strikes.records
+    met: Index  # (c,), 1 where a gap closed between the ends of the step
+    audit: Vector  # (8,), see strikes.records

@@ -1,11 +1,14 @@
-"""What time prescribes over a step with rigid contacts."""
+"""What time prescribes over a step with rigid contacts, and over parts of it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from ....numerics.arrays import Array
+from ....numerics.compiled.by_address import call_at
 from ....numerics.compiled.kernel import kernel
+from ..loops.motion import copy
+from ..memory.memory import Memory
 from ..steps.step import Table
 
 
@@ -27,6 +30,26 @@ class Given(NamedTuple):
     moves: bool
 
 
+class Between(NamedTuple):
+    """What is asked for between the times of a table; of an ``address`` 0 all that time prescribes is constant there.
+
+    The function at the address fills the ``table`` of one step from the first of the ``times`` to the second one, which
+    may be the same: then its rates are those to the right of it.
+    """
+
+    address: int
+    times: Array  # (2,)
+    table: Table
+
+
+class Prescribed(NamedTuple):
+    """What time prescribes over step ``k`` of a table, and over its parts."""
+
+    table: Table
+    k: int
+    between: Between
+
+
 @kernel
 def given_of(table: Table, k: int) -> Given:
     """What a table has of a step."""
@@ -42,4 +65,43 @@ def given_of(table: Table, k: int) -> Given:
         table.own_coefficient[own],
         table.own_offset[own],
         moves,
+    )
+
+
+@kernel
+def is_whole(p: Prescribed, begin: float, end: float) -> bool:
+    """Whether a part is all of the step."""
+    return begin == p.table.times[p.k] and end == p.table.times[p.k + 1]
+
+
+@kernel
+def ask(m: Memory, p: Prescribed, begin: float, end: float) -> bool:
+    """Ask for what changes over a part of a step, which :func:`given_between` has then; False where that fails."""
+    if p.between.address == 0 or is_whole(p, begin, end):
+        copy(p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0], m.trial_moved)
+        return True
+    p.between.times[0], p.between.times[1] = begin, end
+    if call_at(p.between.address, (0,)) != 0:
+        return False
+    copy(p.between.table.moved[0], m.trial_moved)
+    return True
+
+
+@kernel
+def given_between(p: Prescribed, begin: float, end: float) -> Given:
+    """What was asked for over a part of a step, or at a time of it."""
+    if p.between.address != 0 and not is_whole(p, begin, end):
+        own = given_of(p.between.table, 0)
+    else:
+        own = given_of(p.table, p.k)
+    return Given(
+        end - begin,
+        own.inputs,
+        own.before,
+        own.after,
+        own.offset,
+        own.last_offset,
+        own.own_coefficient,
+        own.own_offset,
+        own.moves,
     )

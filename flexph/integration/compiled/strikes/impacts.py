@@ -40,7 +40,7 @@ def strike(
             if not strike_islands(m, axes, coupled, law, given):
                 return -1
             count += 1
-            _rates(m)
+            find_rates(m)
             _choose(m, axes, h, size, False)
         if count == before:
             break
@@ -64,11 +64,12 @@ def prepare(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
         if len(coupled) == 0:
             answer(m, axes, c)
         m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
-    _rates(m)
+    find_rates(m)
 
 
 @kernel
-def _rates(m: Memory) -> None:
+def find_rates(m: Memory) -> None:
+    """The rates of all gaps."""
     for c in range(m.contacts_kind.size):
         m.strike_rates[0, c] = rate(m, c, 0)
 

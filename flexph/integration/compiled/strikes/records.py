@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 
 from ....numerics.compiled.kernel import kernel
+from ..contact.flight import turns_away
+from ..contact.forces import leaves_list
 from ..loops.ledger_rows import energies, flows, outputs, velocity_defect
 from ..loops.motion import copy, derive_momenta
 from ..memory.memory import Memory
+from ..steps.history import remember
 from ..steps.rows import record_energy
 from ..steps.step import close_gaps, record_gaps
 from .given import Given
+from .marks import may_close
 
 NORMAL, FRICTION, IMPACT, ARRIVAL, RUBBED, SETTLED = range(6)
 """Columns of ``contacts_struck``."""
-MISSED, SCALE, BALANCE, KNOWN, FREE, CLOSED, TOLD = range(7)
-"""Entries of ``strike_audit``; what gaps miss at the end of a step, and a velocity that positions tell, are apart."""
+MISSED, SCALE, BALANCE, KNOWN, FREE, CLOSED, TOLD, CROWDED = range(8)
+"""Entries of ``strike_audit``; what gaps miss at the end of a way, and a velocity that positions tell, are apart.
+
+``CROWDED`` is set where many impacts of a group are found in a step.
+"""
 
 
 @kernel
@@ -72,11 +79,28 @@ def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
 
 
 @kernel
-def record_step(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, alone: bool) -> None:
-    """Go on to the end of the step, and add what it does to the accounts.
+def record_way(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, share: float, alone: bool
+) -> bool:
+    """Go on to the end of a way, a share of the step; False where it does not count.
 
-    ``alone`` says whether it is all of the step, and without contacts: its multipliers are then those at its middle.
+    ``alone`` says whether there is nothing else in the step, which is without contacts if none may close: its
+    multipliers are then those at its middle.
     """
+    if turns_away(m) or leaves_list(m, axes):
+        return False
+    known = int(m.strike_audit[KNOWN])
+    _record(m, axes, coupled, given, share, alone and not may_close(m))
+    remember(m, given.h, known)
+    m.strike_audit[KNOWN] = min(known + 1, 2)
+    return True
+
+
+@kernel
+def _record(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, share: float, alone: bool
+) -> None:
+    """Go on to the end of a way, and add what it does to the accounts."""
     flows(m, axes, given.h, given.before, given.after)
     outputs(m, axes)
     _record_contacts(m, axes)
@@ -92,9 +116,9 @@ def record_step(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], give
             close_gaps(m, ())
         copy(m.run_new_defect, m.run_defect)
         for i in range(m.x_lam.size):
-            m.run_step_stage[i] += m.x_lam[i]
+            m.run_step_stage[i] += share * m.x_lam[i]
             alternating = m.system_x[m.border_l[i]] / given.h if alone else 0.0
-            m.run_step_multipliers[i] += m.x_lam[i] - alternating
+            m.run_step_multipliers[i] += share * m.x_lam[i] - alternating
 
 
 @kernel

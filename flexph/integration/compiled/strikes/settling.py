@@ -8,11 +8,8 @@ from ....contacts.compiled.island_space import Island, LawSpace
 from ....contacts.compiled.newton import TINY
 from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.compiled.kernel import kernel
-from ..contact.flight import turns_away
-from ..contact.forces import leaves_list
 from ..contact.gaps import gap_of
 from ..memory.memory import Memory
-from ..steps.history import remember
 from ..steps.impulse import factor_instant
 from ..steps.iterate import coordinate_size
 from .bodies import weigh
@@ -29,11 +26,9 @@ from .records import (
     missed_of_step,
     record_impulses,
     record_loss,
-    record_step,
     rubbed,
 )
 from .rows import answer, look, rate, rate_after, stand
-from .trial import may_close
 
 OBEYED = 1e-12
 """Defect of a law that is obeyed."""
@@ -148,26 +143,15 @@ def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: Law
 
 
 @kernel
-def end_step(
-    m: Memory,
-    axes: tuple[int, ...],
-    coupled: tuple[int, ...],
-    law: LawSpace,
-    given: Given,
-    known: int,
-    iterations: int,
-    whole: bool,
+def settle_way(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given, iterations: int
 ) -> bool:
-    """Record a solved step, and settle at its end; False where it does not count."""
-    if turns_away(m) or leaves_list(m, axes):
-        return False
-    record_step(m, axes, coupled, given, whole and not may_close(m))
-    remember(m, given.h, known)
+    """Settle at the end of a way that is recorded; False where that is not solved."""
     settled = settle(m, axes, coupled, law, given)
     if settled < 0:
         return False
     m.run_step_audit[0] = m.strike_audit[BALANCE]
-    m.run_step_audit[4] = iterations
-    m.run_step_audit[7] = missed_of_step(m)
-    m.strike_audit[KNOWN] = 0 if settled > 0 else min(known + 1, 2)
+    m.run_step_audit[4] += iterations
+    m.run_step_audit[7] = max(m.run_step_audit[7], missed_of_step(m))
+    m.strike_audit[KNOWN] = 0.0 if settled > 0 else m.strike_audit[KNOWN]
     return True

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import math
 
-from ....contacts.broad_phase import ACROSS, DEEP
-from ....kernels.contacts.gap_arrays import ANGLE
-from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
-from ..contact.flight import passes
 from ..contact.forces import push_nodes, twist_bodies
-from ..contact.gaps import gap_of, place_vectors, turned_gap
 from ..loops.forces import apply_loads, sum_by_body, turn_loads
 from ..loops.motion import average, node_arms
 from ..loops.residual import balance, move
 from ..memory.memory import Memory
 from ..steps.history import guess
-from ..steps.iterate import coordinate_size
 from ..steps.newton import newton
 from .bodies import weigh_step
 from .coupled import change_coupled, evaluate_coupled
@@ -167,42 +161,3 @@ def correct(m: Memory, scale: float) -> float:
     for i in range(m.strike_held.size):
         m.x_lam[i] += m.strike_held[i]
     return size
-
-
-@kernel
-def look_inside(m: Memory, axes: tuple[int, ...]) -> int:
-    """How many more contacts may close, as bodies are in each other at the end; −1 where some passed each other."""
-    size, found = _size_at_end(m), 0
-    for c in range(m.contacts_kind.size):
-        place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
-        if passes(m, axes, c, ACROSS if m.strike_may_close[c] > 0 else DEEP):
-            return -1
-        if m.strike_may_close[c] == 0:
-            after = gap_of(m, axes, c, m.touch_last)
-            if m.contacts_kind[c] == ANGLE:
-                place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
-                after = turned_gap(m, axes, c, m.touch_before[c])
-            m.touch_after[c] = after
-            if after < -1e-2 * TOUCHING * size:
-                m.strike_may_close[c] = 2
-                found += 1
-    return found
-
-
-@kernel
-def _size_at_end(m: Memory) -> float:
-    """Largest coordinate at the end of the step."""
-    size = coordinate_size(m)
-    for b in range(m.end_r.shape[0]):
-        for i in range(m.end_r.shape[1]):
-            size = max(size, abs(m.end_r[b, i]))
-    return size
-
-
-@kernel
-def may_close(m: Memory) -> bool:
-    """Whether some contact may."""
-    may = False
-    for c in range(m.contacts_kind.size):
-        may = may or m.strike_may_close[c] > 0
-    return may

@@ -1,0 +1,163 @@
+"""Steps by events: split where gaps close, with an impact there (see contact.stepper)."""
+
+from __future__ import annotations
+
+from ....contacts.compiled.island_space import LawSpace
+from ....kernels.contacts.gaps import TOUCHING
+from ....kernels.resolution import RESOLUTION
+from ....numerics.compiled.kernel import kernel
+from ..contact.gaps import gap_of, place_vectors
+from ..memory.memory import Memory
+from ..steps.impulse import factor_instant
+from ..steps.iterate import coordinate_size
+from ..strikes.given import Prescribed, ask, given_between, is_whole
+from ..strikes.impacts import RESTING, fastest, find_rates, prepare
+from ..strikes.islands import sized
+from ..strikes.marks import CLOSES, ENTERS, OPEN, look_inside, may_close
+from ..strikes.newton_law import strike_islands
+from ..strikes.records import CROWDED, KNOWN, record_way
+from ..strikes.settling import settle_way
+from .closing_time import closing_time
+from .ways import go
+
+SPLITS, CROWD, GROUP, SHORTEST = 50, 20, 10, 1e-7
+"""See contact.stepper."""
+
+
+@kernel
+def step_by_events(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed) -> bool:
+    """A step that is split where gaps close; False where it is not solved, or bodies pass through each other."""
+    size, now, end = coordinate_size(m), p.table.times[p.k], p.table.times[p.k + 1]
+    length = end - now
+    m.strike_met[:] = 0
+    alone = True
+    for split in range(SPLITS + 1):
+        if split == CROWD:
+            _look_for_many(m)
+        strikes = _strike_where_closed(m, axes, coupled, law, p, now, size)
+        if strikes < 0:
+            return False
+        alone = alone and split + strikes == 0
+        _hold(m, length, size, split == SPLITS)
+        if split == SPLITS:
+            break
+        iterations = go(m, axes, coupled, law, p, now, end, False)
+        if iterations < 0:
+            return False
+        entered = look_inside(m, axes, ENTERS)
+        if entered < 0:
+            return False
+        if entered == 0:
+            return _end(m, axes, coupled, law, p, now, end, iterations, alone)
+        until = closing_time(m, axes, coupled, law, p, now, end, SHORTEST)
+        if not until >= now:
+            return False
+        if end - until <= SHORTEST * length or until - now <= SHORTEST * length:
+            _close_entered(m)
+            break
+        iterations = go(m, axes, coupled, law, p, now, until, False)
+        if iterations < 0 or look_inside(m, axes, ENTERS) < 0:
+            return False
+        if not _end(m, axes, coupled, law, p, now, until, iterations, False):
+            return False
+        now = until
+    iterations = go(m, axes, coupled, law, p, now, end, True)
+    return iterations >= 0 and _end(m, axes, coupled, law, p, now, end, iterations, False)
+
+
+@kernel
+def _strike_where_closed(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed, now: float, size: float
+) -> int:
+    """The impact of all contacts that touch, if one of them closes: 1, or 0 where none does; −1 if not solved."""
+    if not _touch(m, axes, size):
+        return 0
+    prepare(m, axes, coupled)
+    length = p.table.times[p.k + 1] - p.table.times[p.k]
+    if not _closes(m, axes, length, size):
+        return 0
+    for c in range(m.contacts_kind.size):
+        m.strike_may_close[c] = CLOSES if m.touch_before[c] <= TOUCHING * size else OPEN
+    if not ask(m, p, now, now):
+        return -1
+    given = given_between(p, now, now)
+    if not (factor_instant(m, axes, (), given.before) and strike_islands(m, axes, coupled, law, given)):
+        return -1
+    m.strike_audit[KNOWN] = 0.0
+    find_rates(m)
+    return 1
+
+
+@kernel
+def _touch(m: Memory, axes: tuple[int, ...], size: float) -> bool:
+    """Whether a contact touches, in a mechanism of a size [m]; all gaps."""
+    found = False
+    for c in range(m.contacts_kind.size):
+        place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
+        m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
+        found = found or m.touch_before[c] <= TOUCHING * size
+    return found
+
+
+@kernel
+def _closes(m: Memory, axes: tuple[int, ...], length: float, size: float) -> bool:
+    """Whether a contact that touches closes, faster than positions tell in a step of a length."""
+    least, terms = 0.0, 0.0
+    for c in range(m.contacts_kind.size):
+        if m.touch_before[c] <= TOUCHING * size:
+            least = min(least, m.strike_rates[0, c])
+            for i in range(len(axes)):
+                terms = max(terms, sized(m, axes, m.at_v, m.at_w, m.at_du, c, i))
+    return least < -max(RESTING * terms, RESOLUTION * size / length)
+
+
+@kernel
+def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
+    """Let contacts close that touch and do not bounce off (see contact.stepper), or for the rest of a step all."""
+    still = max(RESTING * fastest(m), RESOLUTION * size / length)
+    for c in range(m.contacts_kind.size):
+        holds = rests or m.contacts_restitution[c] == 0.0 or m.strike_rates[0, c] <= still
+        m.strike_may_close[c] = CLOSES if holds and m.touch_before[c] <= TOUCHING * size else OPEN
+
+
+@kernel
+def _close_entered(m: Memory) -> None:
+    """Let contacts close in whose bodies come."""
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] == ENTERS:
+            m.strike_may_close[c] = CLOSES
+
+
+@kernel
+def _end(
+    m: Memory,
+    axes: tuple[int, ...],
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    p: Prescribed,
+    begin: float,
+    end: float,
+    iterations: int,
+    alone: bool,
+) -> bool:
+    """End a way from one time to another one, ``alone`` in its step; False where what settles there is not solved."""
+    for c in range(m.contacts_kind.size):
+        m.strike_met[c] = 1 if m.strike_may_close[c] == ENTERS else m.strike_met[c]
+    share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
+    if not record_way(m, axes, coupled, given_between(p, begin, end), share, alone):
+        return False
+    if may_close(m) and not is_whole(p, begin, end):
+        if not ask(m, p, end, end):
+            return False
+        return settle_way(m, axes, coupled, law, given_between(p, end, end), iterations)
+    return settle_way(m, axes, coupled, law, given_between(p, begin, end), iterations)
+
+
+@kernel
+def _look_for_many(m: Memory) -> None:
+    """Let a run be told where impacts of a group, each solved by itself, take long."""
+    met = 0
+    for c in range(m.contacts_kind.size):
+        met += m.strike_met[c]
+    if met >= GROUP:
+        m.strike_audit[CROWDED] = 1.0
