@@ -35,9 +35,10 @@ def sound(solution, law=1e-12):
 
 
 def inside(solution):
-    """How far bodies are in each other at most, over the size of the mechanism."""
+    """How far bodies with rigid contacts are in each other at most, over the size of the mechanism."""
     a, worst = solution.mechanism.network.arrays, 0.0
     contacts = a.contacts.all()
+    contacts = contacts.take(np.flatnonzero(contacts.rigid))
     for x in solution.states:
         c = configuration(solution.mechanism, x)
         vectors = vectors_of(contacts, node_points(a, c.r, derive(a, c).arm))

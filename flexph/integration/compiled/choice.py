@@ -72,7 +72,7 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
             return "a rigid contact in steps is not with multipliers of least norm"
         if mechanism.network.arrays.bearings.number:
             return "a rigid contact in steps is not with CoulombFriction of joints"
-        told = "a rigid contact in steps is not beside compliant ones or springs with own laws"
+        told = f"a rigid contact in steps is not beside compliant ones, with these more than {LISTED}"
         return None if mechanism.once(NearPairs).strikes else told
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
     return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None

@@ -89,12 +89,14 @@ def coupled_parts(mechanism: Model) -> Index:
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
-    """Sides of contacts (c, 2), bodies or means of points, −1 where there is none; none of loops without strikes."""
+    """Sides of rigid contacts (c, 2), bodies or means of points, −1 for none; none of loops without strikes."""
+    none, rigid = np.full((contacts.kind.size, 2), -1), np.flatnonzero(contacts.rigid)
     if not mechanism.once(NearPairs).strikes:
-        return np.full((contacts.kind.size, 2), -1)
-    sides = contact_sides(on_sides(mechanism)._replace(contacts=contacts))
+        return none
+    sides = contact_sides(on_sides(mechanism)._replace(contacts=contacts.take(rigid)))
     assert sides is not None
-    return sides.body.T
+    none[rigid] = sides.body.T
+    return none
 
 
 def _struck(accounts: Accounts, contacts: Gaps) -> Index:

@@ -34,15 +34,17 @@ class NearPairs:
     """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
 
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
-    Where all contacts are rigid, loops take steps in which they strike (see
+    Where contacts are rigid, loops take steps in which they strike (see
     integration.compiled.strikes), ``coupled`` ones where the bodies have joints or springs, bend, or do not turn.
     """
 
     def __init__(self, mechanism: Model) -> None:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
-        self.coupled = not are_apart(a) or a.turning.size < len(a.mass)
-        self.strikes = _is_rigid(on_sides(mechanism)) and not (a.springs.relations or a.bearings.number)
+        self.mixed = bool(a.contacts.laws.rigid.any() and not a.contacts.laws.rigid.all())
+        self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
+        few = not self.mixed or a.contacts.number <= LISTED
+        self.strikes = few and _strikes(on_sides(mechanism)) and not a.bearings.number
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)
@@ -83,11 +85,11 @@ def on_sides(mechanism: Model) -> Arrays:
     return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
 
 
-def _is_rigid(a: Arrays) -> bool:
-    """Whether there are contacts, all of them rigid and between two sides at most."""
-    if not (a.contacts.number and a.contacts.laws.rigid.all()):
-        return False
-    return contact_sides(a._replace(contacts=a.contacts._replace(groups=()))) is not None
+def _strikes(a: Arrays) -> bool:
+    """Whether there are rigid contacts, all of them between two sides at most."""
+    single = a.contacts._replace(groups=())
+    own = single.take(np.flatnonzero(single.rigid))
+    return bool(a.contacts.laws.rigid.any()) and contact_sides(a._replace(contacts=own)) is not None
 
 
 def _is_pile(mechanism: Model) -> bool:

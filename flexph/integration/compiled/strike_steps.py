@@ -36,8 +36,9 @@ class StrikeSteps(Stepper):
         self, mechanism: Model, accounts: Accounts, between: AskedBetween, *, by_events: bool, tell: Callable[[], None]
     ) -> None:
         near = mechanism.once(NearPairs)
-        self.coupled, self._by_events = (1,) * (near.coupled or by_events), int(by_events)
-        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, ()))
+        self.coupled: tuple[int, ...] = (1, 1) if near.mixed else (1,) * (near.coupled or by_events)
+        self._by_events = int(by_events)
+        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, (), contact=self.coupled[1:]))
         self._near, self._between, self._tell = near, between, tell
 
     def _bind(self, m: Memory) -> None:

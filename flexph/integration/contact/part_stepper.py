@@ -11,7 +11,7 @@ import numpy as np
 from ...contacts.broad_phase import broad_phase, can_be_passed
 from ...contacts.levels import AnyLevel, Level, gaps_at, level_at
 from ...contacts.velocities import ImpactLevel, Strike, impact, settle
-from ...kernels.contacts.gap_arrays import Contacts, no_contacts
+from ...kernels.contacts.gap_arrays import Contacts
 from ...kernels.contacts.gaps import TOUCHING, gaps_between, vectors_of
 from ...kernels.gradient import velocity_count
 from ...kernels.jacobians.bearings import bearing_rates
@@ -220,9 +220,10 @@ class PartStepper(ExactStepper):
         return touching_points(self.arrays, at.state.c.r, at.state.d.arm)
 
     def _free_points(self, start: StepStart, time: float) -> Array:
-        """Nodes at the end of a step in which nothing touches."""
+        """Nodes at the end of a step without rigid contacts."""
         step, guess = self._to_solve(start, time)
-        free = self.arrays._replace(contacts=no_contacts(self.arrays.dim))
+        compliant = self._contacts.take(np.flatnonzero(~self._contacts.rigid))
+        free = self.arrays._replace(contacts=compliant)
         end = solve_step(free, step, guess).trial
         return touching_points(self.arrays, end.end.r, end.arm)
 

@@ -146,8 +146,7 @@ def test_bodies_in_each_other_at_the_start_and_what_loops_do_not_know_are_refuse
             integrate(mechanism, deep, np.linspace(0.0, 0.1, 3), method=Exact(contact=way, compiled=True))
     soft = contact("ball.centre", Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), KelvinVoigt(1e4), name="soft")
     beside = connect(mechanism.bodies, [*mechanism.connections, soft])
-    told = "a rigid contact in steps is not beside compliant ones or springs with own laws"
-    assert numpy_because(beside, Exact(contact="steps")) == told
+    assert numpy_because(beside, Exact(contact="steps")) is None
     held = connect({"ball": ball()}, [dropped(Rigid())[0].connections[0], hinge("ball.centre", GROUND.at(0, 1))])
     assert numpy_because(held, Exact(contact="steps")) is None
     told = "a rigid contact in steps is not with multipliers of least norm"

@@ -24,9 +24,9 @@ from .rubbing import moment
 
 @kernel
 def add_contacts(m: Memory, axes: tuple[int, ...], contact: tuple[int, ...], h: float) -> None:
-    """What contacts add to the border; of a pile, whose ``contact`` is (1, 1), to blocks of pairs of bodies, too."""
+    """What compliant contacts add to the border; of a pile, ``contact`` of which is (1, 1), to blocks, too."""
     for c in range(m.contacts_kind.size):
-        if is_active(m, c):
+        if is_active(m, c) and not m.contacts_rigid[c]:
             place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
             place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
             if len(contact) > 1:

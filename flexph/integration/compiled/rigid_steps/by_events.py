@@ -77,7 +77,7 @@ def _strike_where_closed(
     if not _closes(m, axes, length, size):
         return 0
     for c in range(m.contacts_kind.size):
-        m.strike_may_close[c] = CLOSES if m.touch_before[c] <= TOUCHING * size else OPEN
+        m.strike_may_close[c] = CLOSES if _touches(m, c, size) else OPEN
     if not ask(m, p, now, now):
         return -1
     given = given_between(p, now, now)
@@ -90,13 +90,19 @@ def _strike_where_closed(
 
 @kernel
 def _touch(m: Memory, axes: tuple[int, ...], size: float) -> bool:
-    """Whether a contact touches, in a mechanism of a size [m]; all gaps."""
+    """Whether a rigid contact touches, in a mechanism of a size [m]; all gaps."""
     found = False
     for c in range(m.contacts_kind.size):
         place_vectors(m, axes, c, m.at_r, m.at_arm, m.touch_first)
         m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
-        found = found or m.touch_before[c] <= TOUCHING * size
+        found = found or _touches(m, c, size)
     return found
+
+
+@kernel
+def _touches(m: Memory, c: int, size: float) -> bool:
+    """Whether a contact is a rigid one that touches."""
+    return m.contacts_rigid[c] and m.touch_before[c] <= TOUCHING * size
 
 
 @kernel
@@ -104,7 +110,7 @@ def _closes(m: Memory, axes: tuple[int, ...], length: float, size: float) -> boo
     """Whether a contact that touches closes, faster than positions tell in a step of a length."""
     least, terms = 0.0, 0.0
     for c in range(m.contacts_kind.size):
-        if m.touch_before[c] <= TOUCHING * size:
+        if _touches(m, c, size):
             least = min(least, m.strike_rates[0, c])
             for i in range(len(axes)):
                 terms = max(terms, sized(m, axes, m.at_v, m.at_w, m.at_du, c, i))
@@ -117,7 +123,7 @@ def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
     still = max(RESTING * fastest(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):
         holds = rests or m.contacts_restitution[c] == 0.0 or m.strike_rates[0, c] <= still
-        m.strike_may_close[c] = CLOSES if holds and m.touch_before[c] <= TOUCHING * size else OPEN
+        m.strike_may_close[c] = CLOSES if holds and _touches(m, c, size) else OPEN
 
 
 @kernel

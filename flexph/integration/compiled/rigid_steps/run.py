@@ -43,8 +43,9 @@ def run_strikes(
 ) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Bodies that are ``coupled``, (1,), have joints or springs, bend, or have impacts ``by_events``; of others, by the
-    type of this, the rest is not compiled. What time prescribes ``between`` the times of the table is asked for.
+    Bodies that are ``coupled``, (1,), have joints or springs, bend, or have impacts ``by_events``, and (1, 1) other
+    contacts that are compliant; of others, by the type of this, the rest is not compiled. What time prescribes
+    ``between`` the times of the table is asked for.
     Rows of history that are filled at its end go to ``m.strike_audit``.
     """
     row = 0
@@ -102,8 +103,8 @@ def _step_at_once(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], la
 
 @kernel
 def _mark(m: Memory, h: float, size: float) -> None:
-    """Mark contacts that touch, and those that may close in a step."""
+    """Mark rigid contacts that touch, and those that may close in a step."""
     way = h * fastest(m)
     for c in range(m.contacts_kind.size):
         may = m.touch_before[c] <= TOUCHING * size or m.touch_before[c] + h * m.strike_rates[0, c] <= REACH * way
-        m.strike_may_close[c] = CLOSES if may else OPEN
+        m.strike_may_close[c] = CLOSES if may and m.contacts_rigid[c] else OPEN

@@ -12,7 +12,7 @@ from ..strikes.closing import close
 from ..strikes.given import Given, Prescribed, ask, given_between
 from ..strikes.marks import CLOSES, look_inside, may_close
 from ..strikes.records import CLOSED, KNOWN
-from ..strikes.trial import fly
+from ..strikes.trial import fly, release
 
 CLOSINGS = 20
 """See contact.stepper."""
@@ -33,8 +33,8 @@ def begin_way(m: Memory, axes: tuple[int, ...], h: float) -> None:
 def take_way(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """The way from an iterate on which marked contacts may close; its iterations, −1 where it is not solved."""
     if len(coupled) > 0 and not may_close(m):
-        m.touch_force[:] = 0.0
-        return fly(m, axes, given)
+        release(m)
+        return fly(m, axes, coupled, given)
     return close(m, axes, coupled, law, given)
 
 

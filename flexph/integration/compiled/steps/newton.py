@@ -95,7 +95,7 @@ def newton(
         if len(axes) == 3 and mixed:
             run_ahead(m, h)
         _correct(m)
-        if resists and _sticks(m, axes, decay, contact, h, before, after, offset, inputs):
+        if resists and turns_back(m, axes, decay, contact, h, before, after, offset, inputs):
             evaluate(m, axes, redundant, decay, contact, h, before, after, offset, inputs)
             factored, used, previous, largest, best, scaled = False, 0, math.inf, 0.0, math.inf, False
             continue
@@ -132,7 +132,7 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 
 @kernel
-def _sticks(
+def turns_back(
     m: Memory,
     axes: tuple[int, ...],
     decay: tuple[int, ...],

@@ -18,7 +18,7 @@ from ..loops.rolling import has_fallen
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size, is_open
 from .bodies import weigh_step
-from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead
+from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
 from .given import Given
 from .islands import changed, find_islands, missed_by, push, sized
 from .law import prepare, solve_island
@@ -47,7 +47,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
     if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
         return -1
     if len(coupled) > 0:
-        begin_coupled(m, axes)
+        begin_coupled(m, axes, coupled)
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
     size, previous, least, since = math.inf, math.inf, math.inf, 0
@@ -67,6 +67,9 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         if len(coupled) > 0:
             go_ahead(m, axes, h)
         size, previous = correct(m, scale), size
+        if len(coupled) > 0 and m.joints_resisting.size > 0 and relations_stick(m, axes, coupled, given):
+            size = least = math.inf
+            continue
         expected = size if iteration == 1 else size * min(1.0, size / previous)
         ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
         if size > 0.5 * previous and not ends:
@@ -90,7 +93,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
 def _renew(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
     """Matrices of the bodies, and rows of the contacts; False where joints are dependent."""
     if len(coupled) > 0:
-        if not factor_coupled(m, axes, given):
+        if not factor_coupled(m, axes, coupled, given):
             return False
     else:
         weigh_step(m, axes, given.h)

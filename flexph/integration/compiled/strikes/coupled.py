@@ -9,6 +9,7 @@ from __future__ import annotations
 from ....kernels.contacts.gap_arrays import DISTANCE
 from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
+from ..contact.forces import begin_contacts
 from ..contact.gaps import dot
 from ..loops.arrow import eliminate, solve
 from ..loops.assembly import assemble_step
@@ -16,6 +17,7 @@ from ..loops.residual import balance_momenta, trial
 from ..memory.memory import Memory
 from ..nodal.forces import begin_strains, run_ahead
 from ..steps.impulse import INSTANT
+from ..steps.newton import turns_back
 from ..terms.border import add
 from ..terms.nodes import differentiate_node
 from .given import Given
@@ -24,20 +26,31 @@ from .rows import bending, meet, side_velocity
 
 @kernel
 def evaluate_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
-    """Defects of mean velocities and multipliers with the impulses of contacts that may close."""
-    trial(m, axes, (), (), given.h, given.before, given.after, given.offset, given.inputs)
+    """Defects of mean velocities and multipliers with the impulses of rigid contacts that may close."""
+    trial(m, axes, (), coupled[1:], given.h, given.before, given.after, given.offset, given.inputs)
     for c in range(m.contacts_kind.size):
-        m.touch_force[c] = 0.0
-        if m.strike_may_close[c] > 0:
-            meet(m, axes, c, given.h)
-    balance_momenta(m, axes, (), coupled, given.h)
+        if m.contacts_rigid[c]:
+            m.touch_force[c] = 0.0
+            if m.strike_may_close[c] > 0:
+                meet(m, axes, c, given.h)
+    balance_momenta(m, axes, (), coupled[:1], given.h)
 
 
 @kernel
-def begin_coupled(m: Memory, axes: tuple[int, ...]) -> None:
+def begin_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
     """Values at the start of a step that its iterates go from."""
+    m.trial_stuck[:] = 0.0
+    if len(coupled) > 1:
+        begin_contacts(m, axes)
     if len(axes) == 3 and m.strains_stress.size > 0:
         begin_strains(m)
+
+
+@kernel
+def relations_stick(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+    """Whether relations of springs are to be taken by their tangents at rest, or were (see steps.newton)."""
+    by = given.h, given.before, given.after, given.offset
+    return turns_back(m, axes, (), coupled[1:], by[0], by[1], by[2], by[3], given.inputs)
 
 
 @kernel
@@ -54,11 +67,11 @@ def go_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
-def factor_coupled(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
-    """Factor the Jacobian of the iterate, without what balls that touch do to each other as they turn."""
-    assemble_step(m, axes, (), (), given.h, given.before, given.after)
+def factor_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+    """Factor the Jacobian of the iterate, without what rigid balls that touch do to each other as they turn."""
+    assemble_step(m, axes, (), coupled[1:], given.h, given.before, given.after)
     for c in range(m.contacts_kind.size):
-        if m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
+        if m.contacts_rigid[c] and m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
             for end in range(2):
                 if m.contacts_node[c, end] >= 0:
                     _turn_ball(m, axes, c, m.contacts_node[c, end], given.h)

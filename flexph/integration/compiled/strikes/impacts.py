@@ -55,15 +55,16 @@ def _factor(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
 
 @kernel
 def prepare(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
-    """Gaps, rows and rates of all contacts at ``at``."""
+    """Gaps, rows and rates of all rigid contacts at ``at``; of others no rates."""
     stand(m, axes)
     if len(coupled) == 0:
         weigh(m, axes)
     for c in range(m.contacts_kind.size):
-        look(m, axes, c)
-        if len(coupled) == 0:
-            answer(m, axes, c)
-        m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
+        if m.contacts_rigid[c]:
+            look(m, axes, c)
+            if len(coupled) == 0:
+                answer(m, axes, c)
+            m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
     find_rates(m)
 
 
@@ -127,6 +128,8 @@ def _choose(m: Memory, axes: tuple[int, ...], h: float, size: float, first: bool
             m.strike_point[k, i] += m.strike_ahead[k, i]
     speed = fastest(m)
     for c in range(m.contacts_kind.size):
+        if not m.contacts_rigid[c]:
+            continue
         if first:
             m.strike_opens[c] = 1
         place_vectors(m, axes, c, m.strike_nowhere, m.strike_point, m.touch_last)

@@ -18,12 +18,14 @@ close, it may close."""
 
 @kernel
 def look_inside(m: Memory, axes: tuple[int, ...], mark: int) -> int:
-    """How many contacts without a mark have bodies in each other at the end; −1 where some passed each other.
+    """How many rigid contacts without a mark have bodies in each other at the end; −1 where some passed.
 
     They get the mark.
     """
     size, found = _size_at_end(m), 0
     for c in range(m.contacts_kind.size):
+        if not m.contacts_rigid[c]:
+            continue
         place_vectors(m, axes, c, m.end_r, m.end_arm, m.touch_last)
         if passes(m, axes, c, ACROSS if m.strike_may_close[c] > OPEN else DEEP):
             return -1

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 from ....numerics.compiled.kernel import kernel
+from ..contact.anchors import has_no_row
 from ..contact.flight import turns_away
-from ..contact.forces import leaves_list
+from ..contact.forces import leaves_list, record_contacts, store_contacts
 from ..loops.ledger_rows import energies, flows, outputs, velocity_defect
 from ..loops.motion import copy, derive_momenta
+from ..loops.relations import generates
 from ..memory.memory import Memory
 from ..steps.history import remember
 from ..steps.rows import record_energy
@@ -87,7 +89,9 @@ def record_way(
     ``alone`` says whether there is nothing else in the step, which is without contacts if none may close: its
     multipliers are then those at its middle.
     """
-    if turns_away(m) or leaves_list(m, axes):
+    if turns_away(m) or leaves_list(m, axes) or generates(m, given.h):
+        return False
+    if len(coupled) > 1 and has_no_row(m, axes):
         return False
     known = int(m.strike_audit[KNOWN])
     _record(m, axes, coupled, given, share, alone and not may_close(m))
@@ -104,9 +108,13 @@ def _record(
     flows(m, axes, given.h, given.before, given.after)
     outputs(m, axes)
     _record_contacts(m, axes)
+    if len(coupled) > 1:
+        record_contacts(m, axes, given.h)
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     derive_momenta(m, axes, m.trial_c)
+    if len(coupled) > 1:
+        store_contacts(m, axes)
     energies(m, axes, m.run_new_energy)
     m.strike_audit[BALANCE] += abs(record_energy(m))
     if len(coupled) > 0:
@@ -123,10 +131,10 @@ def _record(
 
 @kernel
 def _record_contacts(m: Memory, axes: tuple[int, ...]) -> None:
-    """Impulses of contacts, and what closing gaps and friction take."""
+    """Impulses of rigid contacts, and what closing gaps and friction take."""
     m.strike_taken[:] = 0.0
     for c in range(m.contacts_kind.size):
-        if m.touch_force[c] != 0.0:
+        if m.contacts_rigid[c] and m.touch_force[c] != 0.0:
             arrived, lost = m.touch_force[c] * (m.touch_before[c] - m.touch_after[c]), 0.0
             for t in range(len(axes) - 1 if m.contacts_friction[c] > 0.0 else 0):
                 lost -= m.touch_friction[c, t] * m.touch_slip[c, t]

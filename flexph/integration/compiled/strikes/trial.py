@@ -60,16 +60,24 @@ def solve_free(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given
     """The step in which nothing closes; False where it is not solved."""
     if len(coupled) > 0:
         guess(m, axes, given.h, known)
-        return fly(m, axes, given) > 0
+        return fly(m, axes, coupled, given) > 0
     else:
         return _solve_free(m, axes, given)
 
 
 @kernel
-def fly(m: Memory, axes: tuple[int, ...], given: Given) -> int:
-    """The step without contacts from a guess, as that of a mechanism that has none; its iterations, or −1."""
+def release(m: Memory) -> None:
+    """No forces of rigid contacts."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            m.touch_force[c] = 0.0
+
+
+@kernel
+def fly(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> int:
+    """The step without rigid contacts from a guess, as of a mechanism that has none; its iterations, or −1."""
     h, (before, after), (offset, last) = given.h, (given.before, given.after), (given.offset, given.last_offset)
-    return newton(m, axes, (), (), (), (), h, before, after, offset, last, given.inputs)
+    return newton(m, axes, (), (), coupled[1:], (), h, before, after, offset, last, given.inputs)
 
 
 @kernel
