@@ -29,8 +29,8 @@ def set_threads(count):
 
 
 def threads():
-    """Threads of all libraries for linear algebra."""
-    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    """Threads of the libraries for linear algebra of NumPy and SciPy; that of PARDISO may be loaded, too."""
+    return {library["num_threads"] for library in threadpool_info() if library["internal_api"] == "openblas"}
 
 
 def oscillator(n=1):
