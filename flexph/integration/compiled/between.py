@@ -8,7 +8,7 @@ import numpy as np
 
 from ...numerics.compiled.answering import Answering
 from .steps.step import Table
-from .strikes.given import Between
+from .strikes.given import INSTANT, RATES, WAY, Between
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -36,13 +36,17 @@ class AskedBetween:
             self._answering = Answering(self._answer)
         return Between(self._answering.address, self._times, self._table)
 
-    def _answer(self, _: int) -> None:
+    def _answer(self, kind: int) -> None:
         """Fill the table of one step."""
         given, own, (begin, end) = self._prescribed, self._table, self._times.tolist()
-        values = (*given.at(begin), *given.rates(begin)) if begin == end else given.over(self._times)
-        own.coefficient[:], own.offset[:], own.own_coefficient[:], own.own_offset[:] = values
-        own.inputs[:] = self._forcing.at(0.5 * (begin + end))
-        own.moved[:] = given.references.moved(begin, end)
+        if kind != WAY:
+            rates = given.rates(begin) if kind == INSTANT else given.rates(end, end - begin)
+            own.own_coefficient[:], own.own_offset[:] = rates
+        if kind != RATES:
+            for k, time in enumerate((begin, end)):
+                own.coefficient[k], own.offset[k] = given.at(time)
+            own.inputs[:] = self._forcing.at(0.5 * (begin + end))
+            own.moved[:] = given.references.moved(begin, end)
 
     def raise_interruption(self) -> None:
         """Raise what interrupted an answer, but for errors of its functions: NumPy takes the step, and says them."""

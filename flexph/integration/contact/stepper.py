@@ -154,7 +154,7 @@ class RigidStepper(ImpactStepper):
             if not opened.size:
                 return [*parts, *self._settled(free, closed)]
             met.update(opened.tolist())
-            until = self._closing_time((now, gaps), free, closed, opened)
+            until = self._closing_time((now, np.where(gaps > TOUCHING * size, gaps, 0.0)), free, closed, opened)
             if time - until <= SHORTEST * length or until - now.time <= SHORTEST * length:
                 closed = np.union1d(closed, opened)
                 parts += self._whole(now, time, closed)
@@ -227,7 +227,7 @@ class RigidStepper(ImpactStepper):
     def _closing_time(self, begun: tuple[StepStart, Array], free: Part, closed: Array, opened: Array) -> float:
         """When the first of some gaps closes on the way from a start, with its gaps, to an end where they are closed.
 
-        Seen from the side where it is open; after a bounce that is later.
+        Seen from the side where it is open; after a bounce that is later. A gap that touches is zero at the start.
         """
         (start, gaps), own = begun, np.searchsorted(self._rigid, opened)
 
@@ -236,14 +236,13 @@ class RigidStepper(ImpactStepper):
             at = self._gaps_after(start, self._part(start, end, closed).end) if flown is None else flown[self._all]
             return float(at[own].min())
 
-        begin, time, before = start.time, free.end.time, float(gaps[own].min())
-        h = time - begin
-        if before <= 0.0:
-            h *= 0.5
-            while (before := gap(begin + h)) <= 0.0:
-                h *= 0.5
-                if h <= SHORTEST * (time - begin):
-                    return begin
-            begin += h
-        after = float(self._gaps_after(start, free.end, free.gaps)[own].min())
-        return zero_between((begin, before), (time, after), gap)
+        begin, end = start.time, free.end.time
+        first, last = (begin, gaps), (end, self._gaps_after(start, free.end, free.gaps))
+        first, last = ((time, float(values[own].min())) for time, values in (first, last))
+        while first[1] <= 0.0:
+            middle = 0.5 * (begin + last[0])
+            if middle - begin <= SHORTEST * (end - begin):
+                return begin
+            at = middle, gap(middle)
+            first, last = (at, last) if at[1] > 0.0 else (first, at)
+        return zero_between(first, last, gap)

@@ -10,12 +10,12 @@ from ..contact.gaps import gap_of, place_vectors
 from ..memory.memory import Memory
 from ..steps.impulse import factor_instant
 from ..steps.iterate import coordinate_size
-from ..strikes.given import Prescribed, ask, given_between, is_whole
+from ..strikes.given import INSTANT, RATES, Prescribed, ask, given_between, is_whole
 from ..strikes.impacts import RESTING, fastest, find_rates, prepare
 from ..strikes.islands import sized
 from ..strikes.marks import CLOSES, ENTERS, OPEN, look_inside, may_close
 from ..strikes.newton_law import strike_islands
-from ..strikes.records import CROWDED, KNOWN, record_way
+from ..strikes.records import CROWDED, KNOWN, record_way, see_defect
 from ..strikes.settling import settle_way
 from .closing_time import closing_time
 from .ways import go
@@ -49,7 +49,7 @@ def step_by_events(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], l
             return False
         if entered == 0:
             return _end(m, axes, coupled, law, p, now, end, iterations, alone)
-        until = closing_time(m, axes, coupled, law, p, now, end, SHORTEST)
+        until = closing_time(m, axes, coupled, law, p, now, end, size, SHORTEST)
         if not until >= now:
             return False
         if end - until <= SHORTEST * length or until - now <= SHORTEST * length:
@@ -78,9 +78,10 @@ def _strike_where_closed(
         return 0
     for c in range(m.contacts_kind.size):
         m.strike_may_close[c] = CLOSES if _touches(m, c, size) else OPEN
-    if not ask(m, p, now, now):
+    if not ask(m, p, now, now, INSTANT):
         return -1
     given = given_between(p, now, now)
+    see_defect(m, axes, given.before, given)
     if not (factor_instant(m, axes, (), given.before) and strike_islands(m, axes, coupled, law, given)):
         return -1
     m.strike_audit[KNOWN] = 0.0
@@ -150,12 +151,14 @@ def _end(
     for c in range(m.contacts_kind.size):
         m.strike_met[c] = 1 if m.strike_may_close[c] == ENTERS else m.strike_met[c]
     share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
-    if not record_way(m, axes, coupled, given_between(p, begin, end), share, alone):
+    if not (ask(m, p, begin, end, RATES) and record_way(m, axes, coupled, given_between(p, begin, end), share, alone)):
         return False
     if may_close(m) and not is_whole(p, begin, end):
-        if not ask(m, p, end, end):
+        if not ask(m, p, end, end, INSTANT):
             return False
-        return settle_way(m, axes, coupled, law, given_between(p, end, end), iterations)
+        given = given_between(p, end, end)
+        see_defect(m, axes, given.after, given)
+        return settle_way(m, axes, coupled, law, given, iterations)
     return settle_way(m, axes, coupled, law, given_between(p, begin, end), iterations)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from ....contacts.compiled.island_space import LawSpace
+from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
@@ -35,22 +36,28 @@ def closing_time(
     p: Prescribed,
     begin: float,
     end: float,
+    size: float,
     shortest: float,
 ) -> float:
     """When the first of the contacts closes whose bodies are in each other at the end; no number if not solved.
 
-    Seen from the side where it is open; after a bounce that is later, at ``begin`` where no way that is not the
-    ``shortest``, over all, opens it.
+    Seen from the side where it is open, in a mechanism of a size [m]; after a bounce that is later, at ``begin`` where
+    no way that is not the ``shortest``, over all, opens it.
     """
-    first, before, after, h = begin, _least(m, m.touch_before), _least(m, m.touch_after), end - begin
+    first, before, last, after = begin, _least(m, m.touch_before), end, _least(m, m.touch_after)
+    before = before if before > TOUCHING * size else 0.0
     while before <= 0.0:
-        h *= 0.5
-        if h <= shortest * (end - begin):
+        middle = 0.5 * (begin + last)
+        if middle - begin <= shortest * (end - begin):
             return begin
-        first, before = begin + h, _gap(m, axes, coupled, law, p, begin, begin + h)
+        gap = _gap(m, axes, coupled, law, p, begin, middle)
+        if gap <= 0.0:
+            last, after = middle, gap
+        else:
+            first, before = middle, gap
     if not math.isfinite(before):
         return math.nan
-    return _zero(m, axes, coupled, law, p, begin, Bracket(first, before, end, after))
+    return _zero(m, axes, coupled, law, p, begin, Bracket(first, before, last, after))
 
 
 @kernel

@@ -9,7 +9,7 @@ from ..memory.memory import Memory
 from ..steps.history import guess
 from ..steps.iterate import coordinate_size
 from ..strikes.closing import close
-from ..strikes.given import Given, Prescribed, ask, given_between
+from ..strikes.given import WAY, Given, Prescribed, ask, given_between
 from ..strikes.marks import CLOSES, look_inside, may_close
 from ..strikes.records import CLOSED, KNOWN
 from ..strikes.trial import fly, release
@@ -65,7 +65,7 @@ def go(
     closes: bool,
 ) -> int:
     """The way from a time to another one, from where the last steps lead; with all contacts that it closes, or not."""
-    if not ask(m, p, begin, end):
+    if not ask(m, p, begin, end, WAY):
         return -1
     given = given_between(p, begin, end)
     begin_way(m, axes, given.h)

@@ -30,11 +30,15 @@ class Given(NamedTuple):
     moves: bool
 
 
+WAY, RATES, INSTANT = range(3)
+"""What is asked for: all but rates over a part of a step, its rates at the end, or all at a time."""
+
+
 class Between(NamedTuple):
     """What is asked for between the times of a table; of an ``address`` 0 all that time prescribes is constant there.
 
-    The function at the address fills the ``table`` of one step from the first of the ``times`` to the second one, which
-    may be the same: then its rates are those to the right of it.
+    The function at the address fills the ``table`` of one step from the first of the ``times`` to the second one, or of
+    both at the first one, with rates to the right of it.
     """
 
     address: int
@@ -75,13 +79,13 @@ def is_whole(p: Prescribed, begin: float, end: float) -> bool:
 
 
 @kernel
-def ask(m: Memory, p: Prescribed, begin: float, end: float) -> bool:
+def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
     """Ask for what changes over a part of a step, which :func:`given_between` has then; False where that fails."""
     if p.between.address == 0 or is_whole(p, begin, end):
         copy(p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0], m.trial_moved)
         return True
     p.between.times[0], p.between.times[1] = begin, end
-    if call_at(p.between.address, (0,)) != 0:
+    if call_at(p.between.address, (kind,)) != 0:
         return False
     copy(p.between.table.moved[0], m.trial_moved)
     return True

@@ -7,15 +7,13 @@ import math
 from ....contacts.compiled.island_space import Island, LawSpace
 from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
-from ..loops.ledger_rows import velocity_defect
-from ..loops.motion import copy
 from ..memory.memory import Memory
 from ..steps.impulse import hold_joints, work_of_joints
 from .coupled import answer_members
 from .given import Given
 from .islands import find_islands, push, sized
 from .law import move, prepare, solve_island
-from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed
+from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
 from .rows import rate, rate_after
 
 WEIGHT, HEAVIER, HEAVIEST, SOLVED, ROUGH = 1e-9, 1e6, 1e-3, 1e-12, 1e-10
@@ -63,8 +61,7 @@ def end_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coe
     go_over(m)
     if len(coupled) > 0:
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
-        velocity_defect(m, axes, coefficient, given.own_coefficient, given.own_offset)
-        copy(m.run_new_defect, m.run_defect)
+        see_defect(m, axes, coefficient, given)
     end_part(m, axes)
 
 

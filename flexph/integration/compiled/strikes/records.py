@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
 from ..contact.anchors import has_no_row
 from ..contact.flight import turns_away
@@ -39,6 +40,13 @@ def end_part(m: Memory, axes: tuple[int, ...]) -> None:
     derive_momenta(m, axes, m.trial_c)
     energies(m, axes, m.run_new_energy)
     m.strike_audit[BALANCE] += abs(record_energy(m))
+
+
+@kernel
+def see_defect(m: Memory, axes: tuple[int, ...], coefficient: Array, given: Given) -> None:
+    """What velocities have against joints and drives."""
+    velocity_defect(m, axes, coefficient, given.own_coefficient, given.own_offset)
+    copy(m.run_new_defect, m.run_defect)
 
 
 @kernel
