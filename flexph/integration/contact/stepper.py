@@ -237,8 +237,8 @@ class RigidStepper(ImpactStepper):
             return float(at[own].min())
 
         begin, end = start.time, free.end.time
-        first, last = (begin, gaps), (end, self._gaps_after(start, free.end, free.gaps))
-        first, last = ((time, float(values[own].min())) for time, values in (first, last))
+        first = begin, float(gaps[own].min())
+        last = end, float(self._gaps_after(start, free.end, free.gaps)[own].min())
         while first[1] <= 0.0:
             middle = 0.5 * (begin + last[0])
             if middle - begin <= SHORTEST * (end - begin):
