@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from ...results.state_view import StateView
 
 PRECISION = 1e-13
 """Width of the bracket around a zero over the length of the step, at which it counts as found."""
+AT_REST = 1e-12
+"""Value of an event over the largest one at ends of steps that is zero: what comes to zero and stays is round-off."""
 ON_ZERO = 1e-9
 """Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
 
@@ -36,7 +39,8 @@ def zero_between(first: tuple[float, float], last: tuple[float, float], value: C
 class Event:
     """A zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
 
-    A function that is zero at the start has not passed it.
+    A function that is zero at the start has not passed it. One that comes to zero and stays there, as what sticks, has
+    a zero where it comes there: values below a millionth of a millionth of the largest one before are zero.
 
     Parameters
     ----------
@@ -91,6 +95,7 @@ class Watch:
         self.occurred: dict[str, list[tuple[float, Array]]] = {name: [] for name in self.events}
         self._size = state.size
         self._last = self._values(time, state)
+        self._largest = {name: abs(value) for name, value in self._last.items()}
 
     @property
     def active(self) -> bool:
@@ -104,12 +109,14 @@ class Watch:
         """
         if not self.events:
             return None
-        new = self._values(t1, end)
+        found = self._values(t1, end)
+        new = self._settled(found)
         zeros = []
         for name in self._passed(new):
-            before, after = self._last[name], new[name]
-            value = lambda time, name=name: self._value(name, time, at(time))  # noqa: E731
-            zeros.append((zero_between((t0, before), (t1, after), value), name))
+            before, after = self._last[name], found[name]
+            rest = math.copysign(AT_REST * self._largest[name], before) if new[name] == 0.0 else 0.0
+            value = lambda time, name=name, rest=rest: self._value(name, time, at(time)) - rest  # noqa: E731
+            zeros.append((zero_between((t0, before - rest), (t1, after - rest), value), name))
         self._last = new
         for time, name in sorted(zeros):
             self.occurred[name].append((time, end if time == t1 else at(time)))
@@ -124,13 +131,18 @@ class Watch:
         """
         for k, (time, state) in enumerate(zip(times.tolist(), states, strict=True)):
             try:
-                new = self._values(time, state)
+                new = self._settled(self._values(time, state))
             except ValueError:
                 return k
             if self._passed(new):
                 return k
             self._last = new
         return len(times)
+
+    def _settled(self, new: Mapping[str, float]) -> dict[str, float]:
+        """Values at the end of a step, zero where they are round-off of those before."""
+        self._largest = {name: max(abs(value), self._largest[name]) for name, value in new.items()}
+        return {name: value if abs(value) > AT_REST * self._largest[name] else 0.0 for name, value in new.items()}
 
     def _passed(self, new: Mapping[str, float]) -> list[str]:
         """The events whose zeros lie between the last values and these."""
@@ -158,12 +170,12 @@ class Watch:
 
     def memory(self) -> dict[str, Any]:
         """What it remembers of the last step."""
-        return {"last": dict(self._last)}
+        return {"last": dict(self._last), "largest": dict(self._largest)}
 
     def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
         """Set what has occurred, and what it remembers."""
         self.occurred = {name: list(passed) for name, passed in occurred.items()}
-        self._last = dict(memory["last"])
+        self._last, self._largest = dict(memory["last"]), dict(memory["largest"])
 
     def occurrences(self) -> dict[str, Occurrences]:
         """What has occurred, by event."""

@@ -106,6 +106,22 @@ def test_functions_that_fail_where_a_step_is_split_are_said_as_by_numpy():
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("moves", ["slides", "spins"])
+def test_events_are_found_where_something_comes_to_stick(moves):
+    """A disc that slides, held from turning by its guide or not: its spin comes to zero together with its velocity."""
+    law = Rigid(friction=0.3)
+    body = rigid.body(1.0, inertia=0.004, ports={"centre": (0.0, 0.0)})
+    shape = Sphere("disc.centre", 0.1) if moves == "spins" else "disc.centre"
+    floor = contact(shape, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
+    mechanism = connect({"disc": body}, [floor], gravity=(0.0, -9.81))
+    guess = {"disc": (0.0, 0.1 if moves == "spins" else 0.0, 0.0)}
+    spin = 10.0 if moves == "spins" else 0.0
+    start = mechanism.consistent_state(mechanism.assemble(guess=guess), velocities={"disc": (0.4, 0.0, spin)})
+    event = {"slides": lambda t, x: x["disc.velocity"][0], "spins": lambda t, x: x.spin("disc")}[moves]
+    for run in both(mechanism, start, np.linspace(0.0, 0.5, 101), events={"rests": event}):
+        np.testing.assert_allclose(run.events["rests"].times, [0.4 / (0.3 * 9.81)], rtol=0.0, atol=1e-11)
+
+
 def test_a_run_is_told_once_that_impacts_of_many_take_long():
     names = [f"disc{i}" for i in range(12)]
     spheres = [Sphere(f"{name}.centre", 0.1) for name in names]

@@ -109,10 +109,11 @@ def test_a_drive_beside_contacts_does_its_work_as_by_numpy():
 
 @pytest.mark.slow
 @pytest.mark.processor
+@pytest.mark.parametrize("way", ["steps", "events"])
 @pytest.mark.parametrize("law", LAWS, ids=str)
-def test_the_pendulum_in_space_is_that_of_numpy(law):
+def test_the_pendulum_in_space_is_that_of_numpy(law, way):
     mechanism, start = held(law, dim=3)
-    agree(*both(mechanism, start, np.linspace(0.0, 0.3, 61), "steps"), impulses=REDUNDANT)
+    agree(*both(mechanism, start, np.linspace(0.0, 0.3, 61), way), impulses=REDUNDANT)
 
 
 def test_a_short_chain_falls_and_rests_without_numpy(monkeypatch):
