@@ -21,10 +21,12 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
-from .cones import Cones, NewtonSteps, cones
+from .cones import RELAXED, Cones, NewtonSteps, apart, cones, swept
 
-SWEEPS, STEPS, PROXIMAL, MANY_SWEEPS = 15, 30, 30, 1000
-"""Sweeps where Newton's method fails, its steps, how often a weight is taken, and sweeps where none helps."""
+SWEEPS, STEPS, PROXIMAL = 15, 30, 30
+"""Sweeps where Newton's method fails, its steps, and how often a weight is taken."""
+MANY_SWEEPS, ROUNDS = 200, 10
+"""Sweeps where none helps, and how often Newton's method begins where they came to."""
 TOGETHER, FEW = 3, 8
 """How often more contacts than a few are solved together, before those that do not act on each other are apart."""
 FIRST, LEAST, MOST = 1e-6, 1e-11, 1e-2
@@ -112,18 +114,6 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     return judged(problem, x)
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def solve_near(problem: Problem, guess: Array, weight: float) -> Impulses:
-    """The impulses of a step of the proximal point method: with a weight on what changes, over the largest entry of D.
-
-    For laws of which the next linearisation is to come: where impulses are nearly redundant that of one alone may
-    have none, or far away. All of :func:`solve` where that step is not solved.
-    """
-    own = weight * float(problem.D.diagonal().max())
-    nearest = _newton(problem._replace(D=problem.D + own * np.eye(guess.size), b=problem.b - own * guess), guess)
-    return judged(problem, nearest.flat) if nearest.defect <= SOLVED else solve(problem, guess)
-
-
 def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses:
     """The impulses of all contacts by Newton's method alone, near those of the guess where they are not unique.
 
@@ -159,6 +149,7 @@ def _independent(problem: Problem) -> list[Array]:
 def _solved(problem: Problem, best: Impulses) -> Impulses:
     """The impulses of contacts that all depend on each other."""
     x, share, largest, before = best.flat, FIRST, float(problem.D.diagonal().max()), np.inf
+    groups: list[Array] | None = None
     for _ in range(PROXIMAL):
         if best.defect <= EXACT or (best.defect <= SOLVED and best.defect > 0.1 * before):
             break
@@ -167,15 +158,15 @@ def _solved(problem: Problem, best: Impulses) -> Impulses:
         one = problem._replace(D=problem.D + weight * np.eye(x.size), b=problem.b - weight * x)
         nearest = _newton(one, x)
         if nearest.defect > SOLVED:
-            nearest = min(nearest, _newton(one, _swept(one, x, SWEEPS)), key=lambda tried: tried.defect)
+            groups = apart(problem.D, problem.contacts) if groups is None else groups
+            near = swept(one.cones, (one.D, one.b), x, SWEEPS, groups)
+            nearest = min(nearest, _newton(one, near), key=lambda tried: tried.defect)
         if nearest.defect <= SOLVED:
             x, share = nearest.flat, max(0.1 * share, LEAST)
             best = min(best, judged(problem, x), key=lambda tried: tried.defect)
         else:
             share = min(10.0 * share, MOST) if share < MOST else FIRST
-    if best.defect <= SOLVED:
-        return best
-    return min(best, _newton(problem, _swept(problem, best.flat, MANY_SWEEPS)), key=lambda tried: tried.defect)
+    return best if best.defect <= SOLVED else by_sweeps(problem, best)
 
 
 def judged(problem: Problem, impulses: Array) -> Impulses:
@@ -185,22 +176,16 @@ def judged(problem: Problem, impulses: Array) -> Impulses:
     return Impulses(*problem.split(impulses), float(np.abs(missed).max()) / scale, scale)
 
 
-def _swept(problem: Problem, impulses: Array, sweeps: int) -> Array:
-    """Sweeps of Gauss and Seidel over the contacts, in blocks of one."""
-    D, b, count, mu = problem.D, problem.b, problem.contacts, problem.friction
-    x, own = impulses.copy(), [np.arange(i, b.size, count) for i in range(count)]
-    _, r_n, r_t = problem.cones
-    for _ in range(sweeps):
-        for i in range(count):
-            normal = max(0.0, x[i] - r_n[i] * (b[i] + D[i] @ x))
-            x[i] = normal
-            if mu[i] == 0.0:
-                continue
-            k = own[i][1:]
-            trial = x[k] - r_t[i] * (b[k] + D[k] @ x)
-            size, bound = float(np.sqrt(trial @ trial)), mu[i] * normal
-            x[k] = trial if size <= bound else trial * (bound / size)
-    return x
+def by_sweeps(problem: Problem, best: Impulses, rounds: int = ROUNDS) -> Impulses:
+    """The impulses by Newton's method from those that sweeps come to, which begin at the best ones."""
+    x, groups = best.flat, apart(problem.D, problem.contacts)
+    for k in range(rounds):
+        share = RELAXED[k % len(RELAXED)]
+        x = swept(problem.cones, (problem.D, problem.b), x, MANY_SWEEPS, groups, share=share)
+        best = min(best, together(problem, judged(problem, x)), key=lambda tried: tried.defect)
+        if best.defect <= SOLVED:
+            break
+    return best
 
 
 def _newton(problem: Problem, impulses: Array, steps: NewtonSteps | None = None) -> Impulses:

@@ -9,6 +9,7 @@ is zero where the impulses Λ and the rates y obey the laws. It is linear where 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,10 @@ from scipy.linalg import get_lapack_funcs
 from ..numerics.arrays import Array
 
 TINY = 1e-300
+RELAXED = 1.0, 1.3, 0.7
+"""Shares of the changes that sweeps take, one after the other: another one leads elsewhere."""
+WEAK = 0.03
+"""What one impulse does to the rate of another over what each does to its own, up to which both change at once."""
 getrf, getrs = get_lapack_funcs(("getrf", "getrs"), dtype=np.float64)
 
 
@@ -156,3 +161,38 @@ def _reduced(rows: Array, now: Linear, closed: Array, rubs: Array) -> Array:
     for i in range(t):
         matrix[n + i * f + at, np.searchsorted(closed, rubs)] -= now.on_normal[i, rubs]
     return matrix
+
+
+def apart(D: Array, count: int) -> list[Array]:
+    """Contacts in groups of those that do not act on each other, or hardly."""
+    own = np.sqrt(np.maximum(D.diagonal(), TINY))
+    acts = np.abs(D) > WEAK * own * own[:, None]
+    acting = np.asarray(acts.reshape(*[own.size // count, count] * 2).any(axis=(0, 2)))
+    group = np.full(count, -1)
+    for k in range(count):
+        group[k] = np.setdiff1d(np.arange(count), group[acting[k]])[0]
+    return [np.flatnonzero(group == one) for one in range(group.max() + 1)]
+
+
+def swept(
+    laws: Cones, by: tuple[Array, Array], impulses: Array, sweeps: int, groups: Sequence[Array], *, share: float = 1.0
+) -> Array:
+    """Impulses after so many sweeps of Gauss and Seidel to and fro over groups of contacts, by D and b.
+
+    Each contact gets the impulses that obey its law while the others stay. Where Newton's method cycles, sweeps go from
+    one set of who is open, sticks and slips to another without an order, until they come to one that it ends at.
+    """
+    x, tangents, (D, b) = impulses.copy(), np.arange(laws.contacts, impulses.size).reshape(-1, laws.contacts), by
+    parts = []
+    for own in groups:
+        rubs = tangents[:, own].ravel()
+        steps = share * laws.normal_step[own], share * np.tile(laws.tangent_step[own], len(tangents))
+        parts.append((own, rubs, (D[own], D[rubs]), (b[own], b[rubs]), steps))
+    for sweep in range(sweeps):
+        for own, rubs, (on_normal, on_tangent), (b_n, b_t), (r_n, r_t) in parts[:: 1 - 2 * (sweep % 2)]:
+            x[own] = normal = np.maximum(x[own] - r_n * (b_n + on_normal @ x), 0.0)
+            if rubs.size:
+                trial = (x[rubs] - r_t * (b_t + on_tangent @ x)).reshape(-1, own.size)
+                size = np.maximum(np.sqrt(np.einsum("tc,tc->c", trial, trial)), TINY)
+                x[rubs] = (trial * np.minimum(1.0, laws.friction[own] * normal / size)).ravel()
+    return x

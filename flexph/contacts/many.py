@@ -1,8 +1,8 @@
 """Impulses of many contacts between bodies: z and Λ together, with all contacts at once.
 
 The semismooth Newton method of :mod:`.complementarity` on the sparse problem; where it cycles, from points of the
-interior point method, with a weight on what changes, and from minima for slips that follow. A few contacts that act
-on each other and are not solved so go to the dense methods.
+interior point method. Contacts that act on each other and are not solved so go to the dense methods, many of them to
+sweeps, and at last come minima for slips that follow.
 """
 
 from __future__ import annotations
@@ -16,17 +16,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from ..numerics.arrays import Array
-from .complementarity import EXACT, Impulses, Problem, solve_one
+from .complementarity import EXACT, Impulses, Problem, by_sweeps, judged, solve_one
 from .cones import Linear
 from .coupled import Coupled
 from .interior import interior_points
 
 STEPS, POLISHED = 12, 4
 """Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
-MINIMA, DENSE = 40, 120
-"""Minima for slips that follow, and contacts of the plane up to which dense methods are tried."""
-DAMPED, DAMPINGS, WEIGHTS = 150, (1e-2, 1e-3, 1e-1, 1e-2), (1e-8, 1e3)
-"""Newton steps with a weight on what changes, the weights they begin with, over the diagonal of D, and their range."""
+MINIMA, DENSE, SWEPT = 40, 120, 30
+"""Minima for slips that follow, contacts of the plane up to which dense methods are tried, and rounds of sweeps."""
 
 
 class Solved(NamedTuple):
@@ -49,16 +47,13 @@ def solve_coupled(problem: Coupled, start: Array, *, resting: bool = False) -> S
         if held is not None and _rests(problem, held):
             return held
     if best.impulses.defect > enough and problem.rates.size <= 2 * problem.cones.contacts:
-        best = _polished(problem, interior_points(problem)) or best
+        found = _polished(problem, interior_points(problem))
+        best = best if found is None else min(best, found, key=_defect)
     if best.impulses.defect > enough:
-        best = min(best, _damped(problem, best, DAMPINGS[0]), key=_defect)
+        best = _apart(problem, best)
     if best.impulses.defect > enough and plane:
         best = min(best, _by_minima(problem), key=_defect)
-    for weight in DAMPINGS[1:] if best.impulses.defect > enough else ():
-        best = min(best, _damped(problem, best, weight), key=_defect)
-        if best.impulses.defect <= enough:
-            break
-    return best if best.impulses.defect <= enough else _apart(problem, best)
+    return best
 
 
 def _defect(solved: Solved) -> float:
@@ -166,26 +161,8 @@ def _stepped(problem: Coupled, at: tuple[Array, Array], now: Linear, factors: tu
     return z + found[: z.size], x + change
 
 
-def _damped(problem: Coupled, start: Solved, weight: float) -> Solved:
-    """Newton steps with a weight on what changes that falls while they lead on, and grows where they do not."""
-    z, x, best, before = start.z, start.impulses.flat, start, start.impulses.defect
-    for _ in range(DAMPED):
-        now = problem.cones.linear(x, problem.at(z))
-        try:
-            z, x = _stepped(problem, (z, x), now, problem.factored(now, weight / problem.cones.normal_step, weight))
-        except RuntimeError:  # singular
-            break
-        found = judged_at(problem, z, x)
-        defect = found.impulses.defect
-        best = found if defect < best.impulses.defect else best
-        if best.impulses.defect <= problem.enough or not np.isfinite(defect):
-            break
-        weight, before = float(np.clip(weight * (0.5 if defect < before else 2.0), *WEIGHTS)), defect
-    return best
-
-
 def _apart(problem: Coupled, best: Solved) -> Solved:
-    """The impulses with those of a few contacts that act on each other and are not solved by the dense methods."""
+    """The impulses with those of contacts that act on each other and are not solved by D: of many by sweeps alone."""
     cones, solve, x = problem.cones, splu(problem.K, permc_spec="COLAMD").solve, best.impulses.flat
     count, m, rates = cones.contacts, x.size, problem.at(best.z)
     missed = np.abs(cones.missed(x, rates)).reshape(-1, count).max(axis=0) / problem.scale
@@ -193,10 +170,9 @@ def _apart(problem: Coupled, best: Solved) -> Solved:
     group = connected_components(pattern, directed=False)[1][-m:].reshape(-1, count)[0]
     for own in np.unique(group[missed > problem.enough]):
         index = np.flatnonzero(group == own)
-        if index.size > DENSE and m <= 2 * count:
-            continue
         rows = (np.arange(m // count)[:, None] * count + index).ravel()
         D = problem.moved[rows] @ solve(problem.acting[rows].T.toarray())
         part = Problem(D, rates[rows] - D @ x[rows], cones.friction[index], problem.size)
-        x[rows] = solve_one(part, x[rows]).flat
+        is_small = index.size <= DENSE or m > 2 * count
+        x[rows] = solve_one(part, x[rows]).flat if is_small else by_sweeps(part, judged(part, x[rows]), SWEPT).flat
     return _followed(problem, x)

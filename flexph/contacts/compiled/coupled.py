@@ -67,17 +67,23 @@ def copy(given: Array, out: Array) -> None:
 @kernel
 def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
     """z = Σ P (x − given)."""
-    c, n = p.friction.size, p.rate.shape[2]
+    c = p.friction.size
     s.z[:] = 0.0
     for k in range(c):
+        for i in range(p.rows):
+            push(p, k, i, x[i * c + k] - given[i * c + k], s)
+
+
+@kernel
+def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
+    """Add to z what an impulse of a contact changes."""
+    n = p.rate.shape[2]
+    if impulse != 0.0:
         for e in range(2):
             b = p.side[k, e]
             if b >= 0:
-                for i in range(p.rows):
-                    impulse = x[i * c + k] - given[i * c + k]
-                    if impulse != 0.0:
-                        for a in range(n):
-                            s.z[b * n + a] += p.answer[2 * k + e, i, a] * impulse
+                for a in range(n):
+                    s.z[b * n + a] += p.answer[2 * k + e, i, a] * impulse
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Impulses near a guess by a dense D, in loops: Newton's method, and the interior point method where it cycles."""
+"""Impulses near a guess by a dense D, in loops: Newton's method, and interior points and sweeps where it cycles."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import math
 from ...numerics.arrays import Array
 from ...numerics.compiled.kernel import kernel
 from .interior import interior
-from .newton import EXACT, SOLVED, defect_of, newton, rates_at, step
+from .newton import EXACT, SOLVED, defect_of, newton, rates_at
 from .pattern import find_entries, find_order
 from .problem import Cone, Space
+from .sweeps import sweep_dense
 
 TOGETHER, STEPS = 3, 16
 """See flexph.contacts.complementarity."""
-DAMPED, DAMPINGS, LIGHTEST, HEAVIEST, MET = 60, (1e-2, 1e-3), 1e-8, 1e3, 1e-13
-"""Steps with a weight that follows, the weights they begin with, its range over the largest entry of D, and the defect
-at which they end."""
+SWEEPS, ROUNDS = 200, 40
+"""Sweeps before Newton's method begins where they came to, and how often."""
 
 
 @kernel
@@ -50,47 +50,40 @@ def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Arr
     find_order(p.ptr, p.col, p.order, space.place[: p.order.size], space.matrix)
     rates_at(p, x, 0.0, x, space.rates)
     best = _together(p, x, defect_of(p, x, space.rates), weight, space, point[0])
-    if m > 2 * p.friction.size:
-        return best
-    if rests and m > p.friction.size and not (best <= SOLVED and _is_still(p, x, space)):
+    in_plane = m <= 2 * p.friction.size
+    if in_plane and rests and m > p.friction.size and not (best <= SOLVED and _is_still(p, x, space)):
         found = _from_inside(p, weight, True, space, point)
         if found <= SOLVED and _is_still(p, space.kept, space):
             best = found
             for i in range(m):
                 x[i] = space.kept[i]
-    if best > SOLVED:
+    if in_plane and best > SOLVED:
         found = _from_inside(p, weight, False, space, point)
         if found < best:
             best = found
             for i in range(m):
                 x[i] = space.kept[i]
-    for damping in DAMPINGS:
-        if best > SOLVED:
-            best = _damped(p, x, best, damping, space)
-    return best
+    return _by_sweeps(p, x, best, weight, space, point)
 
 
 @kernel
-def _damped(p: Cone, x: Array, best: float, damping: float, space: Space) -> float:
-    """Newton's steps with a weight on what changes that falls while they lead on, and grows where they do not."""
-    m, largest, before, at = x.size, 0.0, best, space.x
+def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
+    """Impulses by Newton's method from those that sweeps come to, which begin at the best ones."""
+    m, at, kept = x.size, point[1], space.kept
     for i in range(m):
-        largest, at[i] = max(largest, p.D[i, i]), x[i]
-    weight = damping * largest
-    for _ in range(DAMPED):
-        rates_at(p, at, 0.0, at, space.rates)
-        if not step(p, at, space.rates, weight, space):
+        at[i] = x[i]
+    for _ in range(ROUNDS):
+        if best <= SOLVED:
             break
-        rates_at(p, at, 0.0, at, space.rates)
-        defect = defect_of(p, at, space.rates)
-        if defect < best:
-            best = defect
+        sweep_dense(p, at, SWEEPS)
+        for i in range(m):
+            kept[i] = at[i]
+        rates_at(p, kept, 0.0, kept, space.rates)
+        found = _together(p, kept, defect_of(p, kept, space.rates), weight, space, point[0])
+        if found < best:
+            best = found
             for i in range(m):
-                x[i] = at[i]
-        if best <= MET or not defect < math.inf:
-            break
-        weight = min(max(weight * (0.5 if defect < before else 2.0), LIGHTEST * largest), HEAVIEST * largest)
-        before = defect
+                x[i] = kept[i]
     return best
 
 

@@ -1,17 +1,16 @@
-"""Impulses near a guess between bodies, in loops: Newton's method, interior points, and the path from the nearest."""
+"""Impulses near a guess between bodies, in loops: Newton's method, from sweeps and interior points, and paths."""
 
 from __future__ import annotations
 
-import math
-
 from ...numerics.arrays import Array
 from ...numerics.compiled.kernel import kernel
-from .coupled import KEPT, RATES, TRIED, Chain, Coupled, copy, rates_of
+from .coupled import KEPT, POINT, RATES, TRIED, Chain, Coupled, copy, rates_of
 from .interior_coupled import interior_coupled
-from .near import DAMPED, DAMPINGS, HEAVIEST, LIGHTEST, STEPS
+from .near import STEPS
 from .newton import EXACT, SOLVED
-from .newton_coupled import defect_of_all, newton_coupled, newton_step
+from .newton_coupled import defect_of_all, newton_coupled
 from .paths import follow
+from .sweeps import sweep_coupled
 
 OBEYED = 3e-13
 """Defect of a law that is obeyed."""
@@ -19,6 +18,9 @@ CLOSE, LIGHTER, LIGHT = 1e-6, 1e-2, 1e-9
 """Defect from which on weights become lighter, by what, and the lightest one."""
 TOGETHER, BETTER = 10, 0.3
 """How often a weight is taken, and the defect over the last one from which on it is not."""
+FIRST, SWEEPS, ROUNDS, MOST = 50, 500, 2, 100
+"""Sweeps before anything else, and before Newton's method begins where they came to; how often that is tried first, and
+where nothing else helps."""
 PATHS, EVENTS, STIFF, STIFFER = 4, 400, 1e-6, 1e-2
 """Paths one after the other, changes on each, the weight of the first one, and of the next over that."""
 
@@ -95,22 +97,34 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
 
 
 @kernel
-def _damped(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Newton's steps with a weight on what changes that falls while they lead on, and grows where they do not."""
-    at, y, before = s.vectors[KEPT, : x.size], s.vectors[RATES], best
+def _swept(p: Coupled, x: Array, s: Chain) -> float:
+    """Impulses after a few sweeps where these are better, and their defect."""
+    at, best = s.vectors[POINT, : x.size], _judged(p, x, s)
+    if best <= CLOSE:
+        return best
     copy(x, at)
-    for _ in range(DAMPED):
-        rates_of(p, at, y, s)
-        if not newton_step(p, at, y, weight, s):
+    sweep_coupled(p, at, FIRST, s)
+    found = _judged(p, at, s)
+    if found < best:
+        best = found
+        copy(at, x)
+    return best
+
+
+@kernel
+def _by_sweeps(p: Coupled, x: Array, best: float, weight: float, rounds: int, s: Chain) -> float:
+    """Impulses by Newton's method from those that sweeps come to, which begin at the best ones."""
+    at, kept = s.vectors[POINT, : x.size], s.vectors[KEPT, : x.size]
+    copy(x, at)
+    for _ in range(rounds):
+        if best <= SOLVED:
             break
-        defect = _judged(p, at, s)
-        if defect < best:
-            best = defect
-            copy(at, x)
-        if best <= SOLVED or not defect < math.inf:
-            break
-        weight = min(max(weight * (0.5 if defect < before else 2.0), LIGHTEST), HEAVIEST)
-        before = defect
+        sweep_coupled(p, at, SWEEPS, s)
+        copy(at, kept)
+        found = _nearest(p, kept, _judged(p, kept, s), weight, s)
+        if found < best:
+            best = found
+            copy(kept, x)
     return best
 
 
@@ -121,19 +135,19 @@ def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> 
     Those of bodies that ``rests`` are such that hold them there, where there are any.
     """
     kept, weight = s.vectors[KEPT, : x.size], max(weight, LIGHT)
-    best = _nearest(p, x, _judged(p, x, s), weight, s)
+    best = _nearest(p, x, _swept(p, x, s), weight, s)
     if rests and p.rows > 1 and not (best <= SOLVED and _is_still(p, x, s)):
         found = _from_inside(p, weight, True, s)
         if found <= SOLVED and _is_still(p, kept, s):
             best = found
             copy(kept, x)
     if best > CLOSE:
+        best = _by_sweeps(p, x, best, weight, ROUNDS, s)
+    if best > CLOSE:
         found = _from_inside(p, weight, False, s)
         if found < best:
             best = found
             copy(kept, x)
-    best = _along_paths(p, x, best, s)
-    for damping in DAMPINGS:
-        if best > CLOSE:
-            best = _along_paths(p, x, _damped(p, x, best, damping, s), s)
-    return best
+    if best > CLOSE:
+        best = _by_sweeps(p, x, best, weight, MOST, s)
+    return _along_paths(p, x, best, s)

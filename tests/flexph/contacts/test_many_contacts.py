@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from contact_runs import inside
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
@@ -12,7 +13,7 @@ from cases.disc_pile import RADIUS, pile
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Cylinder, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.contacts.complementarity import Problem, judged, linear_system, solve
-from flexph.contacts.cones import NewtonSteps, cones
+from flexph.contacts.cones import NewtonSteps, apart, cones, swept
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
 from flexph.contacts.many import solve_coupled
@@ -141,6 +142,29 @@ def test_a_heap_with_more_contacts_than_needed_is_solved_by_all_ways(friction):
             assert D @ by_bodies.flat == pytest.approx(D @ by_matrix.flat, abs=1e-9)
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_sweeps_over_a_heap_lead_to_impulses_that_obey_its_laws(friction):
+    """Rates that are unique are those of Newton's method; contacts of a group do not act on each other."""
+    rng = np.random.default_rng(7)
+    H, count = stack(3)
+    H = (H if friction else H[:count]).toarray()
+    M = np.tile([1.0, 1.0, 0.5], H.shape[1] // 3)
+    v = np.tile([0.0, -1.0, 0.0], M.size // 3) + 0.3 * rng.standard_normal(M.size)
+    problem = Problem((H / M) @ H.T, H @ v, np.full(count, friction))
+    groups = apart(problem.D, count)
+    assert sorted(np.concatenate(groups)) == list(range(count)) and len(groups) < 7
+    for own in groups:
+        rows = np.add.outer(count * np.arange(len(H) // count), own).ravel()
+        acting = np.abs(problem.D[np.ix_(rows, rows)]).reshape(-1, own.size, len(H) // count, own.size).max((0, 2))
+        assert np.abs(acting - np.diag(np.diag(acting))).max() < 1e-12
+    x = swept(problem.cones, (problem.D, problem.b), np.zeros(len(H)), 1000, groups)
+    normal, along = problem.split(x)
+    assert normal.min() >= 0.0 and np.all(np.abs(along) <= friction * normal * (1.0 + 1e-15))
+    assert judged(problem, x).defect < 1e-6
+    if not friction:
+        assert problem.at(x) == pytest.approx(problem.at(solve(problem).flat), abs=1e-5)
+
+
 @pytest.mark.parametrize("t", [0, 1, 2])
 def test_newton_steps_on_closed_contacts_are_those_on_all(t):
     """With and without friction, in the plane and in space, from iterates with open, sticking and slipping contacts."""
@@ -176,18 +200,7 @@ def test_a_hexagonal_stack_of_equal_discs_that_all_touch_stays(friction):
 @pytest.mark.slow
 def test_a_hexagonal_stack_that_spreads_meets_its_laws():
     """Ten rows of ten equal discs without walls: most contacts are redundant, and Newton's method alone cycles."""
-    radius, law = 0.05, Rigid(friction=0.3)
-    places = {
-        f"d{10 * j + i}": (radius * (2.0 * i + j % 2), radius * (1.0 + math.sqrt(3.0) * j), 0.0)
-        for j in range(10)
-        for i in range(10)
-    }
-    bodies = {name: rigid.body(1.0, inertia=0.5 * radius**2, ports={"centre": (0.0, 0.0)}) for name in places}
-    discs = [Sphere(f"{name}.centre", radius) for name in bodies]
-    floor = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
-    touching = [contact(discs, floor, law, name="floor"), mutual_contact(discs, law, name="discs")]
-    mechanism = connect(bodies, touching, gravity=(0.0, -9.81))
-    start = mechanism.consistent_state(mechanism.assemble(guess=places))
+    mechanism, start = heap_of(rows_of_ten(), Rigid(friction=0.3))
     run = integrate(mechanism, start, 0.005 * np.arange(4), method=Exact(contact="steps"))
     assert run.ledger.complementarity_residual.max() <= 1e-10
     assert run.ledger.residual.max() <= 1e-11 * run.ledger.scale
@@ -217,20 +230,53 @@ def test_a_triangular_stack_that_slides_apart_meets_its_laws():
     assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
 
 
-def triangle(wide, friction, height=0.0):
+@pytest.mark.slow
+@pytest.mark.parametrize(("restitution", "height"), [(0.0, 0.1), (0.3, 0.01)])
+@pytest.mark.parametrize("rows", ["wide", "narrowing"])
+def test_a_hexagonal_stack_that_is_dropped_goes_on(rows, restitution, height):
+    """Rows of 100 and 91 discs with much friction: sets that Newton's method ends at are found by sweeps alone."""
+    law = Rigid(friction=0.8, restitution=restitution)
+    if rows == "wide":
+        mechanism, start = heap_of(rows_of_ten(height), law)
+    else:
+        mechanism, start, _ = triangle(13, friction=0.8, height=height, restitution=restitution)
+    run = integrate(mechanism, start, 5e-3 * np.arange(61), method=Exact(contact="steps", compiled=True))
+    assert run.ledger.complementarity_residual.max() <= 1e-11
+    assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
+    assert sum(run.ledger.dissipation.values()).min() >= -1e-15 * run.ledger.scale
+    assert inside(run) <= 1e-12
+
+
+def rows_of_ten(height=0.0):
+    """Where ten rows of ten equal discs are that touch."""
+    radius = 0.05
+    return {
+        f"d{j}_{i}": (radius * (2.0 * i + j % 2), height + radius * (1.0 + math.sqrt(3.0) * j), 0.0)
+        for j in range(10)
+        for i in range(10)
+    }
+
+
+def triangle(wide, friction, height=0.0, restitution=0.0):
     """Equal discs in a hexagonal heap on a floor, the lowest row so many, and where they are."""
-    radius, law = 0.05, Rigid(friction=friction)
+    radius, law = 0.05, Rigid(friction=friction, restitution=restitution)
     places = {
         f"d{j}_{i}": (radius * (2.0 * i + j), height + radius * (1.0 + math.sqrt(3.0) * j), 0.0)
         for j in range(wide)
         for i in range(wide - j)
     }
+    return *heap_of(places, law), places
+
+
+def heap_of(places, law):
+    """Discs of 0.05 m at places over a floor."""
+    radius = 0.05
     bodies = {name: rigid.body(1.0, inertia=0.5 * radius**2, ports={"centre": (0.0, 0.0)}) for name in places}
     discs = [Sphere(f"{name}.centre", radius) for name in bodies]
     floor = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
     touching = [contact(discs, floor, law, name="floor"), mutual_contact(discs, law, name="discs")]
     mechanism = connect(bodies, touching, gravity=(0.0, -9.81))
-    return mechanism, mechanism.consistent_state(mechanism.assemble(guess=places)), places
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess=places))
 
 
 @pytest.mark.parametrize("tangents", [0, 1, 2])
