@@ -114,6 +114,18 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     return judged(problem, x)
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def solve_near(problem: Problem, guess: Array, weight: float) -> Impulses:
+    """The impulses of a step of the proximal point method: with a weight on what changes, over the largest entry of D.
+
+    For laws of which the next linearisation is to come: where impulses are nearly redundant that of one alone may
+    have none, or far away. All of :func:`solve` where that step is not solved.
+    """
+    own = weight * float(problem.D.diagonal().max())
+    nearest = _newton(problem._replace(D=problem.D + own * np.eye(guess.size), b=problem.b - own * guess), guess)
+    return judged(problem, nearest.flat) if nearest.defect <= SOLVED else solve(problem, guess)
+
+
 def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses:
     """The impulses of all contacts by Newton's method alone, near those of the guess where they are not unique.
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ...contacts.complementarity import Impulses, Pressed, Problem, pressed_by, solve, solve_pressed, with_bearings
+from ...contacts.complementarity import Impulses, Pressed, Problem, pressed_by, solve_near, solve_pressed, with_bearings
 from ...contacts.cones import Cones, cones
 from ...contacts.coupled import Coupled, pattern_of
 from ...contacts.many import solve_coupled
@@ -62,7 +62,10 @@ class DenseStep(NamedTuple):
     def solved(self, given: Array, wanted: Accuracy) -> Change:
         """The impulses near those given."""
         problem = self.problem._replace(size=max(self.terms, wanted.size))
-        found = solve(problem, given) if self.pressed is None else solve_pressed(problem, self.pressed, given)
+        if self.pressed is None:
+            found = solve_near(problem, given, wanted.weight)
+        else:
+            found = solve_pressed(problem, self.pressed, given)
         return Change(found, self.free + self.spread @ (found.flat - given))
 
     def missed(self, impulses: Array, rates: Array, joints: Array) -> tuple[Impulses, float]:
