@@ -25,6 +25,7 @@ from ...systems.validity import ValidityWarning
 from ..exact.step import StepResult, StepStart, check_end
 from ..times.events import zero_between
 from .impact_stepper import STRIKES, ImpactStepper
+from .part_stepper import NONE
 from .parts import Part, joined, solved
 from .strikes import RESTING
 
@@ -149,17 +150,18 @@ class RigidStepper(ImpactStepper):
                 parts += self._whole(now, time, touching)
                 return parts
             closed = self._held(now, length, touching)
-            free = self._part(now, time, closed)
-            opened = self._first_inside((now, free), closed, size)
-            if not opened.size:
-                return [*parts, *self._settled(free, closed)]
-            met.update(opened.tolist())
-            until = self._closing_time((now, np.where(gaps > TOUCHING * size, gaps, 0.0)), free, closed, opened)
-            if time - until <= SHORTEST * length or until - now.time <= SHORTEST * length:
-                closed = np.union1d(closed, opened)
-                parts += self._whole(now, time, closed)
+            gaps, until, opened = np.where(gaps > TOUCHING * size, gaps, 0.0), time, NONE
+            part = self._part(now, until, closed)
+            while (more := np.setdiff1d(self._first_inside((now, part), closed, size), opened)).size:
+                opened = np.union1d(opened, more)
+                until = self._closing_time((now, gaps), part, closed, opened)
+                if min(time - until, until - now.time) <= SHORTEST * length:
+                    return [*parts, *self._whole(now, time, np.union1d(closed, opened))]
+                part = self._part(now, until, closed)
+            parts += self._settled(part, closed)
+            if until == time:
                 return parts
-            parts += self._settled(self._part(now, until, closed), closed)
+            met.update(opened.tolist())
             now, known = parts[-1].end, parts[-1].gaps
         raise AssertionError("unreachable")
 

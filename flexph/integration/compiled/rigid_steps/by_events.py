@@ -41,25 +41,16 @@ def step_by_events(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], l
         _hold(m, length, size, split == SPLITS)
         if split == SPLITS:
             break
-        iterations = go(m, axes, coupled, law, p, now, end, False)
+        until, iterations = _go_on(m, axes, coupled, law, p, now, size)
         if iterations < 0:
             return False
-        entered = look_inside(m, axes, ENTERS)
-        if entered < 0:
-            return False
-        if entered == 0:
-            return _end(m, axes, coupled, law, p, now, end, iterations, alone)
-        until = closing_time(m, axes, coupled, law, p, now, end, size, SHORTEST)
-        if not until >= now:
-            return False
-        if end - until <= SHORTEST * length or until - now <= SHORTEST * length:
+        if until - now <= SHORTEST * length or 0.0 < end - until <= SHORTEST * length:
             _close_entered(m)
             break
-        iterations = go(m, axes, coupled, law, p, now, until, False)
-        if iterations < 0 or look_inside(m, axes, ENTERS) < 0:
+        if not _end(m, axes, coupled, law, p, now, until, iterations, alone and until == end):
             return False
-        if not _end(m, axes, coupled, law, p, now, until, iterations, False):
-            return False
+        if until == end:
+            return True
         now = until
     iterations = go(m, axes, coupled, law, p, now, end, True)
     return iterations >= 0 and _end(m, axes, coupled, law, p, now, end, iterations, False)
@@ -87,6 +78,27 @@ def _strike_where_closed(
     m.strike_audit[KNOWN] = 0.0
     find_rates(m)
     return 1
+
+
+@kernel
+def _go_on(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed, now: float, size: float
+) -> tuple[float, int]:
+    """The way to the end of a step, or to where the first gap closes: that time, and iterations, −1 if not solved.
+
+    A gap may be closed there that is open at the end: it closes before.
+    """
+    until = p.table.times[p.k + 1]
+    length = until - p.table.times[p.k]
+    for _ in range(m.contacts_kind.size + 1):
+        iterations = go(m, axes, coupled, law, p, now, until, False)
+        entered = look_inside(m, axes, ENTERS) if iterations >= 0 else -1
+        if entered <= 0:
+            return until, iterations if entered == 0 else -1
+        until = closing_time(m, axes, coupled, law, p, now, until, size, SHORTEST)
+        if not until - now > SHORTEST * length:
+            return until, 0 if until >= now else -1
+    return until, -1
 
 
 @kernel

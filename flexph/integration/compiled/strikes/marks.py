@@ -18,10 +18,7 @@ close, it may close."""
 
 @kernel
 def look_inside(m: Memory, axes: tuple[int, ...], mark: int) -> int:
-    """How many rigid contacts without a mark have bodies in each other at the end; −1 where some passed.
-
-    They get the mark.
-    """
+    """How many more rigid contacts have bodies in each other at the end, and get a mark; −1 where some passed."""
     size, found = _size_at_end(m), 0
     for c in range(m.contacts_kind.size):
         if not m.contacts_rigid[c]:
@@ -32,8 +29,8 @@ def look_inside(m: Memory, axes: tuple[int, ...], mark: int) -> int:
         if m.strike_may_close[c] <= OPEN:
             m.touch_after[c] = gap_at_end(m, axes, c)
             if m.touch_after[c] < -1e-2 * TOUCHING * size:
+                found += m.strike_may_close[c] != mark
                 m.strike_may_close[c] = mark
-                found += 1
     return found
 
 
