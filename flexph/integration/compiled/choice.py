@@ -68,11 +68,7 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     if method.name == "exact_gauss" and rolls_in_space:
         return "rolling in space by Gauss collocation is not"
     if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
-        if method.redundant == "least_norm":
-            return "a rigid contact in steps is not with multipliers of least norm"
-        if mechanism.network.arrays.bearings.number:
-            return "a rigid contact in steps is not with CoulombFriction of joints"
-        told = f"a rigid contact in steps is not beside compliant ones, with these more than {LISTED}"
+        told = f"a rigid contact is not beside compliant ones or CoulombFriction where contacts are more than {LISTED}"
         return None if mechanism.once(NearPairs).strikes else told
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
     return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None

@@ -58,7 +58,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
         rubbed=impulses + accounts.touching + c.owner,
         lost=impulses + len(accounts.impulses) + accounts.first_contact + place,
         sides=(sides := _sides(mechanism, c)),
-        parts=np.append(mechanism.once(coupled_parts), -1)[sides] if (sides >= 0).any() else sides,
+        parts=_parts(mechanism, sides),
         restitution=c.restitution,
         struck=_struck(accounts, c),
     )
@@ -86,6 +86,17 @@ def coupled_parts(mechanism: Model) -> Index:
     _, label = connected_components(graph, directed=False)
     first: Index = np.unique(label, return_index=True)[1][label]
     return np.append(first, first[[mean.frame for mean in mechanism.network.means]])
+
+
+def _parts(mechanism: Model, sides: Index) -> Index:
+    """Parts that are coupled on both sides of contacts, and of joints with dry friction behind these, (c + f, 2)."""
+    joints = [c.ports for c in mechanism.connections if c.form.bearing is not None]
+    if not (sides >= 0).any():
+        return sides
+    frames = [[find_port(p, mechanism.bodies)[0] for p in own if not isinstance(p, Ground)] for own in joints]
+    rubbing = np.array([[own[0], -1] for own in frames], dtype=int).reshape(-1, 2)
+    parts: Index = np.append(mechanism.once(coupled_parts), -1)[np.concatenate([sides, rubbing])]
+    return parts
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
@@ -162,21 +173,22 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
 
 
 def strike_space(
-    contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int, int], *, strikes: int
+    contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int, int, int], *, strikes: int
 ) -> StrikeSpace:
-    """The space, all zeros, of so many bodies, means of points, dimensions, coordinates and multipliers.
+    """The space, all zeros, of so many bodies, means of points, dimensions, coordinates, multipliers and bearings.
 
     Of nothing where loops have no ``strikes``, which are 2 where bodies may have the responses of all.
     """
-    (b, means, d, q, g), whole = sizes, np.int64
-    c, b, k = (contacts.kind.size, b, nodes.body.size) if strikes else (0, 0, 0)
-    sides = b + means if strikes else 0
+    (b, means, d, q, g, f), whole = sizes, np.int64
+    c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)
+    sides, e, slips = b + means if strikes else 0, c + f, (d - 1) * f
     n, z = d + (1 if d == 2 else 3), np.zeros
-    m, q, g = (min(RESPONSES, d * c), q, g) if strikes > 1 else (0, 0, 0)
+    m, q, g = (min(RESPONSES, d * e), q, g) if strikes > 1 else (0, 0, 0)
     given: Any = (
         *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((sides, n))),
-        *(z((d, c)), z((d, c)), z((d, c)), z((k, d)), z((k, d)), z((b, d)), z(c)),
-        *(z(c, whole), z(c, whole), z(c, whole), z(c, whole), z(c + 1, whole), z(b, whole), z(2 * c, whole)),
-        *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g)), z((d, c)), z(g), z(c, whole), z(8)),
+        *(z((d, e)), z((d, e)), z((d, e)), z((k, d)), z((k, d)), z((b, d)), z(e)),
+        *(z(e, whole), z(c, whole), z(e, whole), z(e, whole), z(e + 1, whole), z(b, whole), z(2 * e, whole)),
+        *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g + slips)), z((d, e)), z(g), z(slips)),
+        *(z(2), z(c, whole), z(8)),
     )
     return StrikeSpace(*given)

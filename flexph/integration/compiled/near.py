@@ -41,10 +41,11 @@ class NearPairs:
     def __init__(self, mechanism: Model) -> None:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
-        self.mixed = bool(a.contacts.laws.rigid.any() and not a.contacts.laws.rigid.all())
+        rigid_ones = a.contacts.laws.rigid
+        self.mixed = bool(rigid_ones.any() and (a.bearings.number or not rigid_ones.all()))
         self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
         few = not self.mixed or a.contacts.number <= LISTED
-        self.strikes = few and _strikes(on_sides(mechanism)) and not a.bearings.number
+        self.strikes = few and _strikes(on_sides(mechanism))
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)

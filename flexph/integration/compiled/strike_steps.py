@@ -33,18 +33,28 @@ class StrikeSteps(Stepper):
     entry: ClassVar[Callable[..., None]] = staticmethod(run_strikes)
 
     def __init__(
-        self, mechanism: Model, accounts: Accounts, between: AskedBetween, *, by_events: bool, tell: Callable[[], None]
+        self,
+        mechanism: Model,
+        accounts: Accounts,
+        between: AskedBetween,
+        *,
+        by_events: bool,
+        least_norm: bool,
+        tell: Callable[[], None],
     ) -> None:
         near = mechanism.once(NearPairs)
-        self.coupled: tuple[int, ...] = (1, 1) if near.mixed else (1,) * (near.coupled or by_events)
+        redundant = (1,) * (least_norm and mechanism.layout.multipliers > 0)
+        kinds: tuple[int, ...] = (1, 1) if near.mixed or redundant else (1,) * (near.coupled or by_events)
+        self.coupled = (*kinds, *redundant)
         self._by_events = int(by_events)
-        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), 2, (), contact=self.coupled[1:]))
+        parts = Parts(np.ones(1), np.ones(1), 2, (), redundant, contact=self.coupled[1:2])
+        super().__init__(mechanism, accounts, parts)
         self._near, self._between, self._tell = near, between, tell
 
     def _bind(self, m: Memory) -> None:
         """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
         super()._bind(m)
-        self._law = law_space(m.contacts_kind.size, m.inertia_mass.size, len(self.axes))
+        self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, len(self.axes))
 
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""

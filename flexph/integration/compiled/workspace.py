@@ -118,7 +118,12 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(
             nodal_space(k.strains, b),
             touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),
-            strike_space(k.contacts, k.nodes, (b, k.points.node.size, d, n, rows), strikes=strikes),
+            strike_space(
+                k.contacts,
+                k.nodes,
+                (b, k.points.node.size, d, n, rows, k.bearings.friction.size),
+                strikes=strikes,
+            ),
             run,
             _stage_space(k),
             null_space(k),

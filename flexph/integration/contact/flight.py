@@ -47,7 +47,8 @@ class StrikeBlocks(BlockStepper):
         assert isinstance(self.stepper, RigidStepper)
         own = self.stepper
         between = AskedBetween(self.mechanism, own.table, own.forcing)
-        return StrikeSteps(self.mechanism, own.accounts, between, by_events=own.by_events, tell=own.tell_of_many)
+        kinds = {"by_events": own.by_events, "least_norm": own.least_norm}
+        return StrikeSteps(self.mechanism, own.accounts, between, **kinds, tell=own.tell_of_many)
 
     def start(self, start: State) -> StepStart:
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""

@@ -44,5 +44,4 @@ def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper
 
     if not isinstance(stepper, RigidStepper):
         return blocks_of(mechanism, stepper)
-    by_loops = mechanism.once(NearPairs).strikes and not stepper.least_norm
-    return StrikeBlocks(mechanism, stepper) if by_loops else RigidBlocks(mechanism, stepper)
+    return (StrikeBlocks if mechanism.once(NearPairs).strikes else RigidBlocks)(mechanism, stepper)

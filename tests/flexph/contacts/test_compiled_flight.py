@@ -149,5 +149,4 @@ def test_bodies_in_each_other_at_the_start_and_what_loops_do_not_know_are_refuse
     assert numpy_because(beside, Exact(contact="steps")) is None
     held = connect({"ball": ball()}, [dropped(Rigid())[0].connections[0], hinge("ball.centre", GROUND.at(0, 1))])
     assert numpy_because(held, Exact(contact="steps")) is None
-    told = "a rigid contact in steps is not with multipliers of least norm"
-    assert numpy_because(held, Exact(contact="steps", redundant="least_norm")) == told
+    assert numpy_because(held, Exact(contact="steps", redundant="least_norm")) is None

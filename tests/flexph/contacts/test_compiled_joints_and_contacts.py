@@ -99,12 +99,13 @@ def test_a_pendulum_of_balls_beside_a_free_one_strikes_slides_and_rests_as_by_nu
     agree(*both(mechanism, start, np.linspace(0.0, 0.5, 101), "steps", inputs=push), impulses=REDUNDANT)
 
 
-def test_a_drive_beside_contacts_does_its_work_as_by_numpy():
-    """In steps whose contacts have no restitution loops take all; where they have some, NumPy takes the impacts."""
+def test_a_drive_beside_contacts_does_its_work_as_by_numpy(monkeypatch):
+    taken = by_numpy(monkeypatch)
     for law in (Rigid(friction=0.2), Rigid(restitution=0.4)):
         mechanism, start = held(law, driven=True)
         by_loops, other = both(mechanism, start, np.linspace(0.0, 0.5, 101), "steps")
         agree(by_loops, other, states=1e-8, impulses=REDUNDANT)
+    assert len(taken) == 200  # those of the runs by NumPy
 
 
 @pytest.mark.slow

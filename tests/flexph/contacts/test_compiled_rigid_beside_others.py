@@ -124,5 +124,5 @@ def test_loops_take_rigid_contacts_beside_compliant_ones_unless_these_are_many()
     many = mutual_contact([Sphere(f"{name}.centre", 0.1) for name in names], KelvinVoigt(1e4), name="balls")
     floor = contact("ball0.centre", Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), PLASTIC, name="floor")
     mechanism = connect(dict.fromkeys(names, ball(2)), [many, floor])
-    told = "a rigid contact in steps is not beside compliant ones, with these more than 300"
+    told = "a rigid contact is not beside compliant ones or CoulombFriction where contacts are more than 300"
     assert numpy_because(mechanism, Exact(contact="steps")) == told

@@ -28,6 +28,7 @@ def bearings_of(mechanism: Model) -> Bearings:
         row=b.row,
         owner=b.owner,
         lost=lost + accounts.first_bearing + own,
+        struck=lost + accounts.first_bearing + own + (b.number if accounts.rigid.size else 0),
         pressing=pressing,
         rubbed=pressing + b.number,
         joined=lost + len(accounts.dissipation) - 1 if accounts.joins else -1,

@@ -6,8 +6,7 @@ from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
 from ..decay.step import soften
 from ..memory.memory import Memory
-from ..nodal.points import move_means
-from .motion import copy, mean_shapes, mean_speeds, momenta, node_speed, product_rate
+from .motion import copy, mean_speeds, momenta, node_speeds, product_rate
 from .relations import force
 from .rolling import gain, world_spin
 
@@ -141,14 +140,7 @@ def velocity_defect(
 ) -> None:
     """G v − ∂g/∂t at a state, (g,)."""
     out = m.run_new_defect
-    mean_shapes(m, axes, m.at_du, m.trial_c)
-    for n in range(m.nodes_body.size):
-        b = m.nodes_body[n]
-        for i in range(len(axes)):
-            for j in range(len(axes)):
-                m.run_frame[i, j] = m.at_R[b, i, j]
-        node_speed(m, axes, n, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[n])
-    move_means(m, m.at_v)
+    node_speeds(m, axes)
     for row in range(out.size):
         out[row] = -own_offset[row]
     for term in range(m.joints_term_row.size):

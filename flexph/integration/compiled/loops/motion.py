@@ -188,6 +188,19 @@ def mean_speeds(m: Memory, axes: tuple[int, ...]) -> None:
 
 
 @kernel
+def node_speeds(m: Memory, axes: tuple[int, ...]) -> None:
+    """Speeds of all nodes at ``at`` into ``run.moved``."""
+    mean_shapes(m, axes, m.at_du, m.trial_c)
+    for n in range(m.nodes_body.size):
+        b = m.nodes_body[n]
+        for i in range(len(axes)):
+            for j in range(len(axes)):
+                m.run_frame[i, j] = m.at_R[b, i, j]
+        node_speed(m, axes, n, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[n])
+    move_means(m, m.at_v)
+
+
+@kernel
 def node_speed(m: Memory, axes: tuple[int, ...], n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
     """Speed of a node into ``run.moved`` with the frame of its body in ``run.frame``, φ̄u̇ in ``trial.c``."""
     speed = m.run_moved

@@ -143,8 +143,8 @@ class Bearings(NamedTuple):
     """Faces of joints (f) with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.bearings).
 
     ``spring`` are the measures that slip, −1 for none, with a ``lever``; the multipliers of ``row`` press the bearing
-    ``owner``. What is ``lost``, ``pressing`` and ``rubbed`` impulses are columns of the flows, ``joined`` that of what
-    velocities have against the joints where slip settles.
+    ``owner``. What is ``lost`` in steps and where joints are ``struck``, ``pressing`` and ``rubbed`` impulses are
+    columns of the flows, ``joined`` that of what velocities have against the joints where slip settles.
     """
 
     spring: IndexMatrix  # (f, t)
@@ -153,6 +153,7 @@ class Bearings(NamedTuple):
     row: Index  # (k,)
     owner: Index  # (k,)
     lost: Index  # (f,)
+    struck: Index
     pressing: Index
     rubbed: Index
     joined: Number

@@ -204,7 +204,8 @@ class RubSpace(NamedTuple):
 class StrikeSpace(NamedTuple):
     """Rigid contacts in a step, r = d rates each, normal ones first, of n = d + s velocities of bodies.
 
-    Where bodies are coupled or bend, by q flexible coordinates, at most L impulses have the responses of all.
+    Where bodies are coupled or bend, by q flexible coordinates, at most L impulses have the responses of all. Behind
+    the c contacts are bearings, joints with dry friction: e of both have impulses.
     """
 
     act: Tensor  # (2 c, r, n), how impulses act on the bodies of both sides
@@ -213,27 +214,27 @@ class StrikeSpace(NamedTuple):
     inverse: Tensor  # (b, n, n), of masses, or of the Jacobian of a step
     elimination: Matrix  # (n, 2 n), work space
     change: Matrix  # (b and means of points, n), of the velocities
-    impulse: Matrix  # (r, c)
-    given: Matrix  # (r, c), impulses before they settle
-    rates: Matrix  # (r, c)
+    impulse: Matrix  # (r, e)
+    given: Matrix  # (r, e), impulses before they settle
+    rates: Matrix  # (r, e)
     ahead: Matrix  # (k, d), nodes at the end of a free step, without what their velocities at its start do
     point: Matrix  # (k, d), where they are expected
     nowhere: Matrix  # (b, d), zeros
-    taken: Vector  # (c,), what closing gaps and friction took in the step [J]
-    may_close: Index  # (c,), see strikes.marks
+    taken: Vector  # (e,), what closing gaps and friction took in the step [J]
+    may_close: Index  # (e,), see strikes.marks
     opens: Index  # (c,), of a step whether its gap is open at the start, of impacts whether it may close in the step
-    mark: Index  # (c,), 1 where a contact begins an island, 2 where it is in one
-    member: Index  # (c,), contacts of the islands, one island behind the other
-    begin: Index  # (c + 1,), where they begin
+    mark: Index  # (e,), 1 where a contact begins an island, 2 where it is in one
+    member: Index  # (e,), contacts of the islands, one island behind the other
+    begin: Index  # (e + 1,), where they begin
     head: Index  # (b,), the first side of a contact at a body
-    link: Index  # (2 c,), the next one
+    link: Index  # (2 e,), the next one
     bend_act: Matrix  # (c r, q), how impulses act on flexible coordinates
     bend_rate: Matrix  # (c r, q)
     bend: Vector  # (q,), changes of their rates
-    response: (
-        Matrix  # (L, all these, q and g): what unit impulses of members of islands change of velocities and joints
-    )
-    own: Matrix  # (r, c): and of their own rates
+    response: Matrix  # (L, all these, q, g and slips): what unit impulses of members of islands change of all
+    own: Matrix  # (r, e): and of their own rates
     held: Vector  # (g,), changes of multipliers, or impulses of joints
+    slide: Vector  # changes of slip rates of bearings
+    carried: Vector  # (2,): what impulses of joints are over multipliers, and the length of the last way [s]
     met: Index  # (c,), 1 where a gap closed between the ends of the step
     audit: Vector  # (8,), see strikes.records

@@ -8,8 +8,8 @@ from ....kernels.resolution import RESOLUTION
 from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import gap_of, place_vectors
 from ..memory.memory import Memory
-from ..steps.impulse import factor_instant
 from ..steps.iterate import coordinate_size
+from ..strikes.coupled import factor_at
 from ..strikes.given import INSTANT, RATES, Prescribed, ask, given_between, is_whole
 from ..strikes.impacts import RESTING, fastest, find_rates, prepare
 from ..strikes.islands import sized
@@ -73,7 +73,7 @@ def _strike_where_closed(
         return -1
     given = given_between(p, now, now)
     see_defect(m, axes, given.before, given)
-    if not (factor_instant(m, axes, (), given.before) and strike_islands(m, axes, coupled, law, given)):
+    if not (factor_at(m, axes, coupled, given.before) and strike_islands(m, axes, coupled, law, given)):
         return -1
     m.strike_audit[KNOWN] = 0.0
     find_rates(m)

@@ -13,7 +13,7 @@ from ..steps.calls import Calls, hold
 from ..steps.iterate import coordinate_size
 from ..steps.rows import Rows, begin_row, close_row
 from ..steps.step import Table
-from ..strikes.given import Between, Given, Prescribed, given_of
+from ..strikes.given import Between, Prescribed, given_of
 from ..strikes.impacts import fastest, strike
 from ..strikes.marks import CLOSES, OPEN
 from ..strikes.records import BALANCE, KNOWN, MISSED, SCALE, record_way
@@ -43,9 +43,9 @@ def run_strikes(
 ) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Bodies that are ``coupled``, (1,), have joints or springs, bend, or have impacts ``by_events``, and (1, 1) other
-    contacts that are compliant; of others, by the type of this, the rest is not compiled. What time prescribes
-    ``between`` the times of the table is asked for.
+    Bodies that are ``coupled``, (1,), have joints or springs, bend, or have impacts ``by_events``, (1, 1) other
+    contacts that are compliant or joints with dry friction, and (1, 1, 1) multipliers of least norm; of others, by the
+    type of this, the rest is not compiled. What time prescribes ``between`` the times of the table is asked for.
     Rows of history that are filled at its end go to ``m.strike_audit``.
     """
     row = 0
@@ -81,14 +81,14 @@ def _step(
     if len(coupled) > 0 and by_events > 0:
         return step_by_events(m, axes, coupled, law, Prescribed(table, k, between))
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    return _step_at_once(m, axes, coupled, law, given_of(table, k))
+    return _step_at_once(m, axes, coupled, law, Prescribed(table, k, between))
 
 
 @kernel
-def _step_at_once(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> bool:
+def _step_at_once(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed) -> bool:
     """A step with impacts at its beginning."""
-    size = coordinate_size(m)
-    strikes = strike(m, axes, coupled, law, given, size, int(m.strike_audit[KNOWN]))
+    size, given = coordinate_size(m), given_of(p.table, p.k)
+    strikes = strike(m, axes, coupled, law, p, size, int(m.strike_audit[KNOWN]))
     if strikes < 0:
         return False
     if strikes > 0:

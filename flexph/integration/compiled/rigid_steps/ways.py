@@ -8,11 +8,12 @@ from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.history import guess
 from ..steps.iterate import coordinate_size
+from ..strikes.bearings import mark_bearings
 from ..strikes.closing import close
 from ..strikes.given import WAY, Given, Prescribed, ask, given_between
 from ..strikes.marks import CLOSES, look_inside, may_close
 from ..strikes.records import CLOSED, KNOWN
-from ..strikes.trial import fly, release
+from ..strikes.trial import fly
 
 CLOSINGS = 20
 """See contact.stepper."""
@@ -25,6 +26,7 @@ def begin_way(m: Memory, axes: tuple[int, ...], h: float) -> None:
     guess(m, axes, h, int(m.strike_audit[KNOWN]))
     m.strike_impulse[:] = 0.0
     m.strike_audit[CLOSED] = 0.0
+    mark_bearings(m, CLOSES)
     for c in range(m.contacts_kind.size):
         m.strike_opens[c] = 1 if m.touch_before[c] > TOUCHING * size else 0
 
@@ -32,8 +34,7 @@ def begin_way(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @kernel
 def take_way(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """The way from an iterate on which marked contacts may close; its iterations, −1 where it is not solved."""
-    if len(coupled) > 0 and not may_close(m):
-        release(m)
+    if len(coupled) > 0 and not may_close(m) and m.bearings_friction.size == 0:
         return fly(m, axes, coupled, given)
     return close(m, axes, coupled, law, given)
 

@@ -17,11 +17,13 @@ from ....numerics.compiled.kernel import kernel
 from ..loops.rolling import has_fallen
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size, is_open
+from .bearings import friction_of, is_bearing, size_slips
 from .bodies import weigh_step
 from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
 from .given import Given
 from .islands import changed, find_islands, missed_by, push, sized
-from .law import prepare, solve_island
+from .law import prepare
+from .pressed import solve_pressed
 from .records import CLOSED, FREE, TOLD, judge
 from .rows import answer, fill
 from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
@@ -47,8 +49,8 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
     h, islands = given.h, find_islands(m, m.strike_may_close)
     if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
         return -1
-    if len(coupled) > 0:
-        begin_coupled(m, axes, coupled)
+    if len(coupled) > 0 and not begin_coupled(m, axes, coupled, given):
+        return -1
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
     size, previous, least, since = math.inf, math.inf, math.inf, 0
@@ -61,7 +63,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         law.made[1] = 0 if renews else law.made[1]
         balance_bodies(m, axes, coupled, h)
         if renews and len(coupled) > 0:
-            answer_members(m, axes, m.strike_begin[islands], h)
+            answer_members(m, axes, coupled, m.strike_begin[islands], h)
         defect = _obey(m, axes, coupled, law, islands, weight, iteration == 1)
         if not defect <= AFAR:
             return -1
@@ -127,8 +129,11 @@ def _obey(
         c = m.strike_member[k]
         for i in range(len(axes)):
             scale = max(scale, sized(m, axes, m.x_v, m.x_w, m.x_du, c, i))
-            if i == 0 or m.contacts_friction[c] > 0.0:
-                free = max(free, abs(m.strike_rates[i, c] + changed(m, m.strike_change, c, i)))
+            if i > 0 or not is_bearing(m, c):
+                rubs = i == 0 or friction_of(m, c) > 0.0
+                free = max(free, abs(m.strike_rates[i, c] + changed(m, m.strike_change, c, i)) if rubs else 0.0)
+    if len(coupled) > 1:
+        scale = max(scale, size_slips(m, axes, m.x_v, m.x_w, m.x_du))
     if begins:
         m.strike_audit[FREE] = free
     scale = max(scale, free, m.strike_audit[FREE])
@@ -152,7 +157,7 @@ def _obey_island(
             c, at = m.strike_member[island.first + k], i * count + k
             law.x[at] = law.given[at] = m.strike_impulse[i, c]
             law.b[at] = m.strike_rates[i, c] + changed(m, m.strike_change, c, i)
-    defect = solve_island(law, island, weight, rests)
+    defect = solve_pressed(m, coupled, law, island, weight, rests)
     for i in range(island.rows):
         for k in range(count):
             c, own = m.strike_member[island.first + k], law.x[i * count + k]
@@ -182,6 +187,11 @@ def _missed(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: G
             missed = max(missed, missed_by(m, axes, coupled, c))
             for i in range(len(axes)):
                 scale = max(scale, sized(m, axes, m.x_v, m.x_w, m.x_du, c, i))
+    if len(coupled) > 1:
+        scale = max(scale, size_slips(m, axes, m.x_v, m.x_w, m.x_du))
+        for c in range(m.contacts_kind.size, m.strike_may_close.size):
+            missed = max(missed, missed_by(m, axes, coupled, c))
+            scale = max(scale, m.strike_own[0, c] * m.strike_impulse[0, c])
     told = POSITIONAL * coordinate_size(m) / h
     judge(m, 0.0, scale)
     m.strike_audit[CLOSED], m.strike_audit[TOLD] = missed, told

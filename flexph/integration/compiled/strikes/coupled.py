@@ -11,15 +11,19 @@ from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
 from ..contact.forces import begin_contacts
 from ..contact.gaps import dot
+from ..friction.rows import along_row, differentiate_slips, pull_unit
 from ..loops.arrow import eliminate, solve
 from ..loops.assembly import assemble_step
+from ..loops.redundancy import factor_assembled, find_dependent, keep_independent, keep_least
+from ..loops.redundancy import solve as solve_least
 from ..loops.residual import balance_momenta, trial
 from ..memory.memory import Memory
 from ..nodal.forces import begin_strains, run_ahead
-from ..steps.impulse import INSTANT
+from ..steps.impulse import INSTANT, factor_instant
 from ..steps.newton import turns_back
 from ..terms.border import add
 from ..terms.nodes import differentiate_node
+from .bearings import friction_of, is_bearing, meet_bearings, push_joints, slip_of
 from .given import Given
 from .rows import bending, meet, side_velocity
 
@@ -27,30 +31,49 @@ from .rows import bending, meet, side_velocity
 @kernel
 def evaluate_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
     """Defects of mean velocities and multipliers with the impulses of rigid contacts that may close."""
-    trial(m, axes, (), coupled[1:], given.h, given.before, given.after, given.offset, given.inputs)
+    if len(coupled) > 1:
+        push_joints(m, given.h)
+    trial(m, axes, (), coupled[1:2], given.h, given.before, given.after, given.offset, given.inputs)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0
             if m.strike_may_close[c] > 0:
                 meet(m, axes, c, given.h)
+    if len(coupled) > 1:
+        meet_bearings(m, given.h)
     balance_momenta(m, axes, (), coupled[:1], given.h)
+    if len(coupled) > 2:
+        keep_independent(m, m.defect_lam)
 
 
 @kernel
-def begin_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
-    """Values at the start of a step that its iterates go from."""
+def begin_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+    """Values at the start of a step that its iterates go from; False where the rank of joints is in doubt."""
     m.trial_stuck[:] = 0.0
+    if not begin_joints(m, axes, coupled, given):
+        return False
     if len(coupled) > 1:
         begin_contacts(m, axes)
     if len(axes) == 3 and m.strains_stress.size > 0:
         begin_strains(m)
+    return True
+
+
+@kernel
+def begin_joints(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+    """Which joints depend on others, where multipliers are of least norm; False where their rank is in doubt."""
+    if len(coupled) > 2:
+        if not find_dependent(m, axes, given.before):
+            return False
+        keep_least(m, m.x_lam)
+    return True
 
 
 @kernel
 def relations_stick(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
     """Whether relations of springs are to be taken by their tangents at rest, or were (see steps.newton)."""
     by = given.h, given.before, given.after, given.offset
-    return turns_back(m, axes, (), coupled[1:], by[0], by[1], by[2], by[3], given.inputs)
+    return turns_back(m, axes, (), coupled[1:2], by[0], by[1], by[2], by[3], given.inputs)
 
 
 @kernel
@@ -69,13 +92,18 @@ def go_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @kernel
 def factor_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
     """Factor the Jacobian of the iterate, without what rigid balls that touch do to each other as they turn."""
-    assemble_step(m, axes, (), coupled[1:], given.h, given.before, given.after)
+    assemble_step(m, axes, (), coupled[1:2], given.h, given.before, given.after)
+    if len(coupled) > 1:
+        differentiate_slips(m, axes, given.h)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c] and m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
             for end in range(2):
                 if m.contacts_node[c, end] >= 0:
                     _turn_ball(m, axes, c, m.contacts_node[c, end], given.h)
-    return eliminate(m, axes, ())
+    if len(coupled) > 2:
+        return factor_assembled(m, axes, ())
+    else:
+        return eliminate(m, axes, ())
 
 
 @kernel
@@ -94,9 +122,28 @@ def _turn_ball(m: Memory, axes: tuple[int, ...], c: int, k: int, h: float) -> No
 
 
 @kernel
-def change_coupled(m: Memory, axes: tuple[int, ...], h: float) -> None:
-    """Changes of velocities and multipliers by the defects alone."""
-    solve(m, axes, (), h)
+def factor_at(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coefficient: Array) -> bool:
+    """Factor the masses and joints at ``at``; False where these are dependent, or their rank is in doubt."""
+    if len(coupled) > 2 and not find_dependent(m, axes, coefficient):
+        return False
+    return factor_instant(m, axes, coupled[2:], coefficient)
+
+
+@kernel
+def _solve(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
+    """Corrections from their defects, with multipliers of least norm where these are asked for."""
+    if len(coupled) > 2:
+        solve_least(m, axes, (), h)
+    else:
+        solve(m, axes, (), h)
+
+
+@kernel
+def change_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
+    """Changes of velocities, multipliers and slips by the defects alone."""
+    _solve(m, axes, coupled, h)
+    for q in range(m.strike_slide.size):
+        m.strike_slide[q] = -along_row(m, q)
     for b in range(m.strike_change.shape[0]):
         for i in range(m.strike_change.shape[1]):
             m.strike_change[b, i] = -side_velocity(m, b, i, m.correction_v, m.correction_w)
@@ -107,30 +154,55 @@ def change_coupled(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
-def answer_members(m: Memory, axes: tuple[int, ...], members: int, h: float) -> None:
+def answer_members(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], members: int, h: float) -> None:
     """What unit impulses of the contacts of all islands change: velocities, and multipliers or impulses of joints.
 
     By the Jacobian of a step, or with h = 0 by that of a step of no length.
     """
     for k in range(members):
         c = m.strike_member[k]
+        m.strike_own[:, c] = 0.0
         for i in range(len(axes)):
-            m.strike_own[i, c] = 0.0
-            if i == 0 or m.contacts_friction[c] > 0.0:
-                _answer(m, axes, c, i, m.strike_response[k * len(axes) + i], h)
+            if i == 0 or friction_of(m, c) > 0.0:
+                _answer(m, axes, coupled, c, i, m.strike_response[k * len(axes) + i], h)
+        if is_bearing(m, c):
+            _fill_own(m, c)
 
 
 @kernel
-def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: float) -> None:
-    d, n, gain = len(axes), m.strike_change.shape[1], 2.0 if h == 0.0 else 1.0
+def _fill_own(m: Memory, c: int) -> None:
+    """What scales the rows of the law of a bearing that no impulse moves by itself: the largest of those that do."""
+    largest = 0.0
+    for r in range(1, m.strike_own.shape[0]):
+        largest = max(largest, m.strike_own[r, c])
+    for r in range(m.strike_own.shape[0]):
+        if slip_of(m, c, r) < 0:
+            m.strike_own[r, c] = largest if largest > 0.0 else 1.0
+
+
+@kernel
+def _act(m: Memory, axes: tuple[int, ...], c: int, r: int) -> None:
+    """Defects by a unit impulse of a contact or bearing."""
+    if is_bearing(m, c):
+        pull_unit(m, axes, slip_of(m, c, r), -1.0)
+        return
     m.defect[:] = 0.0
     for side in range(2):
         if m.contacts_sides[c, side] >= 0:
-            for a in range(n):
+            for a in range(m.strike_change.shape[1]):
                 _add_velocity(m, axes, m.contacts_sides[c, side], a, m.strike_act[2 * c + side, r, a])
     for i in range(m.strike_bend.size):
-        m.defect_du[i] = m.strike_bend_act[c * d + r, i]
-    solve(m, axes, (), h if h > 0.0 else INSTANT)
+        m.defect_du[i] = m.strike_bend_act[c * len(axes) + r, i]
+
+
+@kernel
+def _answer(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int, r: int, out: Array, h: float) -> None:
+    if is_bearing(m, c) and slip_of(m, c, r) < 0:
+        out[:] = 0.0
+        return
+    n, gain = m.strike_change.shape[1], 2.0 if h == 0.0 else 1.0
+    _act(m, axes, c, r)
+    _solve(m, axes, coupled, h if h > 0.0 else INSTANT)
     first = m.strike_change.shape[0] * n
     for b in range(m.strike_change.shape[0]):
         for a in range(n):
@@ -140,6 +212,9 @@ def _answer(m: Memory, axes: tuple[int, ...], c: int, r: int, out: Array, h: flo
     first += m.strike_bend.size
     for i in range(m.strike_held.size):
         out[first + i] = m.correction_lam[i] if h > 0.0 else m.system_x[m.border_l[i]]
+    first += m.strike_held.size
+    for q in range(m.strike_slide.size):
+        out[first + q] = gain * along_row(m, q)
     m.strike_own[r, c] = moved_by(m, c, r, out)
 
 
@@ -159,7 +234,10 @@ def _add_velocity(m: Memory, axes: tuple[int, ...], b: int, a: int, act: float) 
 
 @kernel
 def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
-    """What a response changes of a rate of a contact."""
+    """What a response changes of a rate of a contact or bearing."""
+    if is_bearing(m, c):
+        q = slip_of(m, c, r)
+        return response[response.size - m.strike_slide.size + q] if q >= 0 else 0.0
     total, n = 0.0, m.strike_change.shape[1]
     if m.strike_bend.size > 0:
         total = bending(m, c, r, response[m.strike_change.shape[0] * n :])
@@ -184,3 +262,6 @@ def push_coupled(m: Memory, place: int, impulse: float) -> None:
     first += m.strike_bend.size
     for i in range(m.strike_held.size):
         m.strike_held[i] += impulse * response[first + i]
+    first += m.strike_held.size
+    for q in range(m.strike_slide.size):
+        m.strike_slide[q] += impulse * response[first + q]

@@ -7,13 +7,13 @@ from ....kernels.contacts.gaps import TOUCHING
 from ....kernels.resolution import RESOLUTION
 from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import gap_of, place_vectors
-from ..loops.motion import mean_shapes, node_speed
+from ..loops.motion import node_speeds
 from ..memory.memory import Memory
-from ..nodal.points import move_means
-from ..steps.impulse import factor_instant
 from .bodies import weigh
-from .given import Given
+from .coupled import factor_at
+from .given import INSTANT, WAY, Given, Prescribed, ask, given_between, given_of
 from .newton_law import strike_islands
+from .records import see_defect
 from .rows import answer, look, rate, stand
 from .trial import solve_free
 
@@ -23,10 +23,11 @@ STRIKES, WIDE, RESTING = 200, 0.5, 1e-11
 
 @kernel
 def strike(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given, size: float, known: int
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed, size: float, known: int
 ) -> int:
     """Impacts until no contact with restitution closes in the step; how many there were, −1 where one is not solved."""
     prepare(m, axes, coupled)
+    given = given_of(p.table, p.k)
     h, count = given.h, 0
     while count < STRIKES and _may_bounce(m, h, size):
         if not solve_free(m, axes, coupled, given, known if count == 0 else 0):
@@ -34,10 +35,10 @@ def strike(
         _look_ahead(m, axes, h)
         before = count
         _choose(m, axes, h, size, True)
-        if len(coupled) > 0 and _bounces(m) and not _factor(m, axes, given):
+        if len(coupled) > 0 and _bounces(m) and not _factor(m, axes, coupled, p):
             return -1
         while count < STRIKES and _bounces(m):
-            if not strike_islands(m, axes, coupled, law, given):
+            if not strike_islands(m, axes, coupled, law, _at_start(p)):
                 return -1
             count += 1
             find_rates(m)
@@ -48,9 +49,20 @@ def strike(
 
 
 @kernel
-def _factor(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
-    """Factor the masses and joints; False where time prescribes motions, whose rates are known at ends alone."""
-    return not given.moves and factor_instant(m, axes, (), given.before)
+def _factor(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], p: Prescribed) -> bool:
+    """Factor the masses and joints at the start of a step, where time prescribes rates; False where that fails."""
+    begin, end = p.table.times[p.k], p.table.times[p.k + 1]
+    if not ask(m, p, begin, begin, INSTANT):
+        return False
+    see_defect(m, axes, _at_start(p).before, _at_start(p))
+    return factor_at(m, axes, coupled, _at_start(p).before) and ask(m, p, begin, end, WAY)
+
+
+@kernel
+def _at_start(p: Prescribed) -> Given:
+    """What was asked for at the start of a step."""
+    begin = p.table.times[p.k]
+    return given_between(p, begin, begin)
 
 
 @kernel
@@ -106,14 +118,7 @@ def _look_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @kernel
 def _go_on(m: Memory, axes: tuple[int, ...], h: float) -> None:
     """The way of the nodes at their velocities."""
-    mean_shapes(m, axes, m.at_du, m.trial_c)
-    for k in range(m.nodes_body.size):
-        b = m.nodes_body[k]
-        for i in range(len(axes)):
-            for j in range(len(axes)):
-                m.run_frame[i, j] = m.at_R[b, i, j]
-        node_speed(m, axes, k, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[k])
-    move_means(m, m.at_v)
+    node_speeds(m, axes)
     for k in range(m.nodes_body.size):
         for i in range(len(axes)):
             m.strike_point[k, i] = h * m.run_moved[k, i]

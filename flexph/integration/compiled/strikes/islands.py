@@ -10,6 +10,7 @@ from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
 from ..memory.data import Index
 from ..memory.memory import Memory, block
+from .bearings import friction_of, is_bearing, slip_of
 from .coupled import moved_by, push_coupled
 from .rows import bending, side_velocity
 
@@ -64,7 +65,7 @@ def _spread(m: Memory, first: int, place: int) -> int:
 def rows_of(m: Memory, axes: tuple[int, ...], first: int, last: int) -> int:
     """Rates of each contact of an island: with the tangents where there is friction."""
     for k in range(first, last):
-        if m.contacts_friction[m.strike_member[k]] > 0.0:
+        if friction_of(m, m.strike_member[k]) > 0.0:
             return len(axes)
     return 1
 
@@ -85,7 +86,7 @@ def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) 
     for l in range(count):
         for j in range(r):
             response, acts = m.strike_response[(first + l) * d + j], j == 0
-            acts = acts or m.contacts_friction[m.strike_member[first + l]] > 0.0
+            acts = acts or friction_of(m, m.strike_member[first + l]) > 0.0
             for k in range(count):
                 c = m.strike_member[first + k]
                 for i in range(r):
@@ -124,7 +125,9 @@ def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int
 
 @kernel
 def changed(m: Memory, change: Array, c: int, r: int) -> float:
-    """What velocities of all bodies change of a rate of a contact."""
+    """What velocities of all bodies change of a rate of a contact or bearing."""
+    if is_bearing(m, c):
+        return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.strike_bend)
     for side in range(2):
         b = m.contacts_sides[c, side]
@@ -136,7 +139,9 @@ def changed(m: Memory, change: Array, c: int, r: int) -> float:
 
 @kernel
 def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, du: Array, c: int, r: int) -> float:
-    """The sum of the sizes of the terms of a rate of a contact at velocities."""
+    """The sum of the sizes of the terms of a rate of a contact at velocities; of bearings see friction.rows."""
+    if is_bearing(m, c):
+        return 0.0
     total, d = 0.0, len(axes)
     for i in range(m.strike_bend.size):
         total += abs(m.strike_bend_rate[c * d + r, i] * du[i])
@@ -173,7 +178,7 @@ def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int
     """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
     own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, coupled, c, 0)
     missed = abs(own - max(own - r * m.strike_rates[0, c], 0.0)) / r
-    if m.contacts_friction[c] == 0.0:
+    if friction_of(m, c) == 0.0:
         return missed
     along, square = 0.0, 0.0
     for i in range(1, len(axes)):
@@ -181,7 +186,7 @@ def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int
     for i in range(1, len(axes)):
         trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
         square += trial * trial
-    share = min(1.0, m.contacts_friction[c] * max(own, 0.0) / max(math.sqrt(square), TINY))
+    share = min(1.0, friction_of(m, c) * max(own, 0.0) / max(math.sqrt(square), TINY))
     for i in range(1, len(axes)):
         trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
         missed = max(missed, abs(m.strike_impulse[i, c] - share * trial) * along)
@@ -192,8 +197,8 @@ def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int
 def by_itself(m: Memory, coupled: tuple[int, ...], c: int, r: int) -> float:
     """What a unit impulse of a contact changes of its own rate."""
     total = m.strike_own[r, c] if len(coupled) > 0 else 0.0
-    for side in range(2):
-        if m.contacts_sides[c, side] >= 0 and len(coupled) == 0:
+    for side in range(2 if len(coupled) == 0 else 0):
+        if m.contacts_sides[c, side] >= 0:
             for a in range(m.strike_rate.shape[2]):
                 total += m.strike_rate[2 * c + side, r, a] * m.strike_answer[2 * c + side, r, a]
     return total if total > 0.0 else 1.0

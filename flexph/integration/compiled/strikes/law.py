@@ -13,6 +13,7 @@ from ....numerics.arrays import Array
 from ....numerics.compiled.algebra.band import stored
 from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory, block
+from .bearings import friction_of
 from .islands import assemble, by_itself, rows_of
 
 FEW, UNEVEN = 8, 1e3
@@ -61,7 +62,7 @@ def _find_steps(m: Memory, coupled: tuple[int, ...], out: Array, island: Island)
         c, along = m.strike_member[island.first + k], 0.0
         for i in range(1, island.rows):
             along = max(along, by_itself(m, coupled, c, i))
-        out[k], out[count + k] = m.contacts_friction[c], 1.0 / by_itself(m, coupled, c, 0)
+        out[k], out[count + k] = friction_of(m, c), 1.0 / by_itself(m, coupled, c, 0)
         out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
 
 

@@ -9,10 +9,13 @@ from ....numerics.arrays import Array
 from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.impulse import hold_joints, work_of_joints
+from .bearings import begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
 from .coupled import answer_members
 from .given import Given
 from .islands import find_islands, push, sized
-from .law import move, prepare, solve_island
+from .law import prepare
+from .marks import TOUCHES
+from .pressed import move_rates, solve_pressed
 from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
 from .rows import rate, rate_after
 
@@ -24,15 +27,19 @@ defects of a law that is met, and at which an impact is left to NumPy."""
 @kernel
 def strike_islands(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> bool:
     """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved."""
+    if len(coupled) > 1:
+        mark_bearings(m, TOUCHES)
+        carry(m, 0.0)
+        m.strike_impulse[:, m.contacts_kind.size :] = m.strike_given[:, m.contacts_kind.size :] = 0.0
     islands = find_islands(m, m.strike_may_close)
     if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
         return False
-    scale = scale_of(m, axes, m.strike_begin[islands])
+    scale = scale_of(m, axes, coupled, m.strike_begin[islands])
     for i in range(islands):
         island = prepare(m, axes, coupled, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
         if island.contacts == 0 or not _strike(m, axes, coupled, law, island):
             return False
-    end_impulses(m, axes, coupled, given.before, given)
+    end_impulses(m, axes, coupled, given.before, given, False)
     return True
 
 
@@ -46,32 +53,43 @@ def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
     if len(coupled) > 0:
         if members * len(axes) > m.strike_response.shape[0]:
             return False
-        answer_members(m, axes, members, 0.0)
-        m.run_flow[m.run_flow.size - 1] += hold_joints(m, axes, (), m.strike_held)
+        if len(coupled) > 1:
+            begin_slips(m, axes)
+        answer_members(m, axes, coupled, members, 0.0)
+        m.run_flow[m.run_flow.size - 1] += hold_joints(m, axes, coupled[2:], m.strike_held)
         for i in range(m.strike_held.size):
             m.strike_held[i] = -m.strike_held[i]
+    if len(coupled) > 1:
+        find_slips(m, axes, m.rub_slip)
+    m.strike_slide[:] = 0.0
     m.strike_change[:] = 0.0
     m.strike_bend[:] = 0.0
     return True
 
 
 @kernel
-def end_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coefficient: Array, given: Given) -> None:
-    """Go on at the velocities that are changed, and what that took."""
+def end_impulses(
+    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coefficient: Array, given: Given, settles: bool
+) -> None:
+    """Go on at the velocities that are changed, in an impact or as they settle, and what that took."""
     go_over(m)
     if len(coupled) > 0:
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
         see_defect(m, axes, coefficient, given)
+    if len(coupled) > 1:
+        record_struck(m, axes, settles)
     end_part(m, axes)
 
 
 @kernel
-def scale_of(m: Memory, axes: tuple[int, ...], members: int) -> float:
+def scale_of(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], members: int) -> float:
     """The largest sum of the sizes of the terms of a rate, of so many members of islands."""
     scale = 1e-300
     for k in range(members):
         for i in range(len(axes)):
             scale = max(scale, sized(m, axes, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
+    if len(coupled) > 1:
+        scale = max(scale, size_slips(m, axes, m.at_v, m.at_w, m.at_du))
     return scale
 
 
@@ -96,14 +114,14 @@ def _strike(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: Law
         for k in range(island.contacts):
             law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
     _begin(m, law, island, True)
-    defect = obey(law, island)
-    move(law, island, law.x, law.moved)
+    defect = obey(m, coupled, law, island)
+    move_rates(m, coupled, law, island, law.x, law.moved)
     if work(law, size) > 0.0:
         for i in range(size):
             law.kept[i] = law.x[i]
         _begin(m, law, island, False)
-        defect = max(defect, obey(law, island))
-        _go_so_far(law, island)
+        defect = max(defect, obey(m, coupled, law, island))
+        _go_so_far(m, coupled, law, island)
     if not defect <= ROUGH:
         return False
     judge(m, defect * island.scale, island.scale)
@@ -112,12 +130,12 @@ def _strike(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: Law
 
 
 @kernel
-def obey(law: LawSpace, island: Island) -> float:
+def obey(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> float:
     """Impulses near those in ``x``, with a weight on what changes that grows as long as they do not obey their law."""
-    weight, defect = WEIGHT, solve_island(law, island, WEIGHT, False)
+    weight, defect = WEIGHT, solve_pressed(m, coupled, law, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
         weight *= HEAVIER
-        defect = solve_island(law, island, weight, False)
+        defect = solve_pressed(m, coupled, law, island, weight, False)
     return defect
 
 
@@ -127,7 +145,8 @@ def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
     for i in range(island.rows * island.contacts):
         law.b[i], law.x[i], law.given[i] = law.y[i], 0.0, 0.0
     for k in range(island.contacts if elastic else 0):
-        law.b[k] += m.contacts_restitution[m.strike_member[island.first + k]] * min(law.y[k], 0.0)
+        c = m.strike_member[island.first + k]
+        law.b[k] += 0.0 if is_bearing(m, c) else m.contacts_restitution[c] * min(law.y[k], 0.0)
 
 
 @kernel
@@ -140,17 +159,17 @@ def work(law: LawSpace, size: int) -> float:
 
 
 @kernel
-def _go_so_far(law: LawSpace, island: Island) -> None:
+def _go_so_far(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """From plastic impulses towards those kept, only so far that no energy is created."""
     size = island.rows * island.contacts
-    move(law, island, law.x, law.moved)
+    move_rates(m, coupled, law, island, law.x, law.moved)
     at_rest = work(law, size)
     for i in range(size):
         law.kept[i] -= law.x[i]
     slope, curve = 0.0, 0.0
     for i in range(size):
         slope += law.kept[i] * (law.y[i] + law.moved[i])
-    move(law, island, law.kept, law.moved)
+    move_rates(m, coupled, law, island, law.kept, law.moved)
     for i in range(size):
         curve += 0.5 * law.kept[i] * law.moved[i]
     share = 1.0
@@ -178,6 +197,8 @@ def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: Law
         c, lost = m.strike_member[island.first + k], 0.0
         for i in range(len(axes)):
             m.strike_impulse[i, c] = law.x[i * count + k] if i < r else 0.0
+        if is_bearing(m, c):
+            continue
         for i in range(r):  # by the velocities that follow: D Λ may have lost digits
             lost -= law.x[i * count + k] * 0.5 * (law.y[i * count + k] + rate_after(m, c, i))
         record_impulses(m, c, law.x[k], rubbed(m, axes, c), True)

@@ -16,6 +16,7 @@ from ..memory.memory import Memory
 from ..steps.history import remember
 from ..steps.rows import record_energy
 from ..steps.step import close_gaps, record_gaps
+from .bearings import record_bearings
 from .given import Given
 from .marks import may_close
 
@@ -118,6 +119,7 @@ def _record(
     _record_contacts(m, axes)
     if len(coupled) > 1:
         record_contacts(m, axes, given.h)
+        record_bearings(m, given.h)
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     derive_momenta(m, axes, m.trial_c)
@@ -129,7 +131,7 @@ def _record(
         velocity_defect(m, axes, given.after, given.own_coefficient, given.own_offset)
         record_gaps(m, given.h, given.after, given.offset)
         if alone:
-            close_gaps(m, ())
+            close_gaps(m, coupled[2:])
         copy(m.run_new_defect, m.run_defect)
         for i in range(m.x_lam.size):
             m.run_step_stage[i] += share * m.x_lam[i]

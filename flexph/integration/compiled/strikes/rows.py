@@ -10,6 +10,7 @@ from ..contact.rubbing import moment, slide
 from ..loops.motion import copy_field
 from ..memory.memory import Memory
 from ..terms.nodes import differentiate_node
+from .bearings import slip_of
 
 
 @kernel
@@ -202,7 +203,9 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 @kernel
 def rate(m: Memory, c: int, r: int) -> float:
-    """A rate of a contact at ``at``."""
+    """A rate of a contact at ``at``, and of a bearing that in ``rub.slip``."""
+    if c >= m.contacts_kind.size:
+        return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du)
     for side in range(2):
         b = m.contacts_sides[c, side]

@@ -9,14 +9,18 @@ from ....contacts.compiled.newton import TINY
 from ....kernels.contacts.gaps import TOUCHING
 from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import gap_of
+from ..loops.motion import copy_field
 from ..memory.memory import Memory
-from ..steps.impulse import factor_instant
 from ..steps.iterate import coordinate_size
+from .bearings import carry, is_bearing, joints_stick, mark_bearings, rate_at_end
 from .bodies import weigh
+from .coupled import factor_at
 from .given import Given
 from .islands import by_itself, find_islands, missed_by
-from .law import move, prepare
+from .law import prepare
+from .marks import CLOSES, OPEN, may_close
 from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
+from .pressed import move_rates
 from .records import (
     BALANCE,
     KNOWN,
@@ -48,10 +52,13 @@ def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawS
             m.strike_may_close[c] = 2 if acts else 0
             if acts and len(coupled) == 0:
                 answer(m, axes, c)
+    if len(coupled) > 1:
+        mark_bearings(m, CLOSES if may_close(m) or joints_stick(m, axes) else OPEN)
+        carry(m, 1.0)
     islands = find_islands(m, m.strike_may_close)
     if islands == 0:
         return 0
-    if len(coupled) > 0 and not factor_instant(m, axes, (), given.after):
+    if len(coupled) > 0 and not factor_at(m, axes, coupled, given.after):
         return -1
     return _settle(m, axes, coupled, law, given, islands)
 
@@ -62,12 +69,15 @@ def _settle(
 ) -> int:
     if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
         return -1
-    scale, settled = scale_of(m, axes, m.strike_begin[islands]), len(coupled)
+    scale, settled = scale_of(m, axes, coupled, m.strike_begin[islands]), len(coupled)
+    copy_field(m.strike_impulse, m.strike_given)
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]
         for i in range(len(axes)):
-            m.strike_rates[i, c], m.strike_given[i, c] = rate(m, c, i), m.strike_impulse[i, c]
+            m.strike_rates[i, c] = rate(m, c, i)
         scale = max(scale, m.strike_impulse[0, c] * by_itself(m, coupled, c, 0))
+    if len(coupled) > 1:
+        rate_at_end(m)
     for i in range(islands):
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
         if _obeys(m, axes, coupled, first, last, scale):
@@ -77,7 +87,7 @@ def _settle(
             return -1
         settled = 1
     if settled > 0:
-        end_impulses(m, axes, coupled, given.after, given)
+        end_impulses(m, axes, coupled, given.after, given, True)
     return settled
 
 
@@ -100,23 +110,23 @@ def _settle_island(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], l
         for i in range(island.rows):
             at = i * count + k
             law.x[at] = law.given[at] = m.strike_given[i, c]
-            law.b[at] = law.y[at] = m.strike_rates[i, c]
-    defect = obey(law, island)
+            law.b[at] = law.y[at] = 0.0 if i == 0 and is_bearing(m, c) else m.strike_rates[i, c]
+    defect = obey(m, coupled, law, island)
     if not defect <= ROUGH:
         return False
     judge(m, defect * island.scale, island.scale)
-    _go_so_far(law, island, taken)
+    _go_so_far(m, coupled, law, island, taken)
     _record(m, axes, coupled, law, island)
     return True
 
 
 @kernel
-def _go_so_far(law: LawSpace, island: Island, taken: float) -> None:
+def _go_so_far(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island, taken: float) -> None:
     """Impulses that are added, as far as they give back no more than was taken, into ``x``."""
     slope, curve, size = 0.0, 0.0, island.rows * island.contacts
     for at in range(size):
         law.x[at] -= law.given[at]
-    move(law, island, law.x, law.moved)
+    move_rates(m, coupled, law, island, law.x, law.moved)
     for at in range(size):
         slope += law.x[at] * law.y[at]
         curve += law.x[at] * law.moved[at]
@@ -136,9 +146,12 @@ def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: Law
         before = rubbed(m, axes, c)
         for i in range(island.rows):
             at = i * count + k
-            lost = -law.x[at] * 0.5 * (law.y[at] + rate_after(m, c, i))
-            record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)
             m.strike_impulse[i, c] += law.x[at]
+            if not is_bearing(m, c):
+                lost = -law.x[at] * 0.5 * (law.y[at] + rate_after(m, c, i))
+                record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)
+        if is_bearing(m, c):
+            continue
         record_impulses(m, c, law.x[k], rubbed(m, axes, c) - before, m.strike_opens[c] > 0)
 
 

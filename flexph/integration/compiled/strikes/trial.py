@@ -14,7 +14,7 @@ from ..memory.memory import Memory
 from ..steps.history import guess
 from ..steps.newton import newton
 from .bodies import weigh_step
-from .coupled import change_coupled, evaluate_coupled
+from .coupled import begin_joints, change_coupled, evaluate_coupled
 from .given import Given
 from .rows import meet
 
@@ -66,7 +66,7 @@ def solve_free(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given
 
 
 @kernel
-def release(m: Memory) -> None:
+def _release(m: Memory) -> None:
     """No forces of rigid contacts."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -75,9 +75,13 @@ def release(m: Memory) -> None:
 
 @kernel
 def fly(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> int:
-    """The step without rigid contacts from a guess, as of a mechanism that has none; its iterations, or −1."""
+    """The step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
+    _release(m)
+    m.trial_rub[:] = 0.0
     h, (before, after), (offset, last) = given.h, (given.before, given.after), (given.offset, given.last_offset)
-    return newton(m, axes, (), (), coupled[1:], (), h, before, after, offset, last, given.inputs)
+    if not begin_joints(m, axes, coupled, given):
+        return -1
+    return newton(m, axes, coupled[2:], (), coupled[1:2], (), h, before, after, offset, last, given.inputs)
 
 
 @kernel
@@ -132,7 +136,7 @@ def velocity_scale(m: Memory, h: float) -> float:
 def balance_bodies(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
     """Changes of the velocities of all bodies by their defects alone."""
     if len(coupled) > 0:
-        change_coupled(m, axes, h)
+        change_coupled(m, axes, coupled, h)
     else:
         _balance_bodies(m)
 
