@@ -34,15 +34,16 @@ class NearPairs:
     """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
 
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
-    Where contacts are rigid, loops take steps in which they strike (see
-    integration.compiled.strikes), ``coupled`` ones where the bodies have joints or springs, bend, or do not turn.
+    Where contacts are rigid, loops take steps in which they strike (see integration.compiled.rigid_steps), ``coupled``
+    ones where the bodies have joints or springs, bend, or do not turn, and ``mixed`` ones where others are compliant or
+    joints have dry friction: of these all contacts are looked at, and there are no lists.
     """
 
     def __init__(self, mechanism: Model) -> None:
         a = mechanism.network.arrays
         rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
-        rigid_ones = a.contacts.laws.rigid
-        self.mixed = bool(rigid_ones.any() and (a.bearings.number or not rigid_ones.all()))
+        are_rigid = a.contacts.laws.rigid
+        self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
         self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
         few = not self.mixed or a.contacts.number <= LISTED
         self.strikes = few and _strikes(on_sides(mechanism))
