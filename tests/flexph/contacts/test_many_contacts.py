@@ -216,7 +216,8 @@ def test_a_triangular_stack_without_walls_stands(wide, steps):
     solution = integrate(mechanism, start, 5e-3 * np.arange(steps + 1), method=Exact(contact="steps"))
     for name, place in places.items():
         assert np.abs(solution[f"{name}.centre"] - place[:2]).max() < 1e-15
-    assert np.abs(solution.ledger.residual).max() < 1e-15 * solution.ledger.scale
+    # round-off of as many energies as there are discs, which adds up at random
+    assert np.abs(solution.ledger.residual).max() < 2e-16 * np.sqrt(len(places)) * solution.ledger.scale
     # a round-off of the positions over the step, 4e-14 m/s, over the velocity of half a step of free fall
     assert solution.ledger.complementarity_residual.max() < 5e-12
 
