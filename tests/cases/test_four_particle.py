@@ -61,9 +61,9 @@ def test_values_of_the_start():
     ("gradient", "kept", "compiled"),
     [
         ("gonzalez", False, False),
-        ("invariants", True, None),
+        pytest.param("invariants", True, None, marks=pytest.mark.slow),  # compiles for 15 s
         pytest.param("gonzalez", False, None, marks=pytest.mark.slow),
-        pytest.param("invariants", True, False, marks=pytest.mark.slow),
+        ("invariants", True, False),
     ],
 )
 def test_momenta_without_dissipation(gradient, kept, compiled):

@@ -164,6 +164,7 @@ def test_bodies_that_bend_in_space_and_fall_are_those_of_numpy():
     agree(*both(mechanism, start, np.linspace(0.0, 0.12, 121), "steps"), states=1e-7, impulses=REDUNDANT)
 
 
+@pytest.mark.slow
 @pytest.mark.processor
 def test_by_events_loops_take_the_steps_on_which_contacts_hold(monkeypatch):
     runs = {
