@@ -121,9 +121,15 @@ def solve_near(problem: Problem, guess: Array, weight: float) -> Impulses:
     For laws of which the next linearisation is to come: where impulses are nearly redundant that of one alone may
     have none, or far away. All of :func:`solve` where that step is not solved.
     """
-    own = weight * float(problem.D.diagonal().max())
-    nearest = _newton(problem._replace(D=problem.D + own * np.eye(guess.size), b=problem.b - own * guess), guess)
+    if problem.b.size <= 1:
+        return solve(problem, guess)
+    nearest = _newton(_held(problem, guess, weight * float(problem.D.diagonal().max())), guess)
     return judged(problem, nearest.flat) if nearest.defect <= SOLVED else solve(problem, guess)
+
+
+def _held(problem: Problem, impulses: Array, weight: float) -> Problem:
+    """The problem with a weight on what changes from impulses."""
+    return problem._replace(D=problem.D + weight * np.eye(impulses.size), b=problem.b - weight * impulses)
 
 
 def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses:
@@ -132,7 +138,7 @@ def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses
     ``share`` is the weight on what changes, over the largest entry of D.
     """
     weight = share * float(problem.D.diagonal().max())
-    held = problem._replace(D=problem.D + weight * np.eye(problem.b.size))
+    held = _held(problem, best.flat, weight)
     steps = NewtonSteps(held.D, problem.friction > 0.0)
     for _ in range(TOGETHER):
         x = best.flat
@@ -167,7 +173,7 @@ def _solved(problem: Problem, best: Impulses) -> Impulses:
             break
         before = best.defect
         weight = share * largest
-        one = problem._replace(D=problem.D + weight * np.eye(x.size), b=problem.b - weight * x)
+        one = _held(problem, x, weight)
         nearest = _newton(one, x)
         if nearest.defect > SOLVED:
             groups = apart(problem.D, problem.contacts) if groups is None else groups

@@ -80,7 +80,8 @@ def connect(
             raise ValueError(f"connection given twice: {name}; a second one takes a name= of its own")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
     mechanism = Mechanism(bodies, formed, acceleration)
-    mechanism.network  # noqa: B018 - built now, so that a bad connection fails here
+    # both are built now, so that bad connections and names fail here
+    mechanism.network  # noqa: B018
     mechanism.once(Accounts)
     return mechanism
 

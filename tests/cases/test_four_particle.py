@@ -33,7 +33,7 @@ def test_system_against_differences_and_hand():
     assert x[12:24] @ (system.R(x) @ x)[12:24] == pytest.approx(lost, rel=1e-13)
 
 
-@pytest.mark.slow  # compiles for 15 s
+@pytest.mark.slow
 def test_the_compiled_case_is_the_plain_one():
     """Differential states to round-off, λ to what its differences of velocities over a step leave; without numba both
     are the same."""

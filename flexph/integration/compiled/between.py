@@ -8,7 +8,7 @@ import numpy as np
 
 from ...numerics.compiled.answering import Answering
 from .steps.step import Table
-from .strikes.given import INSTANT, RATES, WAY, Between
+from .strikes.given import AT_TIME, OVER_PART, RATES_AT_END, Between
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -39,10 +39,10 @@ class AskedBetween:
     def _answer(self, kind: int) -> None:
         """Fill the table of one step."""
         given, own, (begin, end) = self._prescribed, self._table, self._times.tolist()
-        if kind != WAY:
-            rates = given.rates(begin) if kind == INSTANT else given.rates(end, end - begin)
+        if kind != OVER_PART:
+            rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)
             own.own_coefficient[:], own.own_offset[:] = rates
-        if kind != RATES:
+        if kind != RATES_AT_END:
             for k, time in enumerate((begin, end)):
                 own.coefficient[k], own.offset[k] = given.at(time)
             own.inputs[:] = self._forcing.at(0.5 * (begin + end))

@@ -1,4 +1,4 @@
-"""Steps of rigid bodies with rigid contacts in blocks of compiled loops: see integration.compiled.strikes."""
+"""Steps of mechanisms with rigid contacts in blocks of compiled loops: see integration.compiled.rigid_steps."""
 
 from __future__ import annotations
 

@@ -19,12 +19,18 @@ from cases import (
 )
 from flexph import GROUND, connect, drive, force, hinge, integrate, spring_damper
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.integration.contact import impact_stepper, stepper, strikes
 from flexph.integration.contact.stepper import RigidStepper
+from flexph.integration.times import events
 from flexph.methods import Exact
 from flexph.numerics import compiling
 from flexph.systems.validity import ValidityWarning
 
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
+if compiling.AVAILABLE:
+    from flexph.integration.compiled.rigid_steps import by_events, closing_time, run, ways
+    from flexph.integration.compiled.strikes import impacts
+else:
+    pytest.skip("needs numba", allow_module_level=True)
 
 CASES = {
     "ball": (bouncing_ball, {"end": 1.5}),
@@ -51,6 +57,22 @@ def test_cases_by_events_run_without_numpy(name, monkeypatch):
     monkeypatch.setattr(case, "integrate", by_loops)
     run = case.run(**given)
     assert getattr(run, "solution", run).steps_by == "compiled loops"
+
+
+@pytest.mark.parametrize(
+    ("room", "names"),
+    [
+        (by_events, ("SPLITS", "CROWD", "GROUP", "SHORTEST")),
+        (ways, ("CLOSINGS",)),
+        (run, ("REACH",)),
+        (impacts, ("STRIKES", "WIDE", "RESTING")),
+        (closing_time, ("PRECISION",)),
+    ],
+)
+def test_loops_have_the_limits_of_numpy(room, names):
+    for name in names:
+        (value,) = {vars(own)[name] for own in (stepper, impact_stepper, strikes, events) if name in vars(own)}
+        assert getattr(room, name) == value
 
 
 def swing(law, *, angle=None, rest=0.5):

@@ -10,7 +10,7 @@ from ..contact.gaps import gap_of, place_vectors
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size
 from ..strikes.coupled import factor_at
-from ..strikes.given import INSTANT, RATES, Prescribed, ask, given_between, is_whole
+from ..strikes.given import AT_TIME, RATES_AT_END, Prescribed, ask, given_between, is_whole
 from ..strikes.impacts import RESTING, fastest, find_rates, prepare
 from ..strikes.islands import sized
 from ..strikes.marks import CLOSES, ENTERS, OPEN, look_inside, may_close
@@ -69,7 +69,7 @@ def _strike_where_closed(
         return 0
     for c in range(m.contacts_kind.size):
         m.strike_may_close[c] = CLOSES if _touches(m, c, size) else OPEN
-    if not ask(m, p, now, now, INSTANT):
+    if not ask(m, p, now, now, AT_TIME):
         return -1
     given = given_between(p, now, now)
     see_defect(m, axes, given.before, given)
@@ -163,10 +163,12 @@ def _end(
     for c in range(m.contacts_kind.size):
         m.strike_met[c] = 1 if m.strike_may_close[c] == ENTERS else m.strike_met[c]
     share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
-    if not (ask(m, p, begin, end, RATES) and record_way(m, axes, coupled, given_between(p, begin, end), share, alone)):
+    if not (
+        ask(m, p, begin, end, RATES_AT_END) and record_way(m, axes, coupled, given_between(p, begin, end), share, alone)
+    ):
         return False
     if may_close(m) and not is_whole(p, begin, end):
-        if not ask(m, p, end, end, INSTANT):
+        if not ask(m, p, end, end, AT_TIME):
             return False
         given = given_between(p, end, end)
         see_defect(m, axes, given.after, given)

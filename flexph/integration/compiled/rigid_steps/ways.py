@@ -10,7 +10,7 @@ from ..steps.history import guess
 from ..steps.iterate import coordinate_size
 from ..strikes.bearings import mark_bearings
 from ..strikes.closing import close
-from ..strikes.given import WAY, Given, Prescribed, ask, given_between
+from ..strikes.given import OVER_PART, Given, Prescribed, ask, given_between
 from ..strikes.marks import CLOSES, look_inside, may_close
 from ..strikes.records import CLOSED, KNOWN
 from ..strikes.trial import fly
@@ -66,7 +66,7 @@ def go(
     closes: bool,
 ) -> int:
     """The way from a time to another one, from where the last steps lead; with all contacts that it closes, or not."""
-    if not ask(m, p, begin, end, WAY):
+    if not ask(m, p, begin, end, OVER_PART):
         return -1
     given = given_between(p, begin, end)
     begin_way(m, axes, given.h)

@@ -30,7 +30,7 @@ class Given(NamedTuple):
     moves: bool
 
 
-WAY, RATES, INSTANT = range(3)
+OVER_PART, RATES_AT_END, AT_TIME = range(3)
 """What is asked for: all but rates over a part of a step, its rates at the end, or all at a time."""
 
 
@@ -57,10 +57,16 @@ class Prescribed(NamedTuple):
 @kernel
 def given_of(table: Table, k: int) -> Given:
     """What a table has of a step."""
+    return _given(table, k, table.times[k + 1] - table.times[k])
+
+
+@kernel
+def _given(table: Table, k: int, h: float) -> Given:
+    """The same for a part of a length."""
     moves = table.coefficient.shape[0] > 1
     first, last, own = (k, k + 1, k) if moves else (0, 0, 0)
     return Given(
-        table.times[k + 1] - table.times[k],
+        h,
         table.inputs[k if table.inputs.shape[0] > 1 else 0],
         table.coefficient[first],
         table.coefficient[last],
@@ -95,17 +101,5 @@ def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
 def given_between(p: Prescribed, begin: float, end: float) -> Given:
     """What was asked for over a part of a step, or at a time of it."""
     if p.between.address != 0 and not is_whole(p, begin, end):
-        own = given_of(p.between.table, 0)
-    else:
-        own = given_of(p.table, p.k)
-    return Given(
-        end - begin,
-        own.inputs,
-        own.before,
-        own.after,
-        own.offset,
-        own.last_offset,
-        own.own_coefficient,
-        own.own_offset,
-        own.moves,
-    )
+        return _given(p.between.table, 0, end - begin)
+    return _given(p.table, p.k, end - begin)

@@ -11,7 +11,8 @@ from ..loops.motion import node_speeds
 from ..memory.memory import Memory
 from .bodies import weigh
 from .coupled import factor_at
-from .given import INSTANT, WAY, Given, Prescribed, ask, given_between, given_of
+from .given import AT_TIME, OVER_PART, Given, Prescribed, ask, given_between, given_of
+from .marks import CLOSES, OPEN, TOUCHES
 from .newton_law import strike_islands
 from .records import see_defect
 from .rows import answer, look, rate, stand
@@ -52,10 +53,10 @@ def strike(
 def _factor(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], p: Prescribed) -> bool:
     """Factor the masses and joints at the start of a step, where time prescribes rates; False where that fails."""
     begin, end = p.table.times[p.k], p.table.times[p.k + 1]
-    if not ask(m, p, begin, begin, INSTANT):
+    if not ask(m, p, begin, begin, AT_TIME):
         return False
     see_defect(m, axes, _at_start(p).before, _at_start(p))
-    return factor_at(m, axes, coupled, _at_start(p).before) and ask(m, p, begin, end, WAY)
+    return factor_at(m, axes, coupled, _at_start(p).before) and ask(m, p, begin, end, OVER_PART)
 
 
 @kernel
@@ -144,7 +145,7 @@ def _choose(m: Memory, axes: tuple[int, ...], h: float, size: float, first: bool
             m.strike_opens[c] = 0  # which is not looked at before the next free step
         bend = 2.0 * abs(after - m.touch_before[c] - h * now) / h
         closes = m.strike_opens[c] > 0 and after <= 0.0 and now < -max(bend, RESTING * speed)
-        m.strike_may_close[c] = 2 if closes else 1 if touches else 0
+        m.strike_may_close[c] = CLOSES if closes else TOUCHES if touches else OPEN
 
 
 @kernel

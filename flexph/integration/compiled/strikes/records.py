@@ -122,11 +122,9 @@ def _record(
         record_bearings(m, given.h)
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
-    derive_momenta(m, axes, m.trial_c)
     if len(coupled) > 1:
         store_contacts(m, axes)
-    energies(m, axes, m.run_new_energy)
-    m.strike_audit[BALANCE] += abs(record_energy(m))
+    end_part(m, axes)
     if len(coupled) > 0:
         velocity_defect(m, axes, given.after, given.own_coefficient, given.own_offset)
         record_gaps(m, given.h, given.after, given.offset)

@@ -49,7 +49,7 @@ def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawS
         if m.strike_may_close[c] > 0:
             look(m, axes, c)
             acts = m.strike_impulse[0, c] > 0.0 or gap_of(m, axes, c, m.touch_last) <= TOUCHING * size
-            m.strike_may_close[c] = 2 if acts else 0
+            m.strike_may_close[c] = CLOSES if acts else OPEN
             if acts and len(coupled) == 0:
                 answer(m, axes, c)
     if len(coupled) > 1:

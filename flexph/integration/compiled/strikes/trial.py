@@ -16,6 +16,7 @@ from ..steps.newton import newton
 from .bodies import weigh_step
 from .coupled import begin_joints, change_coupled, evaluate_coupled
 from .given import Given
+from .marks import OPEN
 from .rows import meet
 
 ITERATIONS, RENEWED = 60, 2
@@ -88,7 +89,7 @@ def fly(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given
 def _solve_free(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
     """That of free bodies, from the velocities at its start."""
     h = given.h
-    m.strike_may_close[:] = 0
+    m.strike_may_close[:] = OPEN
     begin_at_start(m)
     scale = velocity_scale(m, h)
     size, previous = math.inf, math.inf
