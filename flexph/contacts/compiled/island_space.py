@@ -8,6 +8,7 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.compiled.algebra.band import stored
+from ...numerics.compiled.lanes import padded
 
 LARGEST, BAND = 600, 6_000_000
 """Impulses of an island that are solved by a dense D, and entries of the band of bodies of others."""
@@ -70,7 +71,7 @@ class Island(NamedTuple):
 def law_space(contacts: int, bodies: int, dim: int) -> LawSpace:
     """Space for so many contacts between bodies of a dimension."""
     z, whole, n = np.zeros, np.int64, 3 if dim == 2 else 6
-    dense, m, N = min(LARGEST, dim * contacts), dim * contacts, n * bodies
+    dense, m, N = padded(min(LARGEST, dim * contacts)), dim * contacts, n * bodies
     c, k = (contacts, bodies) if dim == 2 else (0, 0)  # those that a factor of bodies is for
     entries = min(N * stored(N), BAND) if c else 0
     given: Any = (

@@ -75,7 +75,7 @@ def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, poin
     for _ in range(ROUNDS):
         if best <= SOLVED:
             break
-        sweep_dense(p, at, SWEEPS)
+        sweep_dense(p, at, SWEEPS, space)
         for i in range(m):
             kept[i] = at[i]
         rates_at(p, kept, 0.0, kept, space.rates)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.algebra.elimination import DENSE
 from ...numerics.compiled.kernel import kernel
 
 FEW = 6
@@ -31,7 +32,7 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
     c = order.size
     for k in range(c):
         order[k] = k
-    if c <= FEW:
+    if c <= FEW or ptr[ptr.size - 1] > DENSE * (ptr.size - 1) ** 2:
         return
     _find_neighbours(ptr, col, left, acts)
     for n in range(c):

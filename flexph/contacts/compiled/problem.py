@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
+from ...numerics.compiled.lanes import padded
 
 
 class Space(NamedTuple):
-    """What the loops overwrite, for m impulses of c contacts."""
+    """What the loops overwrite, for m impulses of c contacts; rows of ``matrix`` and ``rates`` fill up a lane."""
 
-    matrix: Array  # (m, m)
+    matrix: Array  # (m, padded)
     pivot: Array  # (m,)
     own: Array  # (m,), the impulses that are unknown
     place: Array  # (m,), their places among those, −1 of others
@@ -34,9 +35,9 @@ class Space(NamedTuple):
 def space_of(m: int, c: int) -> Space:
     """Space for so many impulses and contacts."""
     whole = [np.empty(m, dtype=np.int64) for _ in range(4)]
-    vectors = [np.empty(m) for _ in range(8)]
+    vectors = [np.empty(padded(m))[:m] for _ in range(8)]
     kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
-    return Space._make([np.empty((m, m)), *whole, *vectors, *kinds, np.zeros((15, c))])
+    return Space._make([np.empty((m, padded(m))), *whole, *vectors, *kinds, np.zeros((15, c))])
 
 
 class Cone(NamedTuple):

@@ -11,9 +11,10 @@ import math
 
 from ...numerics.arrays import Array
 from ...numerics.compiled.kernel import kernel
+from ...numerics.compiled.lanes import take
 from .coupled import Chain, Coupled, moved, push, spread
-from .newton import TINY
-from .problem import Cone
+from .newton import TINY, rates_at
+from .problem import Cone, Space
 
 
 @kernel
@@ -36,27 +37,29 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, s: Chain) -> None:
 
 
 @kernel
-def sweep_dense(p: Cone, x: Array, sweeps: int) -> None:
-    """Sweep to and fro over contacts by a dense D, whose pattern is known."""
-    c = p.friction.size
-    t = x.size // c - 1
+def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
+    """Sweep to and fro over contacts by a dense D, whose columns ``matrix`` gets: impulses that stay cost nothing."""
+    c, m, y = p.friction.size, x.size, space.rates
+    rates_at(p, x, 0.0, x, y)
+    for i in range(m):
+        for j in range(m):
+            space.matrix[j, i] = p.D[i, j]
     for sweep in range(sweeps):
         for l in range(c):
             k = l if sweep % 2 == 0 else c - 1 - l
-            x[k] = max(0.0, x[k] - p.normal_step[k] * _rate(p, x, k))
+            _set(k, max(0.0, x[k] - p.normal_step[k] * y[k]), x, space)
             square = 0.0
-            for i in range(1, t + 1):
-                x[i * c + k] -= p.tangent_step[k] * _rate(p, x, i * c + k)
-                square += x[i * c + k] * x[i * c + k]
+            for i in range(c + k, m, c):
+                space.x[i] = x[i] - p.tangent_step[k] * y[i]
+                square += space.x[i] * space.x[i]
             share = min(1.0, p.friction[k] * x[k] / max(math.sqrt(square), TINY))
-            for i in range(1, t + 1):
-                x[i * c + k] *= share
+            for i in range(c + k, m, c):
+                _set(i, share * space.x[i], x, space)
 
 
 @kernel
-def _rate(p: Cone, x: Array, i: int) -> float:
-    """A rate with the impulses."""
-    total, row = p.b[i], p.D[i]
-    for e in range(p.ptr[i], p.ptr[i + 1]):
-        total += row[p.col[e]] * x[p.col[e]]
-    return total
+def _set(i: int, impulse: float, x: Array, space: Space) -> None:
+    """Change an impulse, and all rates with it."""
+    if impulse != x[i]:
+        take(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)
+        x[i] = impulse

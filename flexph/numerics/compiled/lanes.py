@@ -174,6 +174,29 @@ def take(context: Any, A: Any, i: Any, B: Any, j: Any, factor: Any, count: Any) 
 
 
 @intrinsic
+def take_rows(context: Any, A: Any, i: Any, f: Any, j: Any, step: Any, count: Any) -> Any:
+    """A[i:] −= Σ A[f + k] A[j + k step:] over the k of a lane, for as many entries, up to a whole lane."""
+
+    def build(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind, (value, i, f, j, step, count) = signature.args[0], args
+        at = lambda index: address(target, builder, kind, value, index)  # noqa: E731
+        number = lambda k: ir.Constant(step.type, k)  # noqa: E731
+        own = [builder.load(at(builder.add(f, number(k)))) for k in range(LANE)]
+        factors = [_Factor(builder, A.dtype, _negative(builder, A.dtype, factor)) for factor in own]
+        rows = [at(builder.add(j, builder.mul(step, number(k)))) for k in range(LANE)]
+        mine = at(i)
+        with _over(builder, count) as (k, _):
+            here = builder.gep(mine, [k])
+            total = factors[0].load(here)
+            for factor, row in zip(factors, rows, strict=True):
+                total = factor.added(total, factor.load(builder.gep(row, [k])))
+            store(builder, total, here)
+        return target.get_dummy_value()
+
+    return types.void(A, types.intp, types.intp, types.intp, types.intp, types.intp), build
+
+
+@intrinsic
 def mix(context: Any, out: Any, i: Any, x: Any, A: Any, y: Any, B: Any, count: Any) -> Any:
     """out[i:] = x A[i:] + y B[i:], for as many entries, up to a whole lane."""
 

@@ -286,7 +286,7 @@ def test_impulses_by_compiled_loops_are_those_of_numpy(tangents):
     """By a dense D, as long as impulses are unique; redundant ones obey the laws."""
     solve_dense = pytest.importorskip("flexph.contacts.compiled.dense").solve_dense
     rng = np.random.default_rng(tangents)
-    for count, redundant in ((3, 0), (8, 0), (8, 5)):
+    for count, redundant in ((3, 0), (8, 0), (8, 5), (30, 0)):
         m = count * (1 + tangents)
         H = rng.standard_normal((m, max(m + 3 - redundant - m * (redundant > 0) // 2, 2)))
         problem = Problem(H @ H.T, H @ rng.standard_normal(H.shape[1]), 0.5 * rng.random(count))

@@ -530,12 +530,14 @@ def test_lanes(dim):
     from flexph.numerics.compiled import lanes
 
     @entry
-    def handle(axes, A, B, out, mean, form, val, x, col):
+    def handle(axes, A, B, C, out, mean, form, val, x, col):
         lanes.take(A, 1, B, 3, 0.5, 5)
         lanes.mix(B, 8, 2.0, A, -1.0, B, 4)
+        lanes.take_rows(C, 32, 36, 1, 8, 3)
         combine(axes, (out,), 1, mean, form, val, (2, 5, -1), (x,), col)
 
     rng, width = np.random.default_rng(0), kinds(dim)
+    C = rng.standard_normal((5, 8))
     A, B, x, col = (
         rng.standard_normal(16),
         rng.standard_normal(16),
@@ -547,9 +549,12 @@ def test_lanes(dim):
     taken, mixed = A.copy(), B.copy()
     taken[1:9] -= 0.5 * B[3:11]
     mixed[8:12] = 2.0 * taken[8:12] - B[8:12]
-    handle((0,) * dim, A, B, out, mean, form, val, x, col)
+    rows = C.copy()
+    rows[4, :4] -= C[4, 4:] @ C[:4, 1:5]
+    handle((0,) * dim, A, B, C, out, mean, form, val, x, col)
     np.testing.assert_allclose(A, taken, rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(B, mixed, rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(C, rows, rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(out[1], mean[1] @ form + x[col[2:5]] @ val[1:4], rtol=1e-14, atol=1e-14)
     assert not out[[0, 2]].any()
 

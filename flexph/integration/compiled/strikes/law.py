@@ -12,6 +12,7 @@ from ....contacts.compiled.problem import Cone, Space
 from ....numerics.arrays import Array
 from ....numerics.compiled.algebra.band import stored
 from ....numerics.compiled.kernel import kernel
+from ....numerics.compiled.lanes import padded
 from ..memory.memory import Memory, block
 from .bearings import friction_of
 from .islands import assemble, by_itself, rows_of
@@ -192,6 +193,7 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
 def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
     """Impulses by a dense D."""
     size, count, largest, own = island.rows * island.contacts, island.contacts, 0.0, law.by_contact
+    wide = padded(size)
     D, whole, v = block(law.D, 0, size, size), law.whole, law.vectors
     for i in range(size):
         largest = max(largest, D[i, i])
@@ -203,19 +205,19 @@ def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
     pattern = law.ptr[: size + 1], law.col, law.order[:count]
     cone = Cone(D, law.b[:size], steps[0], steps[1], steps[2], island.scale, pattern[0], pattern[1], pattern[2])
     space = Space(
-        block(law.matrix, 0, size, size),
+        block(law.matrix, 0, size, wide),
         whole[:size],
         whole[size : 2 * size],
         whole[2 * size : 3 * size],
         whole[3 * size : 4 * size],
         v[:size],
-        v[size : 2 * size],
-        v[2 * size : 3 * size],
-        v[3 * size : 4 * size],
-        v[4 * size : 5 * size],
-        v[5 * size : 6 * size],
-        v[6 * size : 7 * size],
-        v[7 * size : 8 * size],
+        v[wide : wide + size],
+        v[2 * wide : 2 * wide + size],
+        v[3 * wide : 3 * wide + size],
+        v[4 * wide : 4 * wide + size],
+        v[5 * wide : 5 * wide + size],
+        v[6 * wide : 6 * wide + size],
+        v[7 * wide : 7 * wide + size],
         law.turning,
         law.along,
         law.state,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...arrays import Array
 from ..kernel import kernel
+from ..lanes import LANE, take, take_rows
 
 DENSE, KEPT = 0.3, 0.1
 """Share of entries from which on zeros are not looked for, and size of a pivot over the largest that stays."""
@@ -13,7 +14,8 @@ DENSE, KEPT = 0.3, 0.1
 def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
     """Factor the leading (n, n) of a matrix in place, with row exchanges; False where singular.
 
-    Of a matrix with few entries those that are zero are passed over; ``entries`` is work space.
+    Rows fill up their last lane at least. Of a matrix with few entries those that are zero are passed over; ``entries``
+    is work space.
     """
     count = 0
     for i in range(n):
@@ -57,9 +59,9 @@ def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 @kernel
 def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
-    """The same by four columns."""
-    for first in range(0, n, 4):
-        end = min(first + 4, n)
+    """The same by a lane of columns."""
+    for first in range(0, n, LANE):
+        end = min(first + LANE, n)
         for k in range(first, end):
             p = k
             for i in range(k + 1, n):
@@ -76,22 +78,16 @@ def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
                 A[i, k] *= inverse
                 for j in range(k + 1, end):
                     A[i, j] -= A[i, k] * A[k, j]
-        if end < n:
-            _update(A, first, end, n)
+        _update(A, first, end, n)
     return True
 
 
 @kernel
 def _update(A: Array, first: int, end: int, n: int) -> None:
-    """Take four factored columns from those behind them."""
-    for k in range(first + 1, end):
-        for i in range(first, k):
-            share = A[k, i]
-            for j in range(end, n):
-                A[k, j] -= share * A[i, j]
-    u, v, w, z = A[first], A[first + 1], A[first + 2], A[first + 3]
+    """Take factored columns from those behind them."""
+    width = A.shape[1]
+    for i in range(first + 1, end):
+        for k in range(first, i):
+            take(A, i * width + end, A, k * width + end, A[i, k], n - end)
     for i in range(end, n):
-        row = A[i]
-        a, b, c, d = row[first], row[first + 1], row[first + 2], row[first + 3]
-        for j in range(end, n):
-            row[j] -= a * u[j] + b * v[j] + c * w[j] + d * z[j]
+        take_rows(A, i * width + end, i * width + first, first * width + end, width, n - end)
