@@ -189,6 +189,6 @@ def strike_space(
         *(z((d, e)), z((d, e)), z((d, e)), z((k, d)), z((k, d)), z((b, d)), z(e)),
         *(z(e, whole), z(c, whole), z(e, whole), z(e, whole), z(e + 1, whole), z(b, whole), z(2 * e, whole)),
         *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g + slips)), z((d, e)), z(g), z(slips)),
-        *(z(2), z(c, whole), z(8)),
+        *(z(2), z(c, whole), z(1, whole), z(8)),
     )
     return StrikeSpace(*given)

@@ -44,9 +44,9 @@ class StrikeSteps(Stepper):
     ) -> None:
         near = mechanism.once(NearPairs)
         redundant = (1,) * (least_norm and mechanism.layout.multipliers > 0)
-        kinds: tuple[int, ...] = (1, 1) if near.mixed or redundant else (1,) * (near.coupled or by_events)
+        kinds: tuple[int, ...] = (1, 1) if near.mixed or redundant else (1,)
         self.coupled = (*kinds, *redundant)
-        self._by_events = int(by_events)
+        self._by_events, self._are_apart = int(by_events), not (near.coupled or by_events or redundant)
         parts = Parts(np.ones(1), np.ones(1), 2, (), redundant, contact=self.coupled[1:2])
         super().__init__(mechanism, accounts, parts)
         self._near, self._between, self._tell = near, between, tell
@@ -54,6 +54,7 @@ class StrikeSteps(Stepper):
     def _bind(self, m: Memory) -> None:
         """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
         super()._bind(m)
+        m.strike_apart[0] = self._are_apart
         self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, len(self.axes))
 
     def is_compiled(self) -> bool:

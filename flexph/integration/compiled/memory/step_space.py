@@ -237,4 +237,5 @@ class StrikeSpace(NamedTuple):
     slide: Vector  # changes of slip rates of bearings
     carried: Vector  # (2,): what impulses of joints are over multipliers, and the length of the last way [s]
     met: Index  # (c,), 1 where a gap closed between the ends of the step
+    apart: Index  # (1,), 1 where each body answers impulses by itself
     audit: Vector  # (8,), see strikes.records

@@ -43,9 +43,9 @@ def run_strikes(
 ) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Bodies that are ``coupled``, (1,), have joints or springs, bend, or have impacts ``by_events``, (1, 1) other
-    contacts that are compliant or joints with dry friction, and (1, 1, 1) multipliers of least norm; of others, by the
-    type of this, the rest is not compiled. What time prescribes ``between`` the times of the table is asked for.
+    Of what is ``coupled``, (1, 1) has other contacts that are compliant or joints with dry friction, too, and (1, 1, 1)
+    multipliers of least norm; of others, by the type of this, the rest is not compiled. What time prescribes
+    ``between`` the times of the table is asked for.
     Rows of history that are filled at its end go to ``m.strike_audit``.
     """
     row = 0
@@ -78,7 +78,7 @@ def _step(
 ) -> bool:
     """Take one step; False where it is not solved."""
     m.strike_audit[MISSED] = m.strike_audit[SCALE] = m.strike_audit[BALANCE] = 0.0
-    if len(coupled) > 0 and by_events > 0:
+    if by_events > 0:
         return step_by_events(m, axes, coupled, law, Prescribed(table, k, between))
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     return _step_at_once(m, axes, coupled, law, Prescribed(table, k, between))

@@ -9,6 +9,7 @@ from ..memory.memory import Memory
 from ..steps.history import guess
 from ..steps.iterate import coordinate_size
 from ..strikes.bearings import mark_bearings
+from ..strikes.bodies import are_apart
 from ..strikes.closing import close
 from ..strikes.given import OVER_PART, Given, Prescribed, ask, given_between
 from ..strikes.marks import CLOSES, look_inside, may_close
@@ -34,7 +35,7 @@ def begin_way(m: Memory, axes: tuple[int, ...], h: float) -> None:
 @kernel
 def take_way(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """The way from an iterate on which marked contacts may close; its iterations, −1 where it is not solved."""
-    if len(coupled) > 0 and not may_close(m) and m.bearings_friction.size == 0:
+    if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
         return fly(m, axes, coupled, given)
     return close(m, axes, coupled, law, given)
 

@@ -12,6 +12,12 @@ from ..terms.nodes import differentiate_node
 
 
 @kernel
+def are_apart(m: Memory) -> bool:
+    """Whether each body answers impulses by itself; others do with what joints and springs couple them to."""
+    return m.strike_apart[0] > 0
+
+
+@kernel
 def weigh(m: Memory, axes: tuple[int, ...]) -> None:
     """The inverse masses of all bodies."""
     d = len(axes)

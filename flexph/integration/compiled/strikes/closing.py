@@ -18,7 +18,7 @@ from ..loops.rolling import has_fallen
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size, is_open
 from .bearings import friction_of, is_bearing, size_slips
-from .bodies import weigh_step
+from .bodies import are_apart, weigh_step
 from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
 from .given import Given
 from .islands import changed, find_islands, missed_by, push, sized
@@ -47,9 +47,9 @@ RESTING = 1e-9
 def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
     h, islands = given.h, find_islands(m, m.strike_may_close)
-    if len(coupled) > 0 and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
+    if not are_apart(m) and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
         return -1
-    if len(coupled) > 0 and not begin_coupled(m, axes, coupled, given):
+    if not are_apart(m) and not begin_coupled(m, axes, coupled, given):
         return -1
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
@@ -62,15 +62,15 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
             return -1
         law.made[1] = 0 if renews else law.made[1]
         balance_bodies(m, axes, coupled, h)
-        if renews and len(coupled) > 0:
+        if renews and not are_apart(m):
             answer_members(m, axes, coupled, m.strike_begin[islands], h)
         defect = _obey(m, axes, coupled, law, islands, weight, iteration == 1)
         if not defect <= AFAR:
             return -1
-        if len(coupled) > 0:
+        if not are_apart(m):
             go_ahead(m, axes, h)
         size, previous = correct(m, scale), size
-        if len(coupled) > 0 and m.joints_resisting.size > 0 and relations_stick(m, axes, coupled, given):
+        if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, axes, coupled, given):
             size = least = math.inf
             continue
         expected = size if iteration == 1 else size * min(1.0, size / previous)
@@ -96,7 +96,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
 @kernel
 def _renew(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
     """Matrices of the bodies, and rows of the contacts; False where joints are dependent."""
-    if len(coupled) > 0:
+    if not are_apart(m):
         if not factor_coupled(m, axes, coupled, given):
             return False
     else:
@@ -104,7 +104,7 @@ def _renew(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Gi
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
             fill(m, axes, c, given.h)
-            if len(coupled) == 0:
+            if are_apart(m):
                 answer(m, axes, c)
     return True
 
@@ -179,7 +179,7 @@ def _missed(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: G
         if correct(m, scale) <= SETTLED:
             break
     evaluate(m, axes, coupled, given)
-    if len(coupled) > 0 and (is_open(m, NEWTON.closed) or has_fallen(m)):
+    if not are_apart(m) and (is_open(m, NEWTON.closed) or has_fallen(m)):
         return math.inf
     missed, scale = 0.0, max(m.strike_audit[FREE], TINY)
     for c in range(m.contacts_kind.size):

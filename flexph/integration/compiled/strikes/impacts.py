@@ -9,7 +9,7 @@ from ....numerics.compiled.kernel import kernel
 from ..contact.gaps import gap_of, place_vectors
 from ..loops.motion import node_speeds
 from ..memory.memory import Memory
-from .bodies import weigh
+from .bodies import are_apart, weigh
 from .coupled import factor_at
 from .given import AT_TIME, OVER_PART, Given, Prescribed, ask, given_between, given_of
 from .marks import CLOSES, OPEN, TOUCHES
@@ -36,7 +36,7 @@ def strike(
         _look_ahead(m, axes, h)
         before = count
         _choose(m, axes, h, size, True)
-        if len(coupled) > 0 and _bounces(m) and not _factor(m, axes, coupled, p):
+        if not are_apart(m) and _bounces(m) and not _factor(m, axes, coupled, p):
             return -1
         while count < STRIKES and _bounces(m):
             if not strike_islands(m, axes, coupled, law, _at_start(p)):
@@ -70,12 +70,12 @@ def _at_start(p: Prescribed) -> Given:
 def prepare(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
     """Gaps, rows and rates of all rigid contacts at ``at``; of others no rates."""
     stand(m, axes)
-    if len(coupled) == 0:
+    if are_apart(m):
         weigh(m, axes)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             look(m, axes, c)
-            if len(coupled) == 0:
+            if are_apart(m):
                 answer(m, axes, c)
             m.touch_before[c] = gap_of(m, axes, c, m.touch_first)
     find_rates(m)

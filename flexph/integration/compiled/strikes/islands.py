@@ -11,6 +11,7 @@ from ....numerics.compiled.kernel import kernel
 from ..memory.data import Index
 from ..memory.memory import Memory, block
 from .bearings import friction_of, is_bearing, slip_of
+from .bodies import are_apart
 from .coupled import moved_by, push_coupled
 from .rows import bending, side_velocity
 
@@ -73,7 +74,7 @@ def rows_of(m: Memory, axes: tuple[int, ...], first: int, last: int) -> int:
 @kernel
 def assemble(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """D of an island."""
-    if len(coupled) > 0:
+    if not are_apart(m):
         _assemble_coupled(m, law, island.first, island.contacts, island.rows)
     else:
         _assemble(m, law, island.first, island.contacts, island.rows)
@@ -156,7 +157,7 @@ def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, du: Array, c: in
 @kernel
 def push(m: Memory, coupled: tuple[int, ...], member: int, r: int, impulse: float) -> None:
     """Add what an impulse of a member of an island changes."""
-    if len(coupled) > 0:
+    if not are_apart(m):
         if impulse != 0.0:
             push_coupled(m, member * m.strike_own.shape[0] + r, impulse)
     else:
@@ -196,8 +197,8 @@ def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int
 @kernel
 def by_itself(m: Memory, coupled: tuple[int, ...], c: int, r: int) -> float:
     """What a unit impulse of a contact changes of its own rate."""
-    total = m.strike_own[r, c] if len(coupled) > 0 else 0.0
-    for side in range(2 if len(coupled) == 0 else 0):
+    total = 0.0 if are_apart(m) else m.strike_own[r, c]
+    for side in range(2 if are_apart(m) else 0):
         if m.contacts_sides[c, side] >= 0:
             for a in range(m.strike_rate.shape[2]):
                 total += m.strike_rate[2 * c + side, r, a] * m.strike_answer[2 * c + side, r, a]

@@ -15,6 +15,7 @@ from ....numerics.compiled.kernel import kernel
 from ....numerics.compiled.lanes import padded
 from ..memory.memory import Memory, block
 from .bearings import friction_of
+from .bodies import are_apart
 from .islands import assemble, by_itself, rows_of
 
 FEW, UNEVEN = 8, 1e3
@@ -37,7 +38,7 @@ def prepare(
     """
     first, last = ends
     count, r, bodies, reach = last - first, rows_of(m, axes, first, last), 0, 0
-    if len(axes) == 2 and len(coupled) == 0 and (count > FEW or _is_uneven(m, first, count)):
+    if len(axes) == 2 and are_apart(m) and (count > FEW or _is_uneven(m, first, count)):
         if again and law.made[1] == first + 1:
             return Island(first, count, r, scale, law.made[2], law.made[3])
         bodies, reach = _order(m, law, first, count)

@@ -10,6 +10,7 @@ from ....numerics.compiled.kernel import kernel
 from ..memory.memory import Memory
 from ..steps.impulse import hold_joints, work_of_joints
 from .bearings import begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
+from .bodies import are_apart
 from .coupled import answer_members
 from .given import Given
 from .islands import find_islands, push, sized
@@ -50,7 +51,7 @@ def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
     False where there are too many contacts.
     """
     begin_part(m)
-    if len(coupled) > 0:
+    if not are_apart(m):
         if members * len(axes) > m.strike_response.shape[0]:
             return False
         if len(coupled) > 1:
@@ -73,7 +74,7 @@ def end_impulses(
 ) -> None:
     """Go on at the velocities that are changed, in an impact or as they settle, and what that took."""
     go_over(m)
-    if len(coupled) > 0:
+    if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
         see_defect(m, axes, coefficient, given)
     if len(coupled) > 1:

@@ -17,6 +17,7 @@ from ..steps.history import remember
 from ..steps.rows import record_energy
 from ..steps.step import close_gaps, record_gaps
 from .bearings import record_bearings
+from .bodies import are_apart
 from .given import Given
 from .marks import may_close
 
@@ -125,7 +126,7 @@ def _record(
     if len(coupled) > 1:
         store_contacts(m, axes)
     end_part(m, axes)
-    if len(coupled) > 0:
+    if not are_apart(m):
         velocity_defect(m, axes, given.after, given.own_coefficient, given.own_offset)
         record_gaps(m, given.h, given.after, given.offset)
         if alone:

@@ -13,7 +13,7 @@ from ..loops.motion import copy_field
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size
 from .bearings import carry, is_bearing, joints_stick, mark_bearings, rate_at_end
-from .bodies import weigh
+from .bodies import are_apart, weigh
 from .coupled import factor_at
 from .given import Given
 from .islands import by_itself, find_islands, missed_by
@@ -42,7 +42,7 @@ OBEYED = 1e-12
 def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """1 where velocities settle, 0 where there is nothing to, −1 where the law of an island is not solved."""
     stand(m, axes)
-    if len(coupled) == 0:
+    if are_apart(m):
         weigh(m, axes)
     size = coordinate_size(m)
     for c in range(m.contacts_kind.size):
@@ -50,7 +50,7 @@ def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawS
             look(m, axes, c)
             acts = m.strike_impulse[0, c] > 0.0 or gap_of(m, axes, c, m.touch_last) <= TOUCHING * size
             m.strike_may_close[c] = CLOSES if acts else OPEN
-            if acts and len(coupled) == 0:
+            if acts and are_apart(m):
                 answer(m, axes, c)
     if len(coupled) > 1:
         mark_bearings(m, CLOSES if may_close(m) or joints_stick(m, axes) else OPEN)
@@ -58,7 +58,7 @@ def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawS
     islands = find_islands(m, m.strike_may_close)
     if islands == 0:
         return 0
-    if len(coupled) > 0 and not factor_at(m, axes, coupled, given.after):
+    if not are_apart(m) and not factor_at(m, axes, coupled, given.after):
         return -1
     return _settle(m, axes, coupled, law, given, islands)
 
@@ -69,7 +69,7 @@ def _settle(
 ) -> int:
     if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
         return -1
-    scale, settled = scale_of(m, axes, coupled, m.strike_begin[islands]), len(coupled)
+    scale, settled = scale_of(m, axes, coupled, m.strike_begin[islands]), 0 if are_apart(m) else 1
     copy_field(m.strike_impulse, m.strike_given)
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]

@@ -13,7 +13,7 @@ from ..loops.residual import balance, move
 from ..memory.memory import Memory
 from ..steps.history import guess
 from ..steps.newton import newton
-from .bodies import weigh_step
+from .bodies import are_apart, weigh_step
 from .coupled import begin_joints, change_coupled, evaluate_coupled
 from .given import Given
 from .marks import OPEN
@@ -27,11 +27,8 @@ SETTLED, STAGNATED = 1e-15, 1e-8
 
 @kernel
 def evaluate(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
-    """Momentum defects of the mean velocities with the impulses of contacts that may close.
-
-    Of bodies that are ``coupled``, (1,), those of joints, too.
-    """
-    if len(coupled) > 0:
+    """Momentum defects of the mean velocities with the impulses of contacts that may close, and those of joints."""
+    if not are_apart(m):
         evaluate_coupled(m, axes, coupled, given)
     else:
         _evaluate(m, axes, given.h, given.inputs)
@@ -59,7 +56,7 @@ def _evaluate(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> None
 @kernel
 def solve_free(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, known: int) -> bool:
     """The step in which nothing closes; False where it is not solved."""
-    if len(coupled) > 0:
+    if not are_apart(m):
         guess(m, axes, given.h, known)
         return fly(m, axes, coupled, given) > 0
     else:
@@ -94,17 +91,17 @@ def _solve_free(m: Memory, axes: tuple[int, ...], given: Given) -> bool:
     scale = velocity_scale(m, h)
     size, previous = math.inf, math.inf
     for iteration in range(ITERATIONS):
-        evaluate(m, axes, (), given)
+        _evaluate(m, axes, h, given.inputs)
         if iteration <= RENEWED:
             weigh_step(m, axes, h)
-        balance_bodies(m, axes, (), h)
+        _balance_bodies(m)
         size, previous = correct(m, scale), size
         expected = size if iteration == 0 else size * min(1.0, size / previous)
         if expected <= SETTLED or size > 0.5 * previous:
             break
     if not size <= STAGNATED:
         return False
-    evaluate(m, axes, (), given)
+    _evaluate(m, axes, h, given.inputs)
     return True
 
 
@@ -136,7 +133,7 @@ def velocity_scale(m: Memory, h: float) -> float:
 @kernel
 def balance_bodies(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
     """Changes of the velocities of all bodies by their defects alone."""
-    if len(coupled) > 0:
+    if not are_apart(m):
         change_coupled(m, axes, coupled, h)
     else:
         _balance_bodies(m)
