@@ -58,7 +58,7 @@ def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
     """Constant arrays with some of the contacts; piles and rigid contacts have the same order of unknowns with any."""
-    if mechanism.once(NearPairs).is_pile or mechanism.once(NearPairs).strikes:
+    if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     own = _constants_of_decaying(mechanism, near) if decaying else _constants(mechanism, k.vibration, near)
     return own if k.redundancy.row.size == 0 else own._replace(redundancy=redundancy(mechanism, own))

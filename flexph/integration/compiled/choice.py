@@ -68,8 +68,7 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     if method.name == "exact_gauss" and rolls_in_space:
         return "rolling in space by Gauss collocation is not"
     if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
-        told = f"a rigid contact is not beside compliant ones or CoulombFriction where contacts are more than {LISTED}"
-        return None if mechanism.once(NearPairs).strikes else told
+        return None if mechanism.once(NearPairs).strikes else "a rigid contact between more than two bodies is not"
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
     return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None
 

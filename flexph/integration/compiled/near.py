@@ -36,7 +36,7 @@ class NearPairs:
     A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
     Where contacts are rigid, loops take steps in which they strike (see integration.compiled.rigid_steps), ``coupled``
     ones where the bodies have joints or springs, bend, or do not turn, and ``mixed`` ones where others are compliant or
-    joints have dry friction: of these all contacts are looked at, and there are no lists.
+    joints have dry friction. Compliant pairs of a list are in the order of unknowns, which goes with the list then.
     """
 
     def __init__(self, mechanism: Model) -> None:
@@ -45,13 +45,13 @@ class NearPairs:
         are_rigid = a.contacts.laws.rigid
         self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
         self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
-        few = not self.mixed or a.contacts.number <= LISTED
-        self.strikes = few and _strikes(on_sides(mechanism))
+        self.strikes = _strikes(on_sides(mechanism))
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
-        of = self.contacts.rigid & False if self.strikes else ~self.contacts.rigid
-        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=of)
+        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
         self.lists = self.phase.pairs > LISTED
         self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
+        compliant = self.phase.pair.size or not all(group.law.rigid[0] for group in self.contacts.groups)
+        self.orders = bool(self.lists and compliant and not self.is_pile)
 
     @property
     def answers_whole(self) -> bool:

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import GROUND, CoulombFriction, connect, drive, force, hinge, integrate, slider, spring_damper
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.integration.compiled import near
 from flexph.integration.compiled.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
 from flexph.methods import Exact
@@ -151,12 +152,21 @@ def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
         alike(*both(mechanism, start, np.linspace(0.0, 0.4, 81), way, monkeypatch))
 
 
-def test_loops_take_rigid_contacts_beside_friction_of_joints_unless_these_are_many():
+@pytest.mark.slow  # loops are compiled with friction of joints
+def test_a_list_of_rigid_pairs_leaves_a_rubbing_pendulum_as_it_is(monkeypatch):
+    """As of groups with more than 300 pairs."""
+    monkeypatch.setattr(near, "LISTED", 2)
+    mechanism, start = held(BOUNCE)
+    assert mechanism.once(near.NearPairs).lists
+    alike(*both(mechanism, start, np.linspace(0.0, 0.3, 61), "steps", monkeypatch, inputs=PUSH))
+
+
+def test_loops_take_any_number_of_rigid_contacts_beside_friction_of_joints():
     for way in ("steps", "events"):
         assert numpy_because(held(BOUNCE)[0], Exact(contact=way)) is None
     names = [f"ball{i}" for i in range(26)]
     floor = mutual_contact([Sphere(f"{name}.centre", 0.1) for name in names], PLASTIC, name="balls")
     joint = hinge("ball0.centre", GROUND, friction=CoulombFriction(0.3, radius=0.1))
-    told = "a rigid contact is not beside compliant ones or CoulombFriction where contacts are more than 300"
     mechanism = connect(dict.fromkeys(names, ball(2)), [floor, joint])
-    assert numpy_because(mechanism, Exact(contact="steps")) == told
+    assert numpy_because(mechanism, Exact(contact="steps")) is None
+    assert mechanism.once(near.NearPairs).lists
