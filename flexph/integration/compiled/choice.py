@@ -56,7 +56,6 @@ def _refused(mechanism: Model) -> str | None:
         "numba is not installed (pip install 'flexph[fast]')": not AVAILABLE,
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
-        "a compliant contact within an element of a cable is not": _touches_within(mechanism),
         "a point on a curve is not yet": bool(arrays.curves),
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }
@@ -81,15 +80,6 @@ def _is_rigid(mechanism: Model) -> bool:
 def _is_solid(body: Any) -> bool:
     """Whether a body is one of nodes that are no neighbours along a line."""
     return isinstance(body, NodalBody) and body.turning < len(body.frames) and body.coordinates is None
-
-
-def _touches_within(mechanism: Model) -> bool:
-    """Whether a compliant contact is at a port of a cable that is not at the border of an element."""
-    if not (AVAILABLE and mechanism.network.means):
-        return False
-    from .points import touches_within
-
-    return touches_within(mechanism)
 
 
 def may_be_short(mechanism: Mechanism, method: MechanismMethod, steps: float) -> bool:

@@ -142,7 +142,11 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
             + [
                 part
                 for n in own[own >= 0]
-                for part in (*(of[nodes.body[n]] for of in (v, w, c)), m[nodes.col[nodes.ptr[n] : nodes.ptr[n + 1]]])
+                for part in (
+                    *(of[nodes.body[n]] for of in (v, w, c)),
+                    m[nodes.col[nodes.ptr[n] : nodes.ptr[n + 1]]],
+                    v[nodes.others[nodes.others_ptr[n] : nodes.others_ptr[n + 1]]].ravel(),
+                )
             ]
         )
         for own in contacts.node[~contacts.rigid]
@@ -151,7 +155,8 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
     """Most entries of B and W of the vectors of a contact."""
-    of_node = np.append(2 * dim + (1 if dim == 2 else 3) + np.diff(nodes.ptr).astype(int), 0)
+    own = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
+    of_node = np.append(2 * dim + (1 if dim == 2 else 3) + own, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
 
 

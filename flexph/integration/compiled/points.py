@@ -130,15 +130,3 @@ def moved_means(mechanism: Model) -> MovedMeans:
         others=[frames[1:] for frames, _ in parts],
         others_weight=[weights[1:] for _, weights in parts],
     )
-
-
-def touches_within(mechanism: Model) -> bool:
-    """Whether a compliant contact is at a mean of points that no position is."""
-    contacts, moved = mechanism.network.arrays.contacts, moved_means(mechanism)
-    own, groups = ~contacts.rigid, [group for group in contacts.groups if not group.law.rigid[0]]
-    places = np.array([m.place for m in mechanism.network.means], dtype=int)
-    within = np.array([own.size > 0 for own in moved.others], dtype=bool)
-    touching = np.concatenate(
-        [contacts.plus[:, own].ravel(), contacts.minus[:, own].ravel(), *(group.node for group in groups)]
-    )
-    return bool(np.any(within & np.isin(places, touching)))

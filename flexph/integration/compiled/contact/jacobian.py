@@ -94,6 +94,10 @@ def _columns(m: Memory, d: int, n: int, entry: int) -> int:
     for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
         m.touch_column[entry] = m.border_m[m.nodes_col[e]]
         entry += 1
+    for e in range(m.nodes_others_ptr[n], m.nodes_others_ptr[n + 1]):
+        for i in range(d):
+            m.touch_column[entry + i] = m.border_v[m.nodes_others[e], i]
+        entry += d
     return entry
 
 
