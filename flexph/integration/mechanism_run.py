@@ -137,9 +137,10 @@ class _Task(NamedTuple):
         if self.loops is not None:
             source = one_by_one if run.watch.active else in_chunks
             return source(run, blocks, self.loops, self.grid, every)
-        if isinstance(blocks, PairBlocks):
-            chosen_in_loops = not run.watch.active and blocks.table_of(self.grid) is not None
-            return self._controlled(run, blocks, controlled_in_blocks if chosen_in_loops else controlled)
+        if isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None:
+            return self._controlled(run, blocks, controlled_in_blocks)
+        if (estimate := blocks.estimate) is not None:
+            return self._controlled(run, estimate)
         return in_blocks(run, blocks, self.grid, every)
 
     def step_by_step(self) -> Solution:

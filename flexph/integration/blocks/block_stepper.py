@@ -26,6 +26,7 @@ from ..exact.decaying import DecayingStepper
 from ..exact.step import ExactStepper, StepResult, StepStart
 from ..exact.step import Stepper as OneStep
 from ..times.loop import Block, Run
+from ..times.step_control import ErrorEstimate
 from . import sizes
 from .saving import EACH, Save
 
@@ -81,6 +82,11 @@ class BlockStepper:
     def first(self) -> int:
         """Steps of the first block."""
         return sizes.first_size(self.points, self.exact.motions)
+
+    @property
+    def estimate(self) -> ErrorEstimate | None:
+        """What chooses steps by their error; None where they are given."""
+        return None
 
     def _pair(self) -> tuple[Pair, ...]:
         """What pairs of steps are judged by; none of steps that are no pairs."""

@@ -27,7 +27,7 @@ from ..compiled.steps.step import Table
 from ..exact.pairs_of_steps import PairStepper
 from ..exact.step import StepStart
 from ..times.loop import Block, Run
-from ..times.step_control import Tried
+from ..times.step_control import ErrorEstimate, Tried
 from ..times.step_size import StepSize, StepSizeControl
 from .block_stepper import BlockStepper
 from .saving import EACH, Save
@@ -54,6 +54,11 @@ class PairBlocks(BlockStepper):
     """Pairs of steps with an estimate of their error (see :class:`PairStepper`), which loops or Python choose."""
 
     stepper: PairStepper
+
+    @property
+    def estimate(self) -> ErrorEstimate:
+        """See :attr:`BlockStepper.estimate`."""
+        return self
 
     def _pair(self) -> tuple[Pair, ...]:
         a = self.exact.arrays

@@ -19,6 +19,9 @@ from ..compiled.between import AskedBetween
 from ..compiled.stepper import Stepper
 from ..compiled.strike_steps import StrikeSteps
 from ..exact.step import StepStart
+from ..times.step_control import ErrorEstimate
+from ..times.step_size import Tolerance
+from .judged_pairs import JudgedPairs
 from .parts import Part
 from .stepper import RigidStepper
 
@@ -26,26 +29,38 @@ if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
 
 
-class RigidBlocks(BlockStepper):
-    """Many steps at once in which all rigid contacts are open."""
+class ContactBlocks(BlockStepper):
+    """Many steps at once with rigid contacts; with a tolerance pairs of them are chosen by their error."""
 
-    def __init__(self, mechanism: Mechanism, stepper: RigidStepper) -> None:
+    def __init__(self, mechanism: Mechanism, stepper: RigidStepper, tolerance: Tolerance | None = None) -> None:
+        self.rigid, self._tolerance = stepper, tolerance
         super().__init__(mechanism, stepper)
-        self.stepper = stepper.flying(CompiledFlight(self))
 
     def start(self, start: State) -> StepStart:
         """See :meth:`BlockStepper.start`; raises ValueError where bodies are in each other."""
         return self.put(self.exact.start(start))
 
+    @property
+    def estimate(self) -> ErrorEstimate | None:
+        """See :attr:`BlockStepper.estimate`."""
+        return None if self._tolerance is None else JudgedPairs(self.rigid, self._tolerance, self)
 
-class StrikeBlocks(BlockStepper):
-    """Many steps at once in which contacts strike and close."""
+
+class RigidBlocks(ContactBlocks):
+    """Those in which all rigid contacts are open."""
+
+    def __init__(self, mechanism: Mechanism, stepper: RigidStepper, tolerance: Tolerance | None = None) -> None:
+        super().__init__(mechanism, stepper, tolerance)
+        self.stepper = stepper.flying(CompiledFlight(self))
+
+
+class StrikeBlocks(ContactBlocks):
+    """Those in which contacts strike and close, too."""
 
     cost = 4.0  # of a step by NumPy, over that of one without contacts
 
     def _loops(self) -> Stepper:
-        assert isinstance(self.stepper, RigidStepper)
-        own = self.stepper
+        own = self.rigid
         between = AskedBetween(self.mechanism, own.table, own.forcing)
         kinds = {"by_events": own.by_events, "least_norm": own.least_norm}
         return StrikeSteps(self.mechanism, own.accounts, between, **kinds, tell=own.tell_of_many)

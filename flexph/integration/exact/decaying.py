@@ -53,4 +53,5 @@ class DecayingStepper(ExactStepper):
     def details(self, start: StepStart, time: float) -> StepDetails:
         """The step with its solution, and the impulse after it."""
         details = super().details(start, time)
-        return details._replace(result=struck(self.accounts, details.result, details, share=1.0 - self.radius))
+        at_end = details.prescribed, details.rates
+        return details._replace(result=struck(self.accounts, details.result, at_end, share=1.0 - self.radius))

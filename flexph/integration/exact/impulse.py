@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ...kernels.arrays import Arrays
-from ...kernels.continuous import mass_matrix
+from ...kernels.continuous import mass_matrix, mass_of
 from ...kernels.gradient import constraint_matrix, is_sparse, velocity_slices
 from ...kernels.state import derive
 from ...kernels.values import Schedule
@@ -27,8 +27,8 @@ from ...mechanisms.model.state import configuration, flat
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import positive_solver
 from ...numerics.step_failed import StepFailed
-from .advance import EvaluatedState, prescribed_rate, velocity_defect
-from .step import StepDetails, StepResult
+from .advance import EvaluatedState, Rates, prescribed_rate, velocity_defect
+from .step import StepResult
 
 LARGE = 300
 """Flexible coordinates from which on shifts of low rank are not brought into their mass matrix."""
@@ -45,7 +45,7 @@ def answer(accounts: Accounts, step: StepResult, prescribed: Schedule, defects: 
     """Impulses that would take velocity defects away at the end of a step; raises StepFailed."""
     a, (c, d) = accounts.arrays, step.end.state.place
     G = constraint_matrix(a, c.R, prescribed.coefficient_1, arm=d.arm, vector=d.vector)
-    G = sparse.csr_array(prescribed.combined(G))
+    G = prescribed.combined(G)
     try:
         y = _solved(a, c.u, G, prescribed.combined(defects))
     except (RuntimeError, np.linalg.LinAlgError):
@@ -57,14 +57,14 @@ def answer(accounts: Accounts, step: StepResult, prescribed: Schedule, defects: 
 
 def _solved(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
     """(M⁻¹Gᵀμ, μ) with G M⁻¹Gᵀμ = defects (g, k), (n_v + g, k)."""
-    large = is_sparse(a) and a.body_u.size > LARGE
-    K = sparse.block_array([[mass_matrix(a, u, deforming=not large), -G.T], [G, None]], format="csr")
-    rhs = np.zeros((K.shape[0], defects.shape[1]))
+    rhs = np.zeros((sum(G.shape), defects.shape[1]))
     rhs[G.shape[1] :] = defects
-    if large:
-        return _bordered(a, K, rhs)
-    solution: Array = splu(sparse.csc_array(K)).solve(rhs) if is_sparse(a) else np.linalg.solve(K.toarray(), rhs)
-    return solution
+    if not is_sparse(a):
+        solution: Array = np.linalg.solve(np.block([[mass_of(a, u), -G.T], [G, np.zeros((len(G), len(G)))]]), rhs)
+        return solution
+    G, large = sparse.csr_array(G), a.body_u.size > LARGE
+    K = sparse.block_array([[mass_matrix(a, u, deforming=not large), -G.T], [G, None]], format="csr")
+    return _bordered(a, K, rhs) if large else splu(sparse.csc_array(K)).solve(rhs)
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
@@ -85,14 +85,14 @@ def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
 
 
 def struck(
-    accounts: Accounts, step: StepResult, solved: StepDetails, *, share: float, known: Answer | None = None
+    accounts: Accounts, step: StepResult, at_end: tuple[Schedule, Rates], *, share: float, known: Answer | None = None
 ) -> StepResult:
-    """A step, or steps as one with the last of them ``solved``, followed by the impulse −κGᵀμ, κ = ``share``.
+    """A step, or steps as one, followed by the impulse −κGᵀμ, κ = ``share``, under what time prescribes at its end.
 
     What it does is recorded, and added to the mean multipliers; ``known`` has the answer to the defect first.
     """
     a, (c, _), defect = accounts.arrays, step.end.state.place, step.end.state.defect
-    prescribed = solved.prescribed
+    prescribed, rates = at_end
     if not defect.any() or share == 0.0:
         return step
     change, mu = (part[:, 0] for part in known or answer(accounts, step, prescribed, defect[:, None]))
@@ -101,8 +101,8 @@ def struck(
     c = configuration(accounts.mechanism, x)
     d = derive(a, c)
     lost = share * (1.0 - 0.5 * share) * float(defect @ mu)
-    work = accounts.impulse(-share * mu * prescribed_rate(a, d, solved.rates), lost)
-    defect = velocity_defect(a, (c, d), prescribed.coefficient_1, solved.rates)
+    work = accounts.impulse(-share * mu * prescribed_rate(a, d, rates), lost)
+    defect = velocity_defect(a, (c, d), prescribed.coefficient_1, rates)
     return _ending_at(accounts, step, EvaluatedState(x, (c, d), defect), (work, -share * mu))
 
 
@@ -112,7 +112,7 @@ def _ending_at(accounts: Accounts, step: StepResult, state: EvaluatedState, give
     energy = accounts.energies(state.c, state.d)
     balance = step.residuals[0] + abs(accounts.balance(step.end.energy, energy, work))
     history, rows = step.end.history.copy(), state.defect.size
-    history[-1, -1 - rows : -1] = state.defect
+    history[-1:, -1 - rows : -1] = state.defect  # of velocities that have just jumped there is none
     residuals = np.array([balance, step.residuals[1], np.abs(state.defect).max(), step.residuals[3]])
     end = step.end._replace(state=state, energy=energy, history=history)
     length = 2.0 * (end.time - step.middle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,12 +11,13 @@ import numpy as np
 
 from ...contacts.levels import gaps_at, near_at
 from ...kernels.state import Configuration, momenta
-from ...kernels.values import Means, Solve, Step
+from ...kernels.values import Means, Schedule, Solve, Step
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..times.loop import Run
 from ..times.step_control import Tried
 from ..times.step_size import LEFT, Tolerance
+from .advance import Rates
 from .composition import ComposedStepper, as_one
 from .impulse import answer, struck
 from .iterate import evaluated, factored
@@ -93,16 +95,27 @@ class PairStepper(ComposedStepper):
         A pair adds about h³ċ to the defect, c h² being what a single step leaves: over many pairs that would add up.
         Its kinetic energy [J] is returned with them.
         """
-        pair = as_one(start, [first.result, second.result], self.shares, self.weights)
+        at_end, settled = lambda: (second.prescribed, second.rates), first.settled or second.settled
+        return self.reflected(start, [first.result, second.result], at_end, settled)
+
+    def reflected(
+        self,
+        start: StepStart,
+        steps: list[StepResult],
+        at_end: Callable[[], tuple[Schedule, Rates]],
+        settled: bool,
+    ) -> tuple[StepResult, float]:
+        """See :meth:`_joined`; ``at_end`` is what time prescribes there, asked for where there are constraints."""
+        pair = as_one(start, steps, self.shares, self.weights)
         pair = pair._replace(counts=np.array([pair.counts[0], 2.0, 0.0]))
         end = pair.end.state
         if not end.defect.size:
             return pair, 0.0
         # what settles begins with velocities that keep the joints
-        added = end.defect if first.settled or second.settled else end.defect - start.state.defect
-        impulses = answer(self.accounts, pair, second.prescribed, np.column_stack([end.defect, added]))
+        added, given = end.defect if settled else end.defect - start.state.defect, at_end()
+        impulses = answer(self.accounts, pair, given[0], np.column_stack([end.defect, added]))
         if impulses.mu[:, 0] @ added > 0.0:
-            pair = struck(self.accounts, pair, second, share=2.0, known=impulses)
+            pair = struck(self.accounts, pair, given, share=2.0, known=impulses)
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)
 
     def _energy(self, start: StepStart, h: float, steps: tuple[StepDetails, StepDetails]) -> float:
@@ -113,10 +126,10 @@ class PairStepper(ComposedStepper):
         v, omega, du = self.inner.velocities(delta)
         mean = last.solved.means.omega
         omega = omega + h * h / 12.0 * (mean**2).sum(axis=1, keepdims=True) * mean
-        p_v, p_r, p_u = self._momentum(end, v, omega, du)
+        p_v, p_r, p_u = self.momentum(end, v, omega, du)
         rows = last.prescribed.combined(np.zeros(self.inner.rows_of_g))
         smooth = self._without_impacts(start, h, steps)(Means(2.0 * p_v, 2.0 * p_r, 2.0 * p_u, rows))
-        twice = zip(smooth[:3], self._momentum(end, *smooth[:3]), strict=True)
+        twice = zip(smooth[:3], self.momentum(end, *smooth[:3]), strict=True)
         return 0.5 * abs(sum(float(np.vdot(p, q)) for p, q in twice))
 
     def _without_impacts(self, start: StepStart, h: float, steps: tuple[StepDetails, StepDetails]) -> Solve:
@@ -147,7 +160,8 @@ class PairStepper(ComposedStepper):
         derivative: Array = 2.0 * ((rows[-1] - rows[-2]) / h - (rows[-2] - before) / apart) / (h + apart)
         return derivative
 
-    def _momentum(self, c: Configuration, v: Array, omega: Array, du: Array) -> tuple[Array, Array, Array]:
+    def momentum(self, c: Configuration, v: Array, omega: Array, du: Array) -> tuple[Array, Array, Array]:
+        """M (v, ω, u̇)."""
         a = self.inner.arrays
         p_r, p_u = momenta(a, omega, c.u, du)
         return a.mass[:, None] * v, p_r, p_u

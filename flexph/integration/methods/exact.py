@@ -50,7 +50,7 @@ class Exact(MechanismMethod):
 
     contact : {"events", "steps"}
         Where rigid contacts (:class:`flexph.contacts.Rigid`) strike: a step is split at each impact, which is exact in
-        time and for few contacts, or all impacts of a step are at its beginning, for many.
+        time and for few contacts, or all impacts of a step are at its beginning, for many; these have no ``tolerance``.
 
     Raises
     ------
