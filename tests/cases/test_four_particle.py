@@ -61,7 +61,7 @@ def test_values_of_the_start():
     ("gradient", "kept", "compiled"),
     [
         ("gonzalez", False, False),
-        pytest.param("invariants", True, None, marks=pytest.mark.slow),  # compiles for 15 s
+        pytest.param("invariants", True, None, marks=pytest.mark.compiles),
         pytest.param("gonzalez", False, None, marks=pytest.mark.slow),
         ("invariants", True, False),
     ],

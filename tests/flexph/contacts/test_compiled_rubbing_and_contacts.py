@@ -68,7 +68,7 @@ def alike(by_loops, by_numpy, states=1e-9):
     assert inside(by_loops) <= 1e-12
 
 
-@pytest.mark.slow  # loops are compiled with friction of joints beside contacts
+@pytest.mark.compiles  # loops are compiled with friction of joints beside contacts
 @pytest.mark.parametrize("way", ["steps", "events"])
 def test_joints_rub_beside_contacts_without_friction_as_by_numpy(way, monkeypatch):
     alike(*both(*held(SMOOTH), np.linspace(0.0, 0.4, 81), way, monkeypatch, inputs=PUSH))
@@ -111,7 +111,7 @@ def test_slides_and_hinges_of_any_friction_land_as_by_numpy(seed, monkeypatch):
         alike(*both(mechanism, start, np.linspace(0.0, 0.2, 41), way, monkeypatch))
 
 
-@pytest.mark.slow  # loops are compiled with multipliers of least norm
+@pytest.mark.compiles  # loops are compiled with multipliers of least norm
 @pytest.mark.parametrize("law", [BOUNCE, PLASTIC, SMOOTH], ids=str)
 def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, monkeypatch):
     """The first of two links is held by two hinges at one place, of which one may rub."""
@@ -137,7 +137,7 @@ def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, m
             alike(*runs)
 
 
-@pytest.mark.slow  # loops are compiled for space
+@pytest.mark.compiles  # loops are compiled for space
 def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
     link = rigid.body(1.0, inertia=(0.01, 0.01, 0.005), ports={"root": (0.0, 0.0, 0.2), "tip": (0.0, 0.0, -0.2)})
     connections = [
@@ -152,7 +152,7 @@ def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
         alike(*both(mechanism, start, np.linspace(0.0, 0.4, 81), way, monkeypatch))
 
 
-@pytest.mark.slow  # loops are compiled with friction of joints
+@pytest.mark.compiles  # loops are compiled with friction of joints
 def test_a_list_of_rigid_pairs_leaves_a_rubbing_pendulum_as_it_is(monkeypatch):
     """As of groups with more than 300 pairs."""
     monkeypatch.setattr(near, "LISTED", 2)

@@ -61,7 +61,7 @@ def test_the_impulse_of_a_contact_of_a_cable_is_its_change_of_momentum(port, law
     assert run.linear_momentum()[-1, 2] == pytest.approx(pushed - weight, abs=1e-13 * weight)
 
 
-@pytest.mark.slow  # its loops are compiled for cables
+@pytest.mark.compiles  # its loops are compiled for cables
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_loops_move_a_cable_on_its_contacts_as_numpy_does(shape):
     mechanism, start = falling("cable", shape, LAWS["soft"], (*PORTS, "within"))
@@ -76,7 +76,7 @@ def both(mechanism, start, times, way):
     return tuple(integrate(mechanism, start, times, method=Exact(contact=way, compiled=c)) for c in (True, False))
 
 
-@pytest.mark.slow  # loops are compiled for space
+@pytest.mark.compiles  # loops are compiled for space
 @pytest.mark.parametrize("way", ["steps", "events"])
 @pytest.mark.parametrize("kind", ["rod", "cable"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -86,7 +86,7 @@ def test_rigid_contacts_of_lines_in_loops_are_those_of_numpy(kind, shape, way):
     agree(*both(mechanism, start, np.linspace(0.0, 0.03, 31), way))
 
 
-@pytest.mark.slow  # loops are compiled for space
+@pytest.mark.compiles  # loops are compiled for space
 def test_a_chain_of_lines_falls_and_folds_in_loops_as_by_numpy(monkeypatch):
     """A rod that holds a cable by a joint, and both the floor: one island, whose steps loops take."""
     bodies = {"rod": line("rod"), "cable": line("cable")}

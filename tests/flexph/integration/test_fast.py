@@ -154,7 +154,7 @@ def test_an_event_that_raises_keeps_the_steps_before():
     assert len(caught.value.solution.times) == 50
 
 
-@pytest.mark.slow  # least norm in the plane; fast tests have it in space
+@pytest.mark.compiles  # least norm in the plane; fast tests have it in space
 @pytest.mark.parametrize("method", [Exact, Exact4])
 def test_so_is_one_with_multipliers_of_least_norm(method, no_help):
     agree(*both(doubled(), 12, method=partial(method, redundant="least_norm")))
@@ -185,7 +185,7 @@ def test_so_is_one_of_fourth_order(name, no_help):
     agree(*both((mechanism, start, {}), 12, method=Exact4))
 
 
-@pytest.mark.slow  # another twenty seconds of compiling
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", CASES)
 def test_so_is_one_of_gauss_collocation(name):
     """Which converges more slowly: its Jacobian is that of one state for all nodes."""

@@ -17,7 +17,7 @@ from flexph.methods import Exact
 from flexph.numerics import compiling
 from flexph.sensors import friction_force, normal_force, sticks
 
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
+pytestmark = [pytest.mark.compiles, pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")]
 LEAST_NORM = {"redundant": "least_norm"}
 CONTROLLED = pytest.param(Exact(tolerance=1e-4), marks=pytest.mark.slow)
 SAME = 1e-10
@@ -62,7 +62,7 @@ def moving(seed):
 
 
 @pytest.mark.processor
-@pytest.mark.parametrize("seed", [pytest.param(4, marks=pytest.mark.slow), 5])  # loops of space compile for 20 s
+@pytest.mark.parametrize("seed", [4, 5])
 def test_random_mechanisms_move_as_by_numpy(seed, numpy_steps):
     mechanism, start = moving(seed)
     loops = integrate(mechanism, start, 0.01 * np.arange(11), method=Exact(compiled=True))
@@ -120,7 +120,7 @@ def test_mechanisms_that_strike_a_floor_move_as_by_numpy():
     ("make", "step", "options"),
     [
         (partial(ring_on_arm, 2.0), 0.01, {}),
-        pytest.param(door, 0.05, LEAST_NORM, marks=pytest.mark.slow),  # one more kind of loops to compile
+        pytest.param(door, 0.05, LEAST_NORM),
         (stick_slip, 0.01, {}),
         (partial(crank_slider, flexible=True), 1e-3, {}),
     ],

@@ -451,7 +451,7 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
         {"method": ExactGauss(compiled=False)},
         {"method": Decaying(compiled=False)},
         pytest.param({"method": Decaying()}, marks=pytest.mark.slow),
-        {"method": Exact(tolerance=1e-3)},
+        pytest.param({"method": Exact(tolerance=1e-3)}, marks=pytest.mark.compiles),
         {"method": Exact(redundant="least_norm")},
         {"save_every": 3},
     ],

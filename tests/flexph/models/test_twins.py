@@ -103,6 +103,7 @@ runs:
 """
 
 
+@pytest.mark.usefixtures("short_runs_by_numpy")
 def test_joints_that_rub(tmp_path):
     """A block that stops on its rail; friction, what presses it and whether it sticks are read by the joint."""
     path = tmp_path / "model.yaml"
