@@ -10,7 +10,7 @@ from ...numerics.arrays import Array
 from ...numerics.compiled.algebra.band import stored
 from ...numerics.compiled.lanes import padded
 
-LARGEST, BAND = 600, 6_000_000
+LARGEST, BAND = 1000, 6_000_000
 """Impulses of an island that are solved by a dense D, and entries of the band of bodies of others."""
 
 

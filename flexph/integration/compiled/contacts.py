@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...bodies.nodal_body import nodes_of
 from ...bodies.ports import find_port
+from ...contacts.compiled.island_space import LARGEST
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.rubbing import in_tables
@@ -26,10 +27,6 @@ from .near import NearPairs, on_sides
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
-
-
-RESPONSES = 600
-"""Impulses of contacts whose responses there is room for."""
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
@@ -188,7 +185,7 @@ def strike_space(
     c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)
     sides, e, slips = b + means if strikes else 0, c + f, (d - 1) * f
     n, z = d + (1 if d == 2 else 3), np.zeros
-    m, q, g = (min(RESPONSES, d * e), q, g) if strikes > 1 else (0, 0, 0)
+    m, q, g = (min(LARGEST, d * e), q, g) if strikes > 1 else (0, 0, 0)
     given: Any = (
         *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((sides, n))),
         *(z((d, e)), z((d, e)), z((d, e)), z((k, d)), z((k, d)), z((b, d)), z(e)),
