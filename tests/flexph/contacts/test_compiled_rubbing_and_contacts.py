@@ -86,6 +86,20 @@ def test_joints_and_contacts_rub_strike_and_stick_as_by_numpy(law, monkeypatch):
     alike(*both(*held(law, soft=soft), np.linspace(0.0, 0.5, 101), "steps", monkeypatch, inputs=PUSH))
 
 
+@pytest.mark.compiles  # loops are compiled with friction of joints beside contacts
+@pytest.mark.parametrize("way", ["steps", "events"])
+def test_an_impact_elsewhere_is_for_a_joint_that_rubs_what_it_is_by_numpy(way, monkeypatch):
+    """Velocities of all joints are held there, and what holds them presses the joint."""
+    arm = rigid.body(1.0, inertia=0.01, ports={"root": (-0.2, 0.0), "tip": (0.2, 0.0)})
+    floor = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    spheres = [Sphere("arm.tip", 0.1), Sphere("ball.centre", 0.1)]
+    joint = hinge("arm.root", GROUND.at(2.0, 0.5), friction=CoulombFriction(0.3, radius=0.05))
+    touching = contact(spheres, floor, BOUNCE, name="floor")
+    mechanism = connect({"arm": arm, "ball": ball(2)}, [joint, touching], gravity=(0.0, -9.81))
+    pose = mechanism.assemble(guess={"arm": (2.2, 0.5, 0.0), "ball": (0.0, 0.11, 0.0)})
+    alike(*both(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 0.1, 51), way, monkeypatch))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_slides_and_hinges_of_any_friction_land_as_by_numpy(seed, monkeypatch):

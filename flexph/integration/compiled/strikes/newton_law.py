@@ -15,7 +15,7 @@ from .coupled import answer_members
 from .given import Given
 from .islands import find_islands, push, sized
 from .law import prepare
-from .marks import TOUCHES
+from .marks import CLOSES
 from .pressed import move_rates, solve_pressed
 from .records import IMPACT, begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
 from .rows import rate, rate_after
@@ -27,9 +27,12 @@ defects of a law that is met, and at which an impact is left to NumPy."""
 
 @kernel
 def strike_islands(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> bool:
-    """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved."""
+    """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved.
+
+    Joints that rub do so wherever they are: what holds the velocities of all joints presses them.
+    """
     if len(coupled) > 1:
-        mark_bearings(m, TOUCHES)
+        mark_bearings(m, CLOSES)
         carry(m, 0.0)
         m.strike_impulse[:, m.contacts_kind.size :] = m.strike_given[:, m.contacts_kind.size :] = 0.0
     islands = find_islands(m, m.strike_may_close)
