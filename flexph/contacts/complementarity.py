@@ -37,6 +37,10 @@ SOLVED, EXACT = 1e-11, 1e-14
 """Defects of the complementarity, over the largest velocity in it, of a problem that is solved, and to round-off."""
 REPEATED, SUBSTITUTED, PRESSED = 12, 300, 8
 """Linearisations of |λ| of bearings, substitutions of |λ| where they do not lead to the end, Newton steps before."""
+HEAVY, HEAVIEST, LIGHTEST, CHANGED = 1e-2, 1.0, 1e-10, 10.0
+"""The first weight of many contacts, the range of others, and the factor by which they change."""
+WEIGHTS, WEIGHTED = 30, 12
+"""How many weights of many contacts there are, and Newton steps with each."""
 OPEN, STICK, SLIP = range(3)
 
 
@@ -194,30 +198,49 @@ def judged(problem: Problem, impulses: Array) -> Impulses:
     return Impulses(*problem.split(impulses), float(np.abs(missed).max()) / scale, scale)
 
 
-def by_sweeps(problem: Problem, best: Impulses, rounds: int = ROUNDS) -> Impulses:
-    """The impulses by Newton's method from those that sweeps come to, which begin at the best ones."""
+def by_sweeps(problem: Problem, best: Impulses) -> Impulses:
+    """The impulses by weights from those that sweeps come to, which begin at the best ones."""
     x, groups = best.flat, apart(problem.D, problem.contacts)
-    for k in range(rounds):
+    for k in range(ROUNDS):
         share = RELAXED[k % len(RELAXED)]
         x = swept(problem.cones, (problem.D, problem.b), x, MANY_SWEEPS, groups, share=share)
-        best = min(best, together(problem, judged(problem, x)), key=lambda tried: tried.defect)
+        best = min(best, by_weights(problem, judged(problem, x)), key=lambda tried: tried.defect)
         if best.defect <= SOLVED:
             break
     return best
 
 
-def _newton(problem: Problem, impulses: Array, steps: NewtonSteps | None = None) -> Impulses:
+def by_weights(problem: Problem, best: Impulses) -> Impulses:
+    """The impulses after proximal steps: with lighter weights after each that is solved, else with heavier ones.
+
+    Where impulses of nearly redundant contacts go a long way to where they obey, heavy weights alone take too many
+    steps, and with light ones alone Newton's method cycles.
+    """
+    x, share, largest = best.flat, HEAVY, float(problem.D.diagonal().max())
+    for _ in range(WEIGHTS):
+        if best.defect <= SOLVED:
+            break
+        nearest = _newton(_held(problem, x, share * largest), x, most=WEIGHTED)
+        if nearest.defect <= SOLVED:
+            x, share = nearest.flat, max(share / CHANGED, LIGHTEST)
+            best = min(best, judged(problem, x), key=lambda tried: tried.defect)
+        else:
+            share = min(share * CHANGED, HEAVIEST)
+    return best
+
+
+def _newton(problem: Problem, impulses: Array, steps: NewtonSteps | None = None, most: int = STEPS) -> Impulses:
     """Semismooth Newton steps on who is open, sticks and slips, the best of them."""
     laws, scale, steps = problem.cones, problem.scale, steps or NewtonSteps(problem.D, problem.friction > 0.0)
     x, y = impulses, problem.at(impulses)
     best, least = x, float(np.abs(laws.missed(x, y)).max()) / scale
-    most = HUGE * scale / max(float(problem.D.diagonal().max()), 1e-300)
-    for _ in range(STEPS):
+    largest = HUGE * scale / max(float(problem.D.diagonal().max()), 1e-300)
+    for _ in range(most):
         try:
             x = x + steps.change(laws.linear(x, y), x)
         except np.linalg.LinAlgError:
             break
-        if not np.abs(x).max() < most:
+        if not np.abs(x).max() < largest:
             break
         y = problem.at(x)
         defect = float(np.abs(laws.missed(x, y)).max()) / scale

@@ -16,15 +16,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from ..numerics.arrays import Array
-from .complementarity import EXACT, Impulses, Problem, by_sweeps, judged, solve_one
+from .complementarity import EXACT, SOLVED, Impulses, Problem, by_sweeps, by_weights, judged, solve_one
 from .cones import Linear
 from .coupled import Coupled
 from .interior import interior_points
 
 STEPS, POLISHED = 12, 4
 """Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
-MINIMA, DENSE, SWEPT = 40, 120, 30
-"""Minima for slips that follow, contacts of the plane up to which dense methods are tried, and rounds of sweeps."""
+MINIMA, DENSE = 40, 120
+"""Minima for slips that follow, and contacts of the plane up to which all dense methods are tried."""
 
 
 class Solved(NamedTuple):
@@ -174,5 +174,11 @@ def _apart(problem: Coupled, best: Solved) -> Solved:
         D = problem.moved[rows] @ solve(problem.acting[rows].T.toarray())
         part = Problem(D, rates[rows] - D @ x[rows], cones.friction[index], problem.size)
         is_small = index.size <= DENSE or m > 2 * count
-        x[rows] = solve_one(part, x[rows]).flat if is_small else by_sweeps(part, judged(part, x[rows]), SWEPT).flat
+        x[rows] = (solve_one(part, x[rows]) if is_small else _of_many(part, x[rows])).flat
     return _followed(problem, x)
+
+
+def _of_many(problem: Problem, near: Array) -> Impulses:
+    """The impulses of many contacts near some."""
+    best = by_weights(problem, judged(problem, near))
+    return best if best.defect <= SOLVED else by_sweeps(problem, best)

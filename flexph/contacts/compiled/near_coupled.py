@@ -18,9 +18,10 @@ CLOSE, LIGHTER, LIGHT = 1e-6, 1e-2, 1e-9
 """Defect from which on weights become lighter, by what, and the lightest one."""
 TOGETHER, BETTER = 10, 0.3
 """How often a weight is taken, and the defect over the last one from which on it is not."""
-FIRST, SWEEPS, ROUNDS, MOST = 50, 500, 2, 100
-"""Sweeps before anything else, and before Newton's method begins where they came to; how often that is tried first, and
-where nothing else helps."""
+FIRST, SWEEPS, ROUNDS = 50, 500, 10
+"""Sweeps before anything else, and before weights begin where they came to, and how often."""
+HEAVY, HEAVIEST, LIGHTEST, TIMES, CHANGED = 1e-2, 1.0, 1e-10, 50, 10.0
+"""The first weight, the range of others, how many there are, and the factor by which they change."""
 PATHS, EVENTS, STIFF, STIFFER = 4, 400, 1e-6, 1e-2
 """Paths one after the other, changes on each, the weight of the first one, and of the next over that."""
 
@@ -112,16 +113,36 @@ def _swept(p: Coupled, x: Array, s: Chain) -> float:
 
 
 @kernel
-def _by_sweeps(p: Coupled, x: Array, best: float, weight: float, rounds: int, s: Chain) -> float:
-    """Impulses by Newton's method from those that sweeps come to, which begin at the best ones."""
+def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
+    """Impulses after proximal steps, and their defect: lighter ones after each that is solved, else heavier ones.
+
+    Where impulses of nearly redundant contacts go a long way to where they obey, heavy weights alone take too many
+    steps, and with light ones alone Newton's method cycles.
+    """
+    m, weight, best, tried = x.size, HEAVY, _judged(p, x, s), s.vectors[TRIED]
+    for _ in range(TIMES):
+        if best <= OBEYED:
+            break
+        copy(x, tried)
+        if newton_coupled(p, tried[:m], weight, STEPS, s) <= SOLVED:
+            copy(tried[:m], x)
+            best, weight = _judged(p, x, s), max(weight / CHANGED, LIGHTEST)
+        else:
+            weight = min(weight * CHANGED, HEAVIEST)
+    return best
+
+
+@kernel
+def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
+    """Impulses by weights from those that sweeps come to, which begin at the best ones."""
     at, kept = s.vectors[POINT, : x.size], s.vectors[KEPT, : x.size]
     copy(x, at)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         if best <= SOLVED:
             break
         sweep_coupled(p, at, SWEEPS, s)
         copy(at, kept)
-        found = _nearest(p, kept, _judged(p, kept, s), weight, s)
+        found = _by_weights(p, kept, s)
         if found < best:
             best = found
             copy(kept, x)
@@ -141,13 +162,15 @@ def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> 
         if found <= SOLVED and _is_still(p, kept, s):
             best = found
             copy(kept, x)
-    if best > CLOSE:
-        best = _by_sweeps(p, x, best, weight, ROUNDS, s)
+    if best > SOLVED:
+        copy(x, kept)
+        found = _by_weights(p, kept, s)
+        if found < best:
+            best = found
+            copy(kept, x)
     if best > CLOSE:
         found = _from_inside(p, weight, False, s)
         if found < best:
             best = found
             copy(kept, x)
-    if best > CLOSE:
-        best = _by_sweeps(p, x, best, weight, MOST, s)
-    return _along_paths(p, x, best, s)
+    return _along_paths(p, x, _by_sweeps(p, x, best, s), s)

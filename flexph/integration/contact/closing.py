@@ -35,8 +35,12 @@ KEEPS = 0.1
 """Change over the last one up to which matrices stay."""
 STIFFER, WEIGHTS = 10.0, 1e-2
 """What the weight on what changes grows by where redundant impulses go on changing, and the largest one."""
+LAW = 1e-12
+"""Defect of a law that is met by what goes on changing with a lighter weight."""
 FOLLOWED = 10
 """Iterations at most in which mean velocities follow from impulses that go on changing."""
+LAWS = 10
+"""Iterations at most whose laws no way solves, which takes seconds each."""
 ROUGH = 1e-6
 """Defect of the complementarity that is enough on the way, as linearised gaps of redundant contacts disagree."""
 
@@ -65,7 +69,7 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         RESOLUTION * coordinate_size(a, step.start.r) / step.h
     )  # gaps of joints at the start, which the end has not
     linear: DenseStep | SparseStep | None = None
-    least, since, weight, best = np.inf, 0, WEIGHT, SOLVED
+    least, since, weight, best, rough, unsolved = np.inf, 0, WEIGHT, SOLVED, ROUGH, 0
     for iteration in range(1, ITERATIONS + 1):
         iterate = evaluated(a, _pushed(a, step, index, impulses), x)
         if sides is None:
@@ -76,9 +80,10 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
                 linear = linear.again(a, iterate, index)
             else:
                 linear = sparse_step(a, iterate, index, sides, linear)
-        enough = max(best, min(ROUGH, size * size))
+        enough = max(best, min(rough, size * size))
         found, change = linear.solved(impulses, Accuracy(unresolved / SOLVED, enough, weight))
-        if found.defect > AFAR:
+        unsolved += found.defect > enough
+        if found.defect > AFAR or unsolved > LAWS:
             raise StepFailed("no law of the contacts could be met", iteration, found.defect)
         if enough < found.defect <= UNSOLVED:  # what no way betters now none does later: all of them take seconds
             best = 2.0 * found.defect
@@ -90,14 +95,15 @@ def close(a: Arrays, step: Step, guess: Means, contacts: tuple[Array, Array], si
         if size <= SETTLED or (expected <= SETTLED and found.defect <= RESOLVED):
             break
         stagnates = size > 0.5 * previous
-        if stagnates and size <= max(STAGNATED, coarse):
+        if stagnates and size <= max(STAGNATED, coarse) and (weight >= WEIGHTS or sides is None):
             break
         if stagnates and size <= AFAR:
-            refined = _solution_near(a, _pushed(a, step, index, impulses), (x, index, impulses), linear)
+            law = LAW if weight < WEIGHTS else SOLVED
+            refined = _solution_near(a, _pushed(a, step, index, impulses), (x, index, impulses), linear, law)
             if refined is not None:
                 x = refined
                 break
-            weight = min(STIFFER * weight, WEIGHTS)
+            weight, rough = min(STIFFER * weight, WEIGHTS), best
         least, since = (size, iteration) if size < 0.5 * least else (least, since)
         if iteration - since >= STALLED:
             raise StepFailed("contacts or joints with friction did not settle", iteration, size)
@@ -141,14 +147,14 @@ def _scale(a: Arrays, step: Step, guess: Means) -> Array:
 
 
 def _solution_near(
-    a: Arrays, step: Step, at: tuple[Means, Array, Array], linear: DenseStep | SparseStep
+    a: Arrays, step: Step, at: tuple[Means, Array, Array], linear: DenseStep | SparseStep, law: float
 ) -> Means | None:
     """The mean velocities that impulses give, if they are a solution: those of redundant contacts go on changing."""
     x, index, impulses = at
     x = minus(x, linear.solve(evaluated(a, step, x).defect))
     iterate = evaluated(a, step, x)
     own, _ = linear.missed(impulses, rates_of(a, iterate, index), _carried(a, step, x))
-    return x if own.defect <= SOLVED and is_balanced(a, iterate, gap_sizes(a, step)) else None
+    return x if own.defect <= law and is_balanced(a, iterate, gap_sizes(a, step)) else None
 
 
 def _pushed(a: Arrays, step: Step, index: Array, impulses: Array) -> Step:

@@ -12,7 +12,7 @@ import rigid
 from cases.disc_pile import RADIUS, pile
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Cylinder, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.contacts.complementarity import Problem, judged, linear_system, solve
+from flexph.contacts.complementarity import Problem, by_weights, judged, linear_system, solve, together
 from flexph.contacts.cones import NewtonSteps, apart, cones, swept
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
@@ -221,6 +221,42 @@ def test_a_triangular_stack_without_walls_stands(wide, steps):
     assert np.abs(solution.ledger.residual).max() < 2e-16 * np.sqrt(len(places)) * solution.ledger.scale
     # a round-off of the positions over the step, 4e-14 m/s, over the velocity of half a step of free fall
     assert solution.ledger.complementarity_residual.max() < 5e-12
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("friction", [0.4, 0.5])
+def test_a_triangular_stack_that_friction_hardly_holds_slides_apart(friction, compiled):
+    """No forces in its cones hold it, and laws have solutions near each other that are nearly redundant."""
+    if compiled:
+        pytest.importorskip("numba")
+    mechanism, start, _ = triangle(7, friction)
+    run = integrate(mechanism, start, 5e-3 * np.arange(4), method=Exact(contact="steps", compiled=compiled))
+    assert run.ledger.complementarity_residual.max() <= 1e-12
+    assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
+    assert run["d0_6.centre"][-1, 0] > 1e-5 + run["d0_6.centre"][0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", [0.35, 0.4, 0.45, 0.5])
+def test_a_large_triangular_stack_that_friction_hardly_holds_slides_apart(friction):
+    """91 discs, which iterations went to and fro between the solutions of, or crept."""
+    mechanism, start, _ = triangle(13, friction)
+    run = integrate(mechanism, start, 5e-3 * np.arange(41), method=Exact(contact="steps", compiled=True))
+    assert run.ledger.complementarity_residual.max() <= 1e-11
+    assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
+    assert inside(run) <= 1e-12
+
+
+@pytest.mark.parametrize(("wide", "friction"), [(4, 0.3), (6, 0.3), (6, 0.45)])
+def test_weights_that_become_lighter_and_heavier_lead_to_impulses_of_a_heap(wide, friction):
+    """Where Newton's method with one weight cycles."""
+    H, count = stack(wide)
+    H = H.toarray()
+    M = np.tile([1.0, 1.0, 0.5], H.shape[1] // 3)
+    problem = Problem((H / M) @ H.T, -H @ np.tile([0.0, 1.0, 0.0], M.size // 3), np.full(count, friction))
+    nothing = judged(problem, np.zeros(len(H)))
+    assert together(problem, nothing).defect > 1e-3
+    assert by_weights(problem, nothing).defect < 1e-11
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from ....contacts.compiled.newton import TINY
 from ....kernels.resolution import POSITIONAL
 from ....kernels.tolerances import NEWTON
 from ....numerics.compiled.kernel import kernel
+from ..loops.motion import copy_field
 from ..loops.rolling import has_fallen
 from ..memory.memory import Memory
 from ..steps.iterate import coordinate_size, is_open
@@ -37,6 +38,11 @@ WEIGHT, STIFFER, STIFFEST = 1e-6, 100.0, 1e-2
 AFAR, SOLVED, LAW, REDUNDANT = 1e-2, 3e-13, 1e-12, 1e-11
 """Defects of the complementarity on the way, at the end of the iteration, of a law that is met, and at last of one that
 cannot be as gaps of more contacts than needed disagree by round-off of positions."""
+NEAR = 1e-4
+"""Change up to which iterates may be solutions that are not unique, so that each is judged by itself."""
+SLOW, STEADY, FURTHEST = 0.8, 0.05, 50.0
+"""Change over the last one from which on it is slow, the difference of two such ratios that are the same, and how far
+is gone at once over a change."""
 TRIES, LIGHTER = 3, 1e-3
 """How often the iteration goes on where that is not met, and the weight over the last one then."""
 RESTING = 1e-9
@@ -53,28 +59,24 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         return -1
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
-    size, previous, least, since = math.inf, math.inf, math.inf, 0
-    tries = 0
+    size, previous, least, since, ratio = math.inf, math.inf, math.inf, 0, 0.0
+    tries, wanders = 0, False
     for iteration in range(1, ITERATIONS + 1):
-        evaluate(m, axes, coupled, given)
         renews = iteration <= RENEWED or size > FAST
-        if renews and not _renew(m, axes, coupled, given):
-            return -1
-        law.made[1] = 0 if renews else law.made[1]
-        balance_bodies(m, axes, coupled, h)
-        if renews and not are_apart(m):
-            answer_members(m, axes, coupled, m.strike_begin[islands], h)
-        defect = _obey(m, axes, coupled, law, islands, weight, iteration == 1)
+        defect = _linearised(m, axes, coupled, law, given, islands, (weight, iteration == 1, renews))
         if not defect <= AFAR:
             return -1
-        if not are_apart(m):
-            go_ahead(m, axes, h)
         size, previous = correct(m, scale), size
         if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, axes, coupled, given):
             size = least = math.inf
             continue
         expected = size if iteration == 1 else size * min(1.0, size / previous)
         ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
+        wanders = wanders or size > 0.5 * previous
+        if wanders and not ends and size <= NEAR:
+            if _missed(m, axes, coupled, given, scale) <= LAW:
+                return iteration
+            ratio = _go_further(m, size / previous, ratio)
         if size > 0.5 * previous and not ends:
             ends = size <= max(STAGNATED, coarse) and weight >= STIFFEST
             if size <= AFAR:  # what nearly redundant impulses change goes on
@@ -91,6 +93,52 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
         if iteration - since >= STALLED:
             return -1
     return -1
+
+
+@kernel
+def _linearised(
+    m: Memory,
+    axes: tuple[int, ...],
+    coupled: tuple[int, ...],
+    law: LawSpace,
+    given: Given,
+    islands: int,
+    at: tuple[float, bool, bool],
+) -> float:
+    """Impulses that obey their laws as linearised, and what all that changes; their worst defect.
+
+    ``at`` says the weight on what changes, whether the iteration begins, and whether matrices are made anew.
+    """
+    weight, begins, renews = at
+    evaluate(m, axes, coupled, given)
+    if renews and not _renew(m, axes, coupled, given):
+        return math.inf
+    law.made[1] = 0 if renews else law.made[1]
+    balance_bodies(m, axes, coupled, given.h)
+    if renews and not are_apart(m):
+        answer_members(m, axes, coupled, m.strike_begin[islands], given.h)
+    if are_apart(m):
+        copy_field(m.strike_impulse, m.strike_given)
+    defect = _obey(m, axes, coupled, law, islands, weight, begins)
+    if not are_apart(m):
+        go_ahead(m, axes, given.h)
+    return defect
+
+
+@kernel
+def _go_further(m: Memory, ratio: float, before: float) -> float:
+    """Let impulses go on to where changes lead of which each is the last one times the same ratio; the next ratio.
+
+    Velocities follow. Changes are slow where impulses are so nearly redundant that what matrices leave out is more than
+    what they have of them.
+    """
+    if not are_apart(m) or not (SLOW < ratio < 1.0 and abs(ratio - before) <= STEADY):
+        return ratio
+    further = min(ratio / (1.0 - ratio), FURTHEST)
+    for i in range(m.strike_impulse.shape[0]):
+        for c in range(m.strike_impulse.shape[1]):
+            m.strike_impulse[i, c] += further * (m.strike_impulse[i, c] - m.strike_given[i, c])
+    return 0.0
 
 
 @kernel
