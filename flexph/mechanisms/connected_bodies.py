@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..bodies.body import Body
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port, named
@@ -17,6 +19,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .mechanism import Mechanism
 from .model.accounts import Accounts
+from .model.layout import CENTRE, PARTS
+
+AT_CENTRE = 1e-9
+"""Distance of a port from the centre of mass, over that of the furthest one, up to which it is there."""
 
 
 @checked
@@ -43,7 +49,7 @@ def connect(
     ------
     ValueError
         For an unknown port (naming those that exist), a connection given twice, bodies of different dimension, or a
-        name with a dot.
+        name with a dot, and ports that bear the name of another place or part of their body (``centre``, ``velocity``).
 
     Examples
     --------
@@ -70,6 +76,7 @@ def connect(
             raise ValueError(f"the name of a body must not be empty or contain a dot, got {name!r}")
         if body.dim != dim:
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
+        _check_names(name, body)
     bodies = named(bodies)
     for connection in connections:
         _check_ports(connection, bodies)
@@ -90,6 +97,21 @@ def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
     """The joints between the frames of bodies that are split."""
     pairs = [(name, *pair) for name, body in bodies.items() if isinstance(body, SplitBody) for pair in body.joints]
     return [weld(f"{name}.{first}", f"{name}.{second}") for name, first, second in pairs]
+
+
+def _check_names(name: str, body: AnyBody) -> None:
+    """Ports of one frame must not bear the names that its parts have in states, but for one at its centre of mass."""
+    if not isinstance(body, Body):
+        return
+    for port in sorted({*PARTS} & {*body.ports}):
+        if port != CENTRE:
+            raise ValueError(f"{name}.{port} is a part of the states of {name!r}: give its port another name")
+        away = float(np.abs(body.ports[port].position).max())
+        if away > AT_CENTRE * max(float(np.abs(p.position).max()) for p in body.ports.values()):
+            raise ValueError(
+                f"{name}.{port} is the centre of mass of {name!r} in its states, {away:.3g} m from that port: "
+                "give this another"
+            )
 
 
 def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:

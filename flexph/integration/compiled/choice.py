@@ -69,7 +69,7 @@ def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
     if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
         return None if mechanism.once(NearPairs).strikes else "a rigid contact between more than two bodies is not"
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
-    return "a group of so many rigid contacts is not" if sum(rigid) > LISTED else None
+    return f"a group of more than {LISTED} rigid contacts is not by events" if sum(rigid) > LISTED else None
 
 
 def _is_rigid(mechanism: Model) -> bool:

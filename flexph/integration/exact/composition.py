@@ -87,7 +87,7 @@ def refuse_damped(accounts: Accounts) -> None:
     if accounts.dissipation:
         raise ValueError(
             "Exact4() is for mechanisms without damping, since some of its substeps go back in time: "
-            f"{', '.join(map(repr, accounts.dissipation))} dissipates; take Exact()"
+            f"{', '.join(map(repr, accounts.dissipation))} may dissipate; take Exact()"
         )
 
 

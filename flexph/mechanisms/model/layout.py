@@ -68,22 +68,27 @@ class Layout(Memo):
         return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
 
 
+CENTRE = "centre"
+PARTS = (CENTRE, "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
+"""What states have of a body: the centre of mass and so on, each by ``body.part``."""
+
+
 def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
     """Number the state of the given bodies, springs and anchors with their sizes, and constraint rows."""
     dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
-    kinds = (
-        ("centre", lambda b: dim * len(nodes_of(b))),
-        ("rotation", lambda b: k * turning_of(b)),
-        ("deformation", lambda b: b.size),
-        ("velocity", lambda b: dim * len(nodes_of(b))),
-        ("spin", lambda b: s * turning_of(b)),
-        ("deformation_rate", lambda b: b.size),
-        ("stress", lambda b: b.stress_size),
+    sizes = (
+        lambda b: dim * len(nodes_of(b)),
+        lambda b: k * turning_of(b),
+        lambda b: b.size,
+        lambda b: dim * len(nodes_of(b)),
+        lambda b: s * turning_of(b),
+        lambda b: b.size,
+        lambda b: b.stress_size,
     )
     parts: dict[str, slice] = {}
     at = 0
-    for kind, size in kinds:
+    for kind, size in zip(PARTS, sizes, strict=True):
         for name, body in bodies.items():
             if size(body):
                 parts[f"{name}.{kind}"] = slice(at, at + size(body))

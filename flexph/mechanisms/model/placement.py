@@ -73,6 +73,8 @@ def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array 
     if dim == 2:
         if np.isscalar(given):
             return None, np.array([check.number(f"spin of {name!r}", given)])
+        if _is_pair(given) and not np.isscalar(given[0]):
+            raise ValueError(f"{what} must be (v_x, v_y, spin) or a spin in the plane, got {given!r}")
         vx, vy, spin = check.array(what, given, (3,))
         return np.array([vx, vy]), np.array([spin])
     if np.isscalar(given):

@@ -509,3 +509,23 @@ def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
 def test_states_of_other_values_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         State(*given, anchors=None)
+
+
+@pytest.mark.parametrize(
+    ("ports", "message"),
+    [
+        ({"centre": (0.2, 0.0)}, r"a\.centre is the centre of mass of 'a' in its states, 0\.2 m from that port"),
+        ({"velocity": (0.0, 0.0)}, r"a\.velocity is a part of the states of 'a': give its port another name"),
+    ],
+)
+def test_ports_do_not_bear_the_names_of_parts_of_states(ports, message):
+    with pytest.raises(ValueError, match=message):
+        connect({"a": rigid.body(1.0, inertia=0.1, ports=ports)}, [])
+
+
+def test_a_motion_in_the_plane_is_no_pair():
+    mechanism = connect({"a": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}, [])
+    with pytest.raises(ValueError, match=r"velocity of 'a' must be \(v_x, v_y, spin\) or a spin in the plane"):
+        mechanism.consistent_state(
+            mechanism.assemble(guess={"a": (0.0, 0.0, 0.0)}), velocities={"a": ((2.0, 0.0), 1.0)}
+        )
