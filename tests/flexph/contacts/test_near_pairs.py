@@ -133,7 +133,7 @@ def test_a_pile_goes_on_from_its_middle_to_the_same_bits(dim):
     times, method = np.linspace(0.0, 0.06, 121), Exact(compiled=True)
     whole, half = (integrate(mechanism, start, times[:k], method=method, save_every=20) for k in (121, 61))
     table = half["group: anchors"][-1].reshape(-1, 1 + dim)
-    assert len(table) < mechanism.connections[0].form.gap_count and table[0, 0] > 0.0
+    assert len(table) < mechanism.network.arrays.contacts.groups[0].number and table[0, 0] > 0.0
     rest = integrate(mechanism, half.final, times[60:], method=method, save_every=20)
     np.testing.assert_array_equal(rest.states[-1], whole.states[-1])
 
