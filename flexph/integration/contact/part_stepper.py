@@ -23,7 +23,7 @@ from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.state import configuration, flat
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..exact.advance import EvaluatedState, prescribed_rate, solve_and_account, velocity_defect
+from ..exact.advance import EvaluatedState, Rates, prescribed_rate, solve_and_account, velocity_defect
 from ..exact.newton import solve_step
 from ..exact.step import ExactStepper, InitialValueProblem, StepStart
 from .closing import Closed, close
@@ -130,14 +130,14 @@ class PartStepper(ExactStepper):
     def _strike(self, at: StepStart, index: Array, level: ImpactLevel | None = None) -> Part:
         """The impact of some contacts, after joints and drives have their rates."""
         level = self._level(at, index) if level is None else level
-        v, b = velocities_of(self.mechanism, at.state.c), self._joint_rates(at)
-        held, mu = level.joined(v, b)
+        v, rates = velocities_of(self.mechanism, at.state.c), self.table.rates(at.time)
+        held, mu = level.joined(v, prescribed_rate(self.arrays, at.state.d, rates))
         if isinstance(level, Level):
             level = level.carrying(mu[self.arrays.bearings.row], np.zeros(len(level.rows)))
         elastic = np.append(self._contacts.restitution[index], np.zeros(self.arrays.bearings.number))
         strike = impact(level, held, elastic)
         after = level.struck(held, strike.impulses)
-        return self._booked(at, after, (mu, index, level), impact=strike)
+        return self._booked(at, after, (mu, index, level), rates, impact=strike)
 
     def _settled(self, part: Part, closed: Array) -> list[Part]:
         """A part of a step, and what settles at its end."""
@@ -151,7 +151,8 @@ class PartStepper(ExactStepper):
             return [part]
         index, own = closed[own], np.append(own, np.ones(bearings.number, dtype=bool))
         level = self._level(end, index)
-        given, b = given[:, own].ravel()[: level.rows.shape[0]], self._joint_rates(end)
+        given, rates = given[:, own].ravel()[: level.rows.shape[0]], self.table.rates(end.time, part.length)
+        b = prescribed_rate(self.arrays, end.state.d, rates)
         held, mu = level.joined(v, b)
         if isinstance(level, Level):
             level = level.carrying((part.length * part.stage + mu)[bearings.row], given)
@@ -160,7 +161,7 @@ class PartStepper(ExactStepper):
         strike = settle(level, held, given, self.accounts.closed(part.flows))
         before = given, part.closing[own[:count]]
         after = level.struck(held, strike.impulses)
-        return [part, self._booked(end, after, (mu, index, level), settled=strike, before=before)]
+        return [part, self._booked(end, after, (mu, index, level), rates, settled=strike, before=before)]
 
     def _sticks(self, end: StepStart, v: Array, impulses: Array) -> bool:
         """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
@@ -173,32 +174,30 @@ class PartStepper(ExactStepper):
         holds = np.linalg.norm(rub, axis=0) < (1.0 - SLIPPING) * bearings.friction * normal
         return bool((moves & (holds | (np.sum(rub * slip, axis=0) > 0.0))).any())
 
-    def _joint_rates(self, at: StepStart) -> Array:
-        return prescribed_rate(self.arrays, at.state.d, self.table.rates(at.time))
-
     def _booked(
         self,
         at: StepStart,
         v: Array,
         given: tuple[Array, Array, ImpactLevel],
+        rates: Rates,
         *,
         impact: Strike | None = None,
         settled: Strike | None = None,
         before: tuple[Array, Array] | None = None,
     ) -> Part:
-        """The state with other velocities, and what that took.
+        """The state with other velocities, and what that took, where time prescribes such rates.
 
         ``before`` are the impulses that those of a strike go on from, and whether they closed gaps.
         """
         mu, index, level = given
-        a, mechanism, rates = self.arrays, self.mechanism, self.table.rates(at.time)
+        a, mechanism, coefficient = self.arrays, self.mechanism, self.table.at(at.time)[0]
         x = flat(mechanism, with_velocities(mechanism, at.state.c, v))
         c = configuration(mechanism, x)
         d = derive(a, c)
-        defect = velocity_defect(a, (c, d), self.table.at(at.time)[0], rates)
+        defect = velocity_defect(a, (c, d), coefficient, rates)
         energy = self.accounts.energies(c, d)
-        b = self._joint_rates(at)
-        lost = -0.5 * float(mu @ (at.state.defect)) if mu.size else 0.0
+        b = prescribed_rate(a, at.state.d, rates)
+        lost = -0.5 * float(mu @ velocity_defect(a, at.state.place, coefficient, rates)) if mu.size else 0.0
         strike = impact or settled
         assert strike is not None
         acting = mu + level.reactions(strike.impulses) if b.any() else mu

@@ -10,7 +10,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, drive, hinge, integrate
+from flexph import GROUND, connect, drive, hinge, integrate, slider
 from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
 from flexph.contacts.complementarity import Impulses, Problem, judged, solve
 from flexph.contacts.levels import Level
@@ -418,3 +418,19 @@ def test_a_run_says_where_the_laws_of_contacts_were_not_met():
     missed = replace(run.ledger, complementarity_residual=np.array([0.0, 1e-3, 0.0]))
     with pytest.warns(UserWarning, match=r"met to 0\.001 of their velocities in a step up to t = 0\.02 s"):
         warn_of_doubts(replace(run, ledger=missed), 0.01)
+
+
+def test_what_settles_on_a_table_that_shakes_is_balanced():
+    """The rate of a drive that is a function of time is a difference quotient, whose errors of 1e-9 all share."""
+    table = rigid.body(5.0, inertia=0.1, ports={"top": (0.0, 0.0)})
+    block = rigid.body(1.0, inertia=0.004, ports={"left": (-0.05, -0.05), "right": (0.05, -0.05)})
+    along = {"direction": (0.0, 1.0)}
+    shakes = drive("table.top", GROUND.at(0.0, 0.0), displacement=lambda t: 0.004 * np.sin(60.0 * t), **along)
+    floor, law = Plane("table.top", (0.0, 1.0)), Rigid(restitution=0.3, friction=0.3)
+    touch = contact(["block.left", "block.right"], floor, law, name="table")
+    joints = [slider("table.top", GROUND, **along), shakes, touch]
+    shaker = connect({"table": table, "block": block}, joints, gravity=(0.0, -9.81))
+    start = shaker.consistent_state(shaker.assemble({"table": (0.0, 0.0, 0.0)}, guess={"block": (0.0, 0.05, 0.0)}))
+    run = integrate(shaker, start, np.linspace(0.0, 0.1, 51), method=Exact(compiled=False))
+    assert run.contact("table").touches[-3:].all() and not run.contact("table").touches.all()
+    assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
