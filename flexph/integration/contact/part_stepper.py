@@ -33,6 +33,8 @@ MANY, DENSE = 30, 120
 """Velocities from which on matrices are sparse, and contacts of the plane up to which dense ones may follow."""
 STILL, SLIPPING = 1e-12, 1e-9
 """Slip of a bearing over its terms up to which it rests, and share of its bound below which it sticks."""
+NAMED, UNEVEN = 3, 1e3
+"""Contacts that a sentence names, and masses over each other that it tells."""
 NONE = np.zeros(0, dtype=int)
 """No contacts."""
 
@@ -239,6 +241,19 @@ class PartStepper(ExactStepper):
                 return close(self.arrays, step, guess, (closed, impulses), sides)
         return close(self.arrays, step, guess, (closed, impulses))
 
+    def _between(self, closed: Array) -> str:
+        """In words which contacts may close, and between masses of how different sizes."""
+        if not closed.size:
+            return ""
+        names = [repr(self.accounts.contact_name(owner)) for owner in np.unique(self._contacts.owner[closed])]
+        text = f", of {', '.join(names[:NAMED])}{' and others' if len(names) > NAMED else ''}"
+        nodes = np.concatenate([self._contacts.plus[:, closed], self._contacts.minus[:, closed]]).ravel()
+        body = self.arrays.node_body[nodes[(nodes >= 0) & (nodes < self.arrays.node_body.size)]]
+        masses = self.arrays.mass[body[body >= 0]]
+        if masses.size and masses.max() > UNEVEN * masses.min():
+            text += f" between masses of {masses.min():.3g} and {masses.max():.3g} kg, in whose impulses the lighter are lost"
+        return text
+
     def _part(self, start: StepStart, time: float, closed: Array, known: Part | None = None) -> Part:
         """The step to a time in which some contacts may close; ``known`` is the same with fewer of them."""
         if self._flight is not None:
@@ -258,7 +273,10 @@ class PartStepper(ExactStepper):
             laid[: len(given), same] = given
         impulses = laid.ravel()
         if impulses.size:
-            solution = self._closed(step, guess, closed, impulses)
+            try:
+                solution = self._closed(step, guess, closed, impulses)
+            except StepFailed as failed:
+                raise StepFailed(f"{failed}{self._between(closed)}", failed.iterations, failed.defect) from None
             step, own, converged = solution.step, solution.impulses, solution.converged
             impulses, missed, scale, means = own.flat, own.defect * own.scale, solution.scale, converged.means
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: converged)

@@ -141,7 +141,11 @@ class AccountRows:
         if number < len(self._gap_names):
             return self._gap_names[number]
         contacts = self.mechanism.network.arrays.contacts
-        return self._contacts[int(contacts.take(np.array([number])).owner[0])]
+        return self.contact_name(contacts.take(np.array([number])).owner[0])
+
+    def contact_name(self, owner: int) -> str:
+        """Name of a contact by its number."""
+        return self._contacts[int(owner)]
 
     def mean_force(self, name: str, way: str, flows: Array, length: float) -> float:
         """Of a rigid contact or a joint over a step by its flows, without what closes gaps; 0 of no step [N, N m]."""

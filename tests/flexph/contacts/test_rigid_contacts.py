@@ -10,7 +10,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, drive, hinge, integrate, slider
+from flexph import GROUND, IntegrationError, connect, drive, hinge, integrate, slider
 from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
 from flexph.contacts.complementarity import Impulses, Problem, judged, solve
 from flexph.contacts.levels import Level
@@ -434,3 +434,20 @@ def test_what_settles_on_a_table_that_shakes_is_balanced():
     run = integrate(shaker, start, np.linspace(0.0, 0.1, 51), method=Exact(compiled=False))
     assert run.contact("table").touches[-3:].all() and not run.contact("table").touches.all()
     assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
+
+
+def test_a_law_that_is_not_met_is_told_with_contacts_and_masses():
+    """A thousand tons land on a gram."""
+    masses = {"low": 1e-3, "high": 1e6}
+    ports = {"left": (-0.1, -0.1), "right": (0.1, -0.1), "top": (0.0, 0.1)}
+    boxes = {name: rigid.body(mass, inertia=0.01 * mass, ports=ports) for name, mass in masses.items()}
+    law, ground = Rigid(friction=0.4), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    floor = contact(["low.left", "low.right"], ground, law, name="floor")
+    stack = contact(["high.left", "high.right"], Plane("low.top", (0.0, 1.0)), law, name="stack")
+    mechanism = connect(boxes, [floor, stack], gravity=(0.0, -9.81))
+    pose = mechanism.assemble(guess={"low": (0.0, 0.1, 0.0), "high": (0.02, 0.305, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"high": (0.2, 0.0, 0.0)})
+    words = r"met, of 'floor', 'stack' between masses of 0\.001 and 1e\+06 kg"
+    with pytest.raises(IntegrationError, match=words) as failed:
+        integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False, contact="steps"))
+    assert 1 < len(failed.value.solution.times) < 11
