@@ -251,7 +251,8 @@ class PartStepper(ExactStepper):
         body = self.arrays.node_body[nodes[(nodes >= 0) & (nodes < self.arrays.node_body.size)]]
         masses = self.arrays.mass[body[body >= 0]]
         if masses.size and masses.max() > UNEVEN * masses.min():
-            text += f" between masses of {masses.min():.3g} and {masses.max():.3g} kg, in whose impulses the lighter are lost"
+            least, most = masses.min(), masses.max()
+            text += f" between masses of {least:.3g} and {most:.3g} kg, in whose impulses the lighter are lost"
         return text
 
     def _part(self, start: StepStart, time: float, closed: Array, known: Part | None = None) -> Part:
