@@ -46,8 +46,8 @@ def random_mechanism(rng):
 def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way, law):
     """400 of them: balanced to round-off, total losses that grow, no body in another.
 
-    By events one of them has a body in another by 1e-13 of its size where an impact splits a step, which redundant
-    contacts keep there: it misses its law by 6e-12 in the next part.
+    By events one of them has a gap of 4e-14 m where a step is split, which redundant contacts keep open while it is
+    pressed: it misses its law by 6e-12 in the next part.
     """
     pytest.importorskip("numba")
     ended = []
