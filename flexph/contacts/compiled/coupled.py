@@ -1,12 +1,12 @@
-"""Contacts of the plane that act on each other by the bodies they share, in loops: a factor of bodies in place of D.
+"""Contacts that act on each other by the bodies they share, in loops: a factor of bodies in place of D.
 
 Impulses Λ change velocities z of bodies, of n each, and rates y of the contacts,
 
     z = Σ P (Λ − Λ₀),    y = y₀ + R z,
 
 with blocks P and R of each contact at its two bodies. Steps of all methods have the form ΔΛ = h − J Δy, with J (r, r)
-of each contact, so that (I + P J R) Δz = P h is what is solved: of 3 velocities a body, within a band where bodies are
-in the order of their neighbours.
+of each contact, so that (I + P J R) Δz = P h is what is solved: of 3 velocities a body in the plane and 6 in space,
+within a band where bodies are in the order of their neighbours.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ...numerics.compiled.kernel import kernel
 
 
 class Coupled(NamedTuple):
-    """Some contacts c with r ≤ 2 rates, normal ones first, and the bodies they are between.
+    """Some contacts c with r rates of d at most, normal ones first, and the bodies they are between.
 
     Blocks and what is overwritten may be longer than needed.
     """
 
     side: Array  # (c, 2), places of the bodies, −1 of what does not move
-    rate: Array  # (2 c, r, n), R
-    answer: Array  # (2 c, r, n), P
+    rate: Array  # (2 c, d, n), R
+    answer: Array  # (2 c, d, n), P
     b: Array  # (r c,), y₀
     given: Array  # (r c,), Λ₀
     friction: Array  # (c,)
@@ -44,8 +44,8 @@ class Chain(NamedTuple):
     band: Array  # (N, width), see numerics.compiled.algebra.band
     pivot: Array  # (N,)
     made: Array  # (1,), whether the band is the factor of ``kept_gain``
-    kept_gain: Array  # (c, 2, 2)
-    gain: Array  # (c, 2, 2), J
+    kept_gain: Array  # (c, d, d)
+    gain: Array  # (c, d, d), J
     pull: Array  # (m,), h
     z: Array  # (N,)
     vectors: Array  # (9, m)
@@ -119,8 +119,8 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
             return False
         s.made[0] = 1
         for k in range(c):
-            for i in range(2):
-                for j in range(2):
+            for i in range(p.rows):
+                for j in range(p.rows):
                     s.kept_gain[k, i, j] = s.gain[k, i, j]
     spread(p, pull, s.vectors[NOTHING], s)
     solve_band(s.band, s.pivot, s.half, s.z)
@@ -128,7 +128,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
         for i in range(p.rows):
             out[i * c + k] = pull[i * c + k]
         for j in range(p.rows):
-            if s.gain[k, 0, j] != 0.0 or s.gain[k, 1, j] != 0.0:
+            if _acts(p, k, j, s):
                 rate = moved(p, k, j, s)
                 for i in range(p.rows):
                     out[i * c + k] -= s.gain[k, i, j] * rate
@@ -136,11 +136,20 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
 
 
 @kernel
+def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
+    """Whether a rate of a contact changes its impulses."""
+    acts = False
+    for i in range(p.rows):
+        acts = acts or s.gain[k, i, j] != 0.0
+    return acts
+
+
+@kernel
 def _is_kept(p: Coupled, s: Chain) -> bool:
     """Whether J is what the factor is of."""
     for k in range(p.friction.size):
-        for i in range(2):
-            for j in range(2):
+        for i in range(p.rows):
+            for j in range(p.rows):
                 if s.gain[k, i, j] != s.kept_gain[k, i, j]:
                     return False
     return True

@@ -10,7 +10,7 @@ from ...numerics.arrays import Array
 from ...numerics.compiled.algebra.band import stored
 from ...numerics.compiled.lanes import padded
 
-LARGEST, BAND = 1000, 6_000_000
+LARGEST, BAND = 1000, 30_000_000
 """Impulses of an island that are solved by a dense D, and entries of the band of bodies of others."""
 
 
@@ -40,14 +40,14 @@ class LawSpace(NamedTuple):
     by_contact: Array  # (18 c,), of friction, steps of the natural map, and the pairs
     place: Array  # (2, bodies), of the bodies of an island in order, and these
     side: Array  # (c, 2)
-    rate: Array  # (2 c, r, n)
-    answer: Array  # (2 c, r, n)
+    rate: Array  # (2 c, d, n)
+    answer: Array  # (2 c, d, n)
     band: Array  # (N width,), of the band of the bodies
     pivot: Array  # (N,)
     made: Array  # (4,): whether the band is a factor, the island it is of, its bodies and their reach
     steps: Array  # (3 c,), friction and steps of the natural map of that island
-    kept_gain: Array  # (c, 2, 2)
-    gain: Array  # (c, 2, 2)
+    kept_gain: Array  # (c, d, d)
+    gain: Array  # (c, d, d)
     pull: Array  # (m,)
     z: Array  # (N,)
     of_bodies: Array  # (9, m)
@@ -68,19 +68,18 @@ class Island(NamedTuple):
     reach: int
 
 
-def law_space(contacts: int, bodies: int, dim: int) -> LawSpace:
-    """Space for so many contacts between bodies of a dimension."""
+def law_space(c: int, bodies: int, dim: int) -> LawSpace:
+    """Space for c contacts between bodies of a dimension."""
     z, whole, n = np.zeros, np.int64, 3 if dim == 2 else 6
-    dense, m, N = padded(min(LARGEST, dim * contacts)), dim * contacts, n * bodies
-    c, k = (contacts, bodies) if dim == 2 else (0, 0)  # those that a factor of bodies is for
-    entries = min(N * stored(N), BAND) if c else 0
+    dense, m, N = padded(min(LARGEST, dim * c)), dim * c, n * bodies
+    entries = min(N * stored(N), BAND)
     given: Any = (
         *(z(dense * dense), *(z(m) for _ in range(6)), z(2 * dense), z(dense * dense)),
         *(z(4 * dense, whole), z(8 * dense)),
-        *(z((contacts, 2, 2)), z((contacts, 2)), z(contacts, whole), z(dense + 1, whole), z(dense * dense, whole)),
-        *(z(contacts, whole), z(18 * contacts), z((2, k), whole), z((c, 2), whole), z((2 * c, 2, 3)), z((2 * c, 2, 3))),
-        *(z(entries), z(N if c else 0, whole), z(4, whole), z(3 * c)),
-        *(z((c, 2, 2)), z((c, 2, 2))),
-        *(z(2 * c), z(N if c else 0), z((9, 2 * c)), z((15, c))),
+        *(z((c, 2, 2)), z((c, 2)), z(c, whole), z(dense + 1, whole), z(dense * dense, whole)),
+        *(z(c, whole), z(18 * c), z((2, bodies), whole), z((c, 2), whole)),
+        *(z((2 * c, dim, n)), z((2 * c, dim, n))),
+        *(z(entries), z(N, whole), z(4, whole), z(3 * c)),
+        *(z((c, dim, dim)), z((c, dim, dim)), z(m), z(N), z((9, m)), z((15, c))),
     )
     return LawSpace(*given)

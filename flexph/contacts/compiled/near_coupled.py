@@ -7,8 +7,8 @@ from ...numerics.compiled.kernel import kernel
 from .coupled import KEPT, POINT, RATES, TRIED, Chain, Coupled, copy, rates_of
 from .interior_coupled import interior_coupled
 from .near import STEPS
-from .newton import EXACT, SOLVED
-from .newton_coupled import defect_of_all, newton_coupled
+from .newton import EXACT, SOLVED, defect_of
+from .newton_coupled import newton_coupled
 from .paths import follow
 from .sweeps import sweep_coupled
 
@@ -30,7 +30,7 @@ PATHS, EVENTS, STIFF, STIFFER = 4, 400, 1e-6, 1e-2
 def _judged(p: Coupled, x: Array, s: Chain) -> float:
     """The defect of impulses."""
     rates_of(p, x, s.vectors[RATES], s)
-    return defect_of_all(p, x, s.vectors[RATES])
+    return defect_of(p, x, s.vectors[RATES])
 
 
 @kernel
@@ -153,11 +153,13 @@ def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
 def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
     """Impulses near those given, in their place, and their defect, over the scale.
 
-    Those of bodies that ``rests`` are such that hold them there, where there are any.
+    Those of bodies that ``rests`` in the plane are such that hold them there, where there are any. The interior point
+    method and paths are for cones that have edges, as all but those in space.
     """
+    have_edges = p.rows < 3
     kept, weight = s.vectors[KEPT, : x.size], max(weight, LIGHT)
     best = _nearest(p, x, _swept(p, x, s), weight, s)
-    if rests and p.rows > 1 and not (best <= SOLVED and _is_still(p, x, s)):
+    if rests and p.rows == 2 and not (best <= SOLVED and _is_still(p, x, s)):
         found = _from_inside(p, weight, True, s)
         if found <= SOLVED and _is_still(p, kept, s):
             best = found
@@ -168,9 +170,10 @@ def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> 
         if found < best:
             best = found
             copy(kept, x)
-    if best > CLOSE:
+    if best > CLOSE and have_edges:
         found = _from_inside(p, weight, False, s)
         if found < best:
             best = found
             copy(kept, x)
-    return _along_paths(p, x, _by_sweeps(p, x, best, s), s)
+    best = _by_sweeps(p, x, best, s)
+    return _along_paths(p, x, best, s) if have_edges else best

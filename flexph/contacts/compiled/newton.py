@@ -12,6 +12,7 @@ from ...numerics.arrays import Array
 from ...numerics.compiled.algebra.dense import solve
 from ...numerics.compiled.algebra.elimination import factor
 from ...numerics.compiled.kernel import kernel
+from .coupled import Coupled
 from .problem import Cone, Space
 
 TINY, HUGE = 1e-300, 1e12
@@ -32,7 +33,7 @@ def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> Non
 
 
 @kernel
-def defect_of(p: Cone, x: Array, y: Array) -> float:
+def defect_of(p: Cone | Coupled, x: Array, y: Array) -> float:
     """The largest defect of the natural map over the scale."""
     c, worst = p.friction.size, 0.0
     t = x.size // c - 1
@@ -44,9 +45,12 @@ def defect_of(p: Cone, x: Array, y: Array) -> float:
             for i in range(1, t + 1):
                 trial = x[i * c + k] - s * y[i * c + k]
                 square += trial * trial
-            share = min(1.0, p.friction[k] * max(x[k], 0.0) / max(math.sqrt(square), TINY))
+            bound = p.friction[k] * max(x[k], 0.0)
+            slips = square > bound * bound
+            size = math.sqrt(square) if slips else 1.0
             for i in range(1, t + 1):
-                wanted = share * (x[i * c + k] - s * y[i * c + k])
+                trial = x[i * c + k] - s * y[i * c + k]
+                wanted = bound * (trial / size) if slips else trial
                 worst = max(worst, abs(x[i * c + k] - wanted) / s)
     return worst / p.scale if worst == worst else math.inf
 

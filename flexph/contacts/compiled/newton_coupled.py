@@ -7,21 +7,7 @@ import math
 from ...numerics.arrays import Array
 from ...numerics.compiled.kernel import kernel
 from .coupled import BEST, CENTRE, CHANGE, RATES, Chain, Coupled, X, rates_of, solve_steps
-from .newton import EXACT, HUGE, SOLVED
-
-
-@kernel
-def defect_of_all(p: Coupled, x: Array, y: Array) -> float:
-    """The largest defect of the natural map over the scale."""
-    c, worst = p.friction.size, 0.0
-    for k in range(c):
-        r, s = p.normal_step[k], p.tangent_step[k]
-        worst = max(worst, abs(x[k] - max(x[k] - r * y[k], 0.0)) / r)
-        if p.rows > 1:
-            trial = x[c + k] - s * y[c + k]
-            bound = p.friction[k] * max(x[k], 0.0)
-            worst = max(worst, abs(x[c + k] - min(max(trial, -bound), bound)) / s)
-    return worst / p.scale if worst == worst else math.inf
+from .newton import EXACT, HUGE, SOLVED, defect_of
 
 
 @kernel
@@ -33,22 +19,15 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
     c, r = p.friction.size, p.rows
     s.gain[:] = 0.0
     for k in range(c):
-        if r > 1:
-            s.pull[c + k] = -x[c + k]
+        for i in range(1, r):
+            s.pull[i * c + k] = -x[i * c + k]
         if x[k] - p.normal_step[k] * y[k] <= 0.0:
             s.pull[k] = -x[k]
             continue
         soft = p.normal_step[k] / weight
         s.gain[k, 0, 0], s.pull[k] = soft, -soft * y[k]
         if r > 1 and p.friction[k] > 0.0:
-            trial, bound = x[c + k] - p.tangent_step[k] * y[c + k], p.friction[k] * max(x[k], 0.0)
-            if abs(trial) > bound:
-                share = p.friction[k] if trial > 0.0 else -p.friction[k]
-                s.gain[k, 1, 0] = share * soft
-                s.pull[c + k] = share * (max(x[k], 0.0) + s.pull[k]) - x[c + k]
-            else:
-                s.gain[k, 1, 1] = p.tangent_step[k] / weight
-                s.pull[c + k] = -s.gain[k, 1, 1] * y[c + k]
+            _rub(p, k, x, y, weight, s)
     if not solve_steps(p, s.vectors[CHANGE], s):
         return False
     for i in range(p.b.size):
@@ -57,13 +36,46 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
 
 
 @kernel
+def _rub(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
+    """The step of the friction of a closed contact, which sticks, or slips along d.
+
+    There ΔΛ = bound d − Λ + μ d ΔΛ_N + τ (I − d dᵀ) (ΔΛ − r Δy), τ = bound/|Λ − r y|, where Δy has the weight of ΔΛ.
+    """
+    c, step, square, along = p.friction.size, p.tangent_step[k], 0.0, 0.0
+    for at in range(c + k, p.rows * c, c):
+        s.pull[at] = x[at] - step * y[at]
+        square += s.pull[at] * s.pull[at]
+    bound = p.friction[k] * max(x[k], 0.0)
+    if square <= bound * bound:
+        for i in range(1, p.rows):
+            s.gain[k, i, i] = step / weight
+            s.pull[i * c + k] = -s.gain[k, i, i] * y[i * c + k]
+        return
+    size = math.sqrt(square)
+    for at in range(c + k, p.rows * c, c):
+        s.pull[at] /= size
+        along += s.pull[at] * x[at]
+    turned, pressed = bound / size, max(x[k], 0.0) + s.pull[k]
+    turned /= 1.0 - turned * (1.0 - weight)
+    for i in range(1, p.rows):
+        d = s.pull[i * c + k]
+        s.gain[k, i, 0] = p.friction[k] * d * s.gain[k, 0, 0]
+        for j in range(1, p.rows):
+            s.gain[k, i, j] = step * turned * ((1.0 if i == j else 0.0) - d * s.pull[j * c + k])
+    for i in range(1, p.rows):
+        at = i * c + k
+        d = s.pull[at]
+        s.pull[at] = p.friction[k] * d * pressed - x[at] - turned * (1.0 - weight) * (x[at] - d * along)
+
+
+@kernel
 def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
     """Add the weight on what changed from the centre to the rates."""
     c, y, centre = p.friction.size, s.vectors[RATES], s.vectors[CENTRE]
     for k in range(c):
         y[k] += weight / p.normal_step[k] * (x[k] - centre[k])
-        if p.rows > 1:
-            y[c + k] += weight / p.tangent_step[k] * (x[c + k] - centre[c + k])
+        for at in range(c + k, p.rows * c, c):
+            y[at] += weight / p.tangent_step[k] * (x[at] - centre[at])
 
 
 @kernel
@@ -72,14 +84,15 @@ def newton_coupled(p: Coupled, start: Array, weight: float, steps: int, s: Chain
 
     The defect of the conditions with the weight.
     """
-    m, x, y, best, most = start.size, s.vectors[X], s.vectors[RATES], s.vectors[BEST], 0.0
+    m, y, best, most = start.size, s.vectors[RATES], s.vectors[BEST], 0.0
+    x = s.vectors[X, :m]
     for k in range(p.friction.size):
         most = max(most, p.normal_step[k])
     most *= HUGE * p.scale
     for i in range(m):
         x[i] = best[i] = s.vectors[CENTRE, i] = start[i]
     rates_of(p, x, y, s)
-    least = defect_of_all(p, x, y)
+    least = defect_of(p, x, y)
     for _ in range(steps):
         if not newton_step(p, x, y, weight, s):
             break
@@ -90,7 +103,7 @@ def newton_coupled(p: Coupled, start: Array, weight: float, steps: int, s: Chain
             break
         rates_of(p, x, y, s)
         with_weight(p, x, weight, s)
-        defect = defect_of_all(p, x, y)
+        defect = defect_of(p, x, y)
         better = defect < least
         if better:
             least = defect

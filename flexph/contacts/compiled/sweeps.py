@@ -19,21 +19,39 @@ from .problem import Cone, Space
 
 @kernel
 def sweep_coupled(p: Coupled, x: Array, sweeps: int, s: Chain) -> None:
-    """Sweep to and fro over contacts of the plane between bodies."""
+    """Sweep to and fro over contacts between bodies."""
     c = p.friction.size
     spread(p, x, p.given, s)
     for sweep in range(sweeps):
         for l in range(c):
             k = l if sweep % 2 == 0 else c - 1 - l
-            normal = max(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s)))
-            push(p, k, 0, normal - x[k], s)
-            x[k] = normal
+            _change(p, k, 0, max(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s))), x, s)
             if p.rows > 1:
-                bound = p.friction[k] * normal
-                trial = x[c + k] - p.tangent_step[k] * (p.b[c + k] + moved(p, k, 1, s))
-                along = min(max(trial, -bound), bound)
-                push(p, k, 1, along - x[c + k], s)
-                x[c + k] = along
+                one, bound = _trial(p, k, 1, x, s), p.friction[k] * x[k]
+                other = _trial(p, k, 2, x, s) if p.rows > 2 else 0.0
+                square = one * one + other * other
+                if square > bound * bound:
+                    size = math.sqrt(square)
+                    one, other = bound * (one / size), bound * (other / size)
+                _change(p, k, 1, one, x, s)
+                if p.rows > 2:
+                    _change(p, k, 2, other, x, s)
+
+
+@kernel
+def _trial(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
+    """The impulse along a tangent that would hold it."""
+    at = i * p.friction.size + k
+    trial: float = x[at] - p.tangent_step[k] * (p.b[at] + moved(p, k, i, s))
+    return trial
+
+
+@kernel
+def _change(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
+    """Change an impulse of a contact, and the velocities with it."""
+    at = i * p.friction.size + k
+    push(p, k, i, impulse - x[at], s)
+    x[at] = impulse
 
 
 @kernel

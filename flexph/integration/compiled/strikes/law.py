@@ -36,13 +36,13 @@ def prepare(
 
     Of one that is too large for loops it has no contacts.
     """
-    first, last = ends
+    (first, last), n = ends, m.strike_rate.shape[2]
     count, r, bodies, reach = last - first, rows_of(m, axes, first, last), 0, 0
-    if len(axes) == 2 and are_apart(m) and (count > FEW or _is_uneven(m, first, count)):
+    if are_apart(m) and (count > FEW or _is_uneven(m, first, count)):
         if again and law.made[1] == first + 1:
             return Island(first, count, r, scale, law.made[2], law.made[3])
         bodies, reach = _order(m, law, first, count)
-        if bodies * 3 * stored(3 * reach + 2) > law.band.size:
+        if bodies * n * stored(n * reach + n - 1) > law.band.size:
             bodies = 0
     if bodies == 0 and r * count > LARGEST:
         return Island(first, 0, r, scale, 0, 0)
@@ -129,7 +129,7 @@ def _gather(m: Memory, law: LawSpace, island: Island) -> None:
             b = m.contacts_sides[c, side]
             law.side[k, side] = law.place[0, b] if b >= 0 else -1
             for i in range(island.rows):
-                for a in range(3):
+                for a in range(m.strike_rate.shape[2]):
                     law.rate[2 * k + side, i, a] = m.strike_rate[2 * c + side, i, a]
                     law.answer[2 * k + side, i, a] = m.strike_answer[2 * c + side, i, a]
 
@@ -146,7 +146,8 @@ def _coupled(law: LawSpace, island: Island) -> Coupled:
 @kernel
 def _chain(law: LawSpace, island: Island) -> Chain:
     """What is overwritten for it."""
-    N, half = 3 * island.bodies, 3 * island.reach + 2
+    n = law.rate.shape[2]
+    N, half = n * island.bodies, n * island.reach + n - 1
     band, pivot, z = block(law.band, 0, N, stored(half)), law.pivot[:N], law.z[:N]
     gains, space = (law.kept_gain, law.gain), (law.of_bodies, law.state, law.pairs)
     return Chain(half, band, pivot, law.made, gains[0], gains[1], law.pull, z, space[0], space[1], space[2])
