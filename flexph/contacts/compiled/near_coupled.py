@@ -154,7 +154,8 @@ def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> 
     """Impulses near those given, in their place, and their defect, over the scale.
 
     Those of bodies that ``rests`` in the plane are such that hold them there, where there are any. The interior point
-    method and paths are for cones that have edges, as all but those in space.
+    method and paths are for cones that have edges, as all but those in space, where sweeps only begin what is far off:
+    iterations around this take what is left.
     """
     have_edges = p.rows < 3
     kept, weight = s.vectors[KEPT, : x.size], max(weight, LIGHT)
@@ -175,5 +176,6 @@ def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> 
         if found < best:
             best = found
             copy(kept, x)
-    best = _by_sweeps(p, x, best, s)
+    if have_edges or best > CLOSE:
+        best = _by_sweeps(p, x, best, s)
     return _along_paths(p, x, best, s) if have_edges else best
