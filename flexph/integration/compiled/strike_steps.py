@@ -44,10 +44,10 @@ class StrikeSteps(Stepper):
     ) -> None:
         near = mechanism.once(NearPairs)
         redundant = (1,) * (least_norm and mechanism.layout.multipliers > 0)
-        kinds: tuple[int, ...] = (1, 1) if near.mixed or redundant else (1,)
-        self.coupled = (*kinds, *redundant)
+        beside: tuple[int, ...] = (1,) if near.mixed or redundant else ()
+        self.kinds: tuple[int, ...] = (*beside, *redundant)
         self._by_events, self._are_apart = int(by_events), not (near.coupled or by_events or redundant)
-        parts = Parts(np.ones(1), np.ones(1), 2, (), redundant, contact=self.coupled[1:2])
+        parts = Parts(np.ones(1), np.ones(1), 2, (), redundant, contact=self.kinds[:1])
         super().__init__(mechanism, accounts, parts)
         self._near, self._between, self._tell = near, between, tell
 
@@ -59,10 +59,10 @@ class StrikeSteps(Stepper):
 
     def is_compiled(self) -> bool:
         """See :meth:`Stepper.is_compiled`."""
-        return has_code(self.entry, {1: numba.typeof(self.axes), 2: numba.typeof(self.coupled)})
+        return has_code(self.entry, {1: numba.typeof(self.axes), 2: numba.typeof(self.kinds)})
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        own = self.memory, self.axes, self.coupled, self._law, self._by_events, table, self._between.given()
+        own = self.memory, self.axes, self.kinds, self._law, self._by_events, table, self._between.given()
         return *own, *save, self.known, *rest
 
     def _taken(self, steps: int) -> None:

@@ -25,7 +25,7 @@ SPLITS, CROWD, GROUP, SHORTEST = 50, 20, 10, 1e-7
 
 
 @kernel
-def step_by_events(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed) -> bool:
+def step_by_events(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, p: Prescribed) -> bool:
     """A step that is split where gaps close; False where it is not solved, or bodies pass through each other."""
     size, now, end = coordinate_size(m), p.table.times[p.k], p.table.times[p.k + 1]
     length = end - now
@@ -34,36 +34,36 @@ def step_by_events(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], l
     for split in range(SPLITS + 1):
         if split == CROWD:
             _look_for_many(m)
-        strikes = _strike_where_closed(m, axes, coupled, law, p, now, size)
+        strikes = _strike_where_closed(m, axes, kinds, law, p, now, size)
         if strikes < 0:
             return False
         alone = alone and split + strikes == 0
         _hold(m, length, size, split == SPLITS)
         if split == SPLITS:
             break
-        until, iterations = _go_on(m, axes, coupled, law, p, now, size)
+        until, iterations = _go_on(m, axes, kinds, law, p, now, size)
         if iterations < 0:
             return False
         if until - now <= SHORTEST * length or 0.0 < end - until <= SHORTEST * length:
             _close_entered(m)
             break
-        if not _end(m, axes, coupled, law, p, now, until, iterations, alone and until == end):
+        if not _end(m, axes, kinds, law, p, now, until, iterations, alone and until == end):
             return False
         if until == end:
             return True
         now = until
-    iterations = go(m, axes, coupled, law, p, now, end, True)
-    return iterations >= 0 and _end(m, axes, coupled, law, p, now, end, iterations, False)
+    iterations = go(m, axes, kinds, law, p, now, end, True)
+    return iterations >= 0 and _end(m, axes, kinds, law, p, now, end, iterations, False)
 
 
 @kernel
 def _strike_where_closed(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed, now: float, size: float
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, p: Prescribed, now: float, size: float
 ) -> int:
     """The impact of all contacts that touch, if one of them closes: 1, or 0 where none does; −1 if not solved."""
     if not _touch(m, axes, size):
         return 0
-    prepare(m, axes, coupled)
+    prepare(m, axes)
     length = p.table.times[p.k + 1] - p.table.times[p.k]
     if not _closes(m, axes, length, size):
         return 0
@@ -73,7 +73,7 @@ def _strike_where_closed(
         return -1
     given = given_between(p, now, now)
     see_defect(m, axes, given.before, given)
-    if not (factor_at(m, axes, coupled, given.before) and strike_islands(m, axes, coupled, law, given)):
+    if not (factor_at(m, axes, kinds, given.before) and strike_islands(m, axes, kinds, law, given)):
         return -1
     m.strike_audit[KNOWN] = 0.0
     find_rates(m)
@@ -82,7 +82,7 @@ def _strike_where_closed(
 
 @kernel
 def _go_on(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed, now: float, size: float
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, p: Prescribed, now: float, size: float
 ) -> tuple[float, int]:
     """The way to the end of a step, or to where the first gap closes: that time, and iterations, −1 if not solved.
 
@@ -91,11 +91,11 @@ def _go_on(
     until = p.table.times[p.k + 1]
     length = until - p.table.times[p.k]
     for _ in range(m.contacts_kind.size + 1):
-        iterations = go(m, axes, coupled, law, p, now, until, False)
+        iterations = go(m, axes, kinds, law, p, now, until, False)
         entered = look_inside(m, axes, ENTERS) if iterations >= 0 else -1
         if entered <= 0:
             return until, iterations if entered == 0 else -1
-        until = closing_time(m, axes, coupled, law, p, now, until, size, SHORTEST)
+        until = closing_time(m, axes, kinds, law, p, now, until, size, SHORTEST)
         if not until - now > SHORTEST * length:
             return until, 0 if until >= now else -1
     return until, -1
@@ -151,7 +151,7 @@ def _close_entered(m: Memory) -> None:
 def _end(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     p: Prescribed,
     begin: float,
@@ -164,7 +164,7 @@ def _end(
         m.strike_met[c] = 1 if m.strike_may_close[c] == ENTERS else m.strike_met[c]
     share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
     if not (
-        ask(m, p, begin, end, RATES_AT_END) and record_way(m, axes, coupled, given_between(p, begin, end), share, alone)
+        ask(m, p, begin, end, RATES_AT_END) and record_way(m, axes, kinds, given_between(p, begin, end), share, alone)
     ):
         return False
     if may_close(m) and not is_whole(p, begin, end):
@@ -172,8 +172,8 @@ def _end(
             return False
         given = given_between(p, end, end)
         see_defect(m, axes, given.after, given)
-        return settle_way(m, axes, coupled, law, given, iterations)
-    return settle_way(m, axes, coupled, law, given_between(p, begin, end), iterations)
+        return settle_way(m, axes, kinds, law, given, iterations)
+    return settle_way(m, axes, kinds, law, given_between(p, begin, end), iterations)
 
 
 @kernel

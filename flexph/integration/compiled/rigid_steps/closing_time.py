@@ -31,7 +31,7 @@ class Bracket(NamedTuple):
 def closing_time(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     p: Prescribed,
     begin: float,
@@ -50,21 +50,21 @@ def closing_time(
         middle = 0.5 * (begin + last)
         if middle - begin <= shortest * (end - begin):
             return begin
-        gap = _gap(m, axes, coupled, law, p, begin, middle)
+        gap = _gap(m, axes, kinds, law, p, begin, middle)
         if gap <= 0.0:
             last, after = middle, gap
         else:
             first, before = middle, gap
     if not math.isfinite(before):
         return math.nan
-    return _zero(m, axes, coupled, law, p, begin, Bracket(first, before, last, after))
+    return _zero(m, axes, kinds, law, p, begin, Bracket(first, before, last, after))
 
 
 @kernel
 def _zero(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     p: Prescribed,
     begin: float,
@@ -89,7 +89,7 @@ def _zero(
         last, step = _next(Bracket(a, fa, b, fb), c, fc, last, step, limit)
         a, fa = b, fb
         b += step if abs(step) > limit else math.copysign(limit, half)
-        fb = _gap(m, axes, coupled, law, p, begin, b)
+        fb = _gap(m, axes, kinds, law, p, begin, b)
         if not math.isfinite(fb):
             return math.nan
     return math.nan
@@ -117,14 +117,14 @@ def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: flo
 def _gap(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     p: Prescribed,
     begin: float,
     end: float,
 ) -> float:
     """The least of the gaps at the end of a way from a time to another one; no number where it is not solved."""
-    if go(m, axes, coupled, law, p, begin, end, False) < 0:
+    if go(m, axes, kinds, law, p, begin, end, False) < 0:
         return math.nan
     least = math.inf
     for c in range(m.contacts_kind.size):

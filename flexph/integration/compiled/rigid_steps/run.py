@@ -29,7 +29,7 @@ REACH = 0.1
 def run_strikes(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     by_events: int,
     table: Table,
@@ -43,8 +43,8 @@ def run_strikes(
 ) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Of what is ``coupled``, (1, 1) has other contacts that are compliant or joints with dry friction, too, and (1, 1, 1)
-    multipliers of least norm; of others, by the type of this, the rest is not compiled. What time prescribes
+    Of ``kinds``, (1,) has contacts that are compliant, too, or joints with dry friction, and (1, 1) multipliers of
+    least norm; of others, by the type of this, the rest is not compiled. What time prescribes
     ``between`` the times of the table is asked for.
     Rows of history that are filled at its end go to ``m.strike_audit``.
     """
@@ -55,7 +55,7 @@ def run_strikes(
         if calls.due.size > 0 and not hold(calls, table.inputs, step, 1):
             return
         before = m.strike_audit[KNOWN]
-        if not _step(m, axes, coupled, law, by_events, table, between, step):
+        if not _step(m, axes, kinds, law, by_events, table, between, step):
             m.strike_audit[KNOWN] = before
             return
         close_row(m, axes, rows, row)
@@ -69,7 +69,7 @@ def run_strikes(
 def _step(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     by_events: int,
     table: Table,
@@ -79,26 +79,26 @@ def _step(
     """Take one step; False where it is not solved."""
     m.strike_audit[MISSED] = m.strike_audit[SCALE] = m.strike_audit[BALANCE] = 0.0
     if by_events > 0:
-        return step_by_events(m, axes, coupled, law, Prescribed(table, k, between))
+        return step_by_events(m, axes, kinds, law, Prescribed(table, k, between))
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    return _step_at_once(m, axes, coupled, law, Prescribed(table, k, between))
+    return _step_at_once(m, axes, kinds, law, Prescribed(table, k, between))
 
 
 @kernel
-def _step_at_once(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed) -> bool:
+def _step_at_once(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, p: Prescribed) -> bool:
     """A step with impacts at its beginning."""
     size, given = coordinate_size(m), given_of(p.table, p.k)
-    strikes = strike(m, axes, coupled, law, p, size, int(m.strike_audit[KNOWN]))
+    strikes = strike(m, axes, kinds, law, p, size, int(m.strike_audit[KNOWN]))
     if strikes < 0:
         return False
     if strikes > 0:
         m.strike_audit[KNOWN] = 0.0
     _mark(m, given.h, size)
     begin_way(m, axes, given.h)
-    iterations = close_all(m, axes, coupled, law, given)
-    if iterations < 0 or not record_way(m, axes, coupled, given, 1.0, strikes == 0):
+    iterations = close_all(m, axes, kinds, law, given)
+    if iterations < 0 or not record_way(m, axes, kinds, given, 1.0, strikes == 0):
         return False
-    return settle_way(m, axes, coupled, law, given, iterations)
+    return settle_way(m, axes, kinds, law, given, iterations)
 
 
 @kernel

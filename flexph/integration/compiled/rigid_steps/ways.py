@@ -33,18 +33,18 @@ def begin_way(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
-def take_way(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
+def take_way(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """The way from an iterate on which marked contacts may close; its iterations, −1 where it is not solved."""
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
-        return fly(m, axes, coupled, given)
-    return close(m, axes, coupled, law, given)
+        return fly(m, axes, kinds, given)
+    return close(m, axes, kinds, law, given)
 
 
 @kernel
-def close_all(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
+def close_all(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """The same with all contacts that close on it, which are marked, too."""
     for _ in range(CLOSINGS):
-        iterations = take_way(m, axes, coupled, law, given)
+        iterations = take_way(m, axes, kinds, law, given)
         if iterations < 0:
             return -1
         inside = look_inside(m, axes, CLOSES)
@@ -59,7 +59,7 @@ def close_all(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: L
 def go(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     p: Prescribed,
     begin: float,
@@ -72,5 +72,5 @@ def go(
     given = given_between(p, begin, end)
     begin_way(m, axes, given.h)
     if closes:
-        return close_all(m, axes, coupled, law, given)
-    return take_way(m, axes, coupled, law, given)
+        return close_all(m, axes, kinds, law, given)
+    return take_way(m, axes, kinds, law, given)

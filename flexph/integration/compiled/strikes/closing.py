@@ -50,12 +50,12 @@ RESTING = 1e-9
 
 
 @kernel
-def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
+def close(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
     h, islands = given.h, find_islands(m, m.strike_may_close)
     if not are_apart(m) and m.strike_begin[islands] * len(axes) > m.strike_response.shape[0]:
         return -1
-    if not are_apart(m) and not begin_coupled(m, axes, coupled, given):
+    if not are_apart(m) and not begin_coupled(m, axes, kinds, given):
         return -1
     scale = velocity_scale(m, h)
     coarse, weight = COARSE * m.joints_lengths[0] / (h * scale), WEIGHT
@@ -63,18 +63,18 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
     tries, wanders = 0, False
     for iteration in range(1, ITERATIONS + 1):
         renews = iteration <= RENEWED or size > FAST
-        defect = _linearised(m, axes, coupled, law, given, islands, (weight, iteration == 1, renews))
+        defect = _linearised(m, axes, kinds, law, given, islands, (weight, iteration == 1, renews))
         if not defect <= AFAR:
             return -1
         size, previous = correct(m, scale), size
-        if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, axes, coupled, given):
+        if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, axes, kinds, given):
             size = least = math.inf
             continue
         expected = size if iteration == 1 else size * min(1.0, size / previous)
         ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
         wanders = wanders or size > 0.5 * previous
         if wanders and not ends and size <= NEAR:
-            if _missed(m, axes, coupled, given, scale) <= LAW:
+            if _missed(m, axes, kinds, given, scale) <= LAW:
                 return iteration
             ratio = _go_further(m, size / previous, ratio)
         if size > 0.5 * previous and not ends:
@@ -82,7 +82,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
             if size <= AFAR:  # what nearly redundant impulses change goes on
                 weight, since = min(STIFFER * weight, STIFFEST), iteration
         if ends:
-            missed = _missed(m, axes, coupled, given, scale)
+            missed = _missed(m, axes, kinds, given, scale)
             if missed <= LAW or (tries == TRIES and missed <= REDUNDANT):
                 return iteration
             if tries == TRIES:
@@ -99,7 +99,7 @@ def close(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSp
 def _linearised(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
+    kinds: tuple[int, ...],
     law: LawSpace,
     given: Given,
     islands: int,
@@ -110,16 +110,16 @@ def _linearised(
     ``at`` says the weight on what changes, whether the iteration begins, and whether matrices are made anew.
     """
     weight, begins, renews = at
-    evaluate(m, axes, coupled, given)
-    if renews and not _renew(m, axes, coupled, given):
+    evaluate(m, axes, kinds, given)
+    if renews and not _renew(m, axes, kinds, given):
         return math.inf
     law.made[1] = 0 if renews else law.made[1]
-    balance_bodies(m, axes, coupled, given.h)
+    balance_bodies(m, axes, kinds, given.h)
     if renews and not are_apart(m):
-        answer_members(m, axes, coupled, m.strike_begin[islands], given.h)
+        answer_members(m, axes, kinds, m.strike_begin[islands], given.h)
     if are_apart(m):
         copy_field(m.strike_impulse, m.strike_given)
-    defect = _obey(m, axes, coupled, law, islands, weight, begins)
+    defect = _obey(m, axes, kinds, law, islands, weight, begins)
     if not are_apart(m):
         go_ahead(m, axes, given.h)
     return defect
@@ -142,10 +142,10 @@ def _go_further(m: Memory, ratio: float, before: float) -> float:
 
 
 @kernel
-def _renew(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+def _renew(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> bool:
     """Matrices of the bodies, and rows of the contacts; False where joints are dependent."""
     if not are_apart(m):
-        if not factor_coupled(m, axes, coupled, given):
+        if not factor_coupled(m, axes, kinds, given):
             return False
     else:
         weigh_step(m, axes, given.h)
@@ -169,7 +169,7 @@ def _rests(m: Memory, scale: float) -> bool:
 
 @kernel
 def _obey(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, islands: int, weight: float, begins: bool
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, islands: int, weight: float, begins: bool
 ) -> float:
     """Impulses that obey their laws after the step of the iteration, whose change they add to; their worst defect."""
     scale, worst, free = TINY, 0.0, 0.0
@@ -180,24 +180,22 @@ def _obey(
             if i > 0 or not is_bearing(m, c):
                 rubs = i == 0 or friction_of(m, c) > 0.0
                 free = max(free, abs(m.strike_rates[i, c] + changed(m, m.strike_change, c, i)) if rubs else 0.0)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         scale = max(scale, size_slips(m, axes, m.x_v, m.x_w, m.x_du))
     if begins:
         m.strike_audit[FREE] = free
     scale = max(scale, free, m.strike_audit[FREE])
     rests = begins and _rests(m, scale)
     for i in range(islands):
-        island = prepare(m, axes, coupled, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
+        island = prepare(m, axes, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
         if island.contacts == 0:
             return math.inf
-        worst = max(worst, _obey_island(m, coupled, law, island, weight, rests))
+        worst = max(worst, _obey_island(m, kinds, law, island, weight, rests))
     return worst
 
 
 @kernel
-def _obey_island(
-    m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island, weight: float, rests: bool
-) -> float:
+def _obey_island(m: Memory, kinds: tuple[int, ...], law: LawSpace, island: Island, weight: float, rests: bool) -> float:
     """The impulses of an island; their defect."""
     count = island.contacts
     for i in range(island.rows):
@@ -205,40 +203,40 @@ def _obey_island(
             c, at = m.strike_member[island.first + k], i * count + k
             law.x[at] = law.given[at] = m.strike_impulse[i, c]
             law.b[at] = m.strike_rates[i, c] + changed(m, m.strike_change, c, i)
-    defect = solve_pressed(m, coupled, law, island, weight, rests)
+    defect = solve_pressed(m, kinds, law, island, weight, rests)
     for i in range(island.rows):
         for k in range(count):
             c, own = m.strike_member[island.first + k], law.x[i * count + k]
-            push(m, coupled, island.first + k, i, own - m.strike_impulse[i, c])
+            push(m, island.first + k, i, own - m.strike_impulse[i, c])
             m.strike_impulse[i, c] = own
     return defect
 
 
 @kernel
-def _missed(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, scale: float) -> float:
+def _missed(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given, scale: float) -> float:
     """What the velocities with the impulses that were found miss of their laws over the scale; inf where joints open.
 
     It is kept as that of the step.
     """
     h = given.h
     for _ in range(POLISHED):
-        evaluate(m, axes, coupled, given)
-        balance_bodies(m, axes, coupled, h)
+        evaluate(m, axes, kinds, given)
+        balance_bodies(m, axes, kinds, h)
         if correct(m, scale) <= SETTLED:
             break
-    evaluate(m, axes, coupled, given)
+    evaluate(m, axes, kinds, given)
     if not are_apart(m) and (is_open(m, NEWTON.closed) or has_fallen(m)):
         return math.inf
     missed, scale = 0.0, max(m.strike_audit[FREE], TINY)
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] > 0:
-            missed = max(missed, missed_by(m, axes, coupled, c))
+            missed = max(missed, missed_by(m, axes, c))
             for i in range(len(axes)):
                 scale = max(scale, sized(m, axes, m.x_v, m.x_w, m.x_du, c, i))
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         scale = max(scale, size_slips(m, axes, m.x_v, m.x_w, m.x_du))
         for c in range(m.contacts_kind.size, m.strike_may_close.size):
-            missed = max(missed, missed_by(m, axes, coupled, c))
+            missed = max(missed, missed_by(m, axes, c))
             scale = max(scale, m.strike_own[0, c] * m.strike_impulse[0, c])
     told = POSITIONAL * coordinate_size(m) / h
     judge(m, 0.0, scale)

@@ -29,30 +29,30 @@ from .rows import bending, meet, side_velocity
 
 
 @kernel
-def evaluate_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
+def evaluate_coupled(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> None:
     """Defects of mean velocities and multipliers with the impulses of rigid contacts that may close."""
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         push_joints(m, given.h)
-    trial(m, axes, (), coupled[1:2], given.h, given.before, given.after, given.offset, given.inputs)
+    trial(m, axes, (), kinds[:1], given.h, given.before, given.after, given.offset, given.inputs)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0
             if m.strike_may_close[c] > 0:
                 meet(m, axes, c, given.h)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         meet_bearings(m, given.h)
-    balance_momenta(m, axes, (), coupled[:1], given.h)
-    if len(coupled) > 2:
+    balance_momenta(m, axes, (), (1,), given.h)
+    if len(kinds) > 1:
         keep_independent(m, m.defect_lam)
 
 
 @kernel
-def begin_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+def begin_coupled(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> bool:
     """Values at the start of a step that its iterates go from; False where the rank of joints is in doubt."""
     m.trial_stuck[:] = 0.0
-    if not begin_joints(m, axes, coupled, given):
+    if not begin_joints(m, axes, kinds, given):
         return False
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         begin_contacts(m, axes)
     if len(axes) == 3 and m.strains_stress.size > 0:
         begin_strains(m)
@@ -60,9 +60,9 @@ def begin_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], gi
 
 
 @kernel
-def begin_joints(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+def begin_joints(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> bool:
     """Which joints depend on others, where multipliers are of least norm; False where their rank is in doubt."""
-    if len(coupled) > 2:
+    if len(kinds) > 1:
         if not find_dependent(m, axes, given.before):
             return False
         keep_least(m, m.x_lam)
@@ -70,10 +70,10 @@ def begin_joints(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], giv
 
 
 @kernel
-def relations_stick(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+def relations_stick(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> bool:
     """Whether relations of springs are to be taken by their tangents at rest, or were (see steps.newton)."""
     by = given.h, given.before, given.after, given.offset
-    return turns_back(m, axes, (), coupled[1:2], by[0], by[1], by[2], by[3], given.inputs)
+    return turns_back(m, axes, (), kinds[:1], by[0], by[1], by[2], by[3], given.inputs)
 
 
 @kernel
@@ -90,17 +90,17 @@ def go_ahead(m: Memory, axes: tuple[int, ...], h: float) -> None:
 
 
 @kernel
-def factor_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> bool:
+def factor_coupled(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> bool:
     """Factor the Jacobian of the iterate, without what rigid balls that touch do to each other as they turn."""
-    assemble_step(m, axes, (), coupled[1:2], given.h, given.before, given.after)
-    if len(coupled) > 1:
+    assemble_step(m, axes, (), kinds[:1], given.h, given.before, given.after)
+    if len(kinds) > 0:
         differentiate_slips(m, axes, given.h)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c] and m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
             for end in range(2):
                 if m.contacts_node[c, end] >= 0:
                     _turn_ball(m, axes, c, m.contacts_node[c, end], given.h)
-    if len(coupled) > 2:
+    if len(kinds) > 1:
         return factor_assembled(m, axes, ())
     else:
         return eliminate(m, axes, ())
@@ -122,26 +122,26 @@ def _turn_ball(m: Memory, axes: tuple[int, ...], c: int, k: int, h: float) -> No
 
 
 @kernel
-def factor_at(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coefficient: Array) -> bool:
+def factor_at(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], coefficient: Array) -> bool:
     """Factor the masses and joints at ``at``; False where these are dependent, or their rank is in doubt."""
-    if len(coupled) > 2 and not find_dependent(m, axes, coefficient):
+    if len(kinds) > 1 and not find_dependent(m, axes, coefficient):
         return False
-    return factor_instant(m, axes, coupled[2:], coefficient)
+    return factor_instant(m, axes, kinds[1:], coefficient)
 
 
 @kernel
-def _solve(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
+def _solve(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], h: float) -> None:
     """Corrections from their defects, with multipliers of least norm where these are asked for."""
-    if len(coupled) > 2:
+    if len(kinds) > 1:
         solve_least(m, axes, (), h)
     else:
         solve(m, axes, (), h)
 
 
 @kernel
-def change_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
+def change_coupled(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], h: float) -> None:
     """Changes of velocities, multipliers and slips by the defects alone."""
-    _solve(m, axes, coupled, h)
+    _solve(m, axes, kinds, h)
     for q in range(m.strike_slide.size):
         m.strike_slide[q] = -along_row(m, q)
     for b in range(m.strike_change.shape[0]):
@@ -154,7 +154,7 @@ def change_coupled(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h
 
 
 @kernel
-def answer_members(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], members: int, h: float) -> None:
+def answer_members(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], members: int, h: float) -> None:
     """What unit impulses of the contacts of all islands change: velocities, and multipliers or impulses of joints.
 
     By the Jacobian of a step, or with h = 0 by that of a step of no length.
@@ -164,7 +164,7 @@ def answer_members(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
         m.strike_own[:, c] = 0.0
         for i in range(len(axes)):
             if i == 0 or friction_of(m, c) > 0.0:
-                _answer(m, axes, coupled, c, i, m.strike_response[k * len(axes) + i], h)
+                _answer(m, axes, kinds, c, i, m.strike_response[k * len(axes) + i], h)
         if is_bearing(m, c):
             _fill_own(m, c)
 
@@ -196,13 +196,13 @@ def _act(m: Memory, axes: tuple[int, ...], c: int, r: int) -> None:
 
 
 @kernel
-def _answer(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int, r: int, out: Array, h: float) -> None:
+def _answer(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], c: int, r: int, out: Array, h: float) -> None:
     if is_bearing(m, c) and slip_of(m, c, r) < 0:
         out[:] = 0.0
         return
     n, gain = m.strike_change.shape[1], 2.0 if h == 0.0 else 1.0
     _act(m, axes, c, r)
-    _solve(m, axes, coupled, h if h > 0.0 else INSTANT)
+    _solve(m, axes, kinds, h if h > 0.0 else INSTANT)
     first = m.strike_change.shape[0] * n
     for b in range(m.strike_change.shape[0]):
         for a in range(n):

@@ -24,22 +24,22 @@ STRIKES, WIDE, RESTING = 200, 0.5, 1e-11
 
 @kernel
 def strike(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, p: Prescribed, size: float, known: int
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, p: Prescribed, size: float, known: int
 ) -> int:
     """Impacts until no contact with restitution closes in the step; how many there were, −1 where one is not solved."""
-    prepare(m, axes, coupled)
+    prepare(m, axes)
     given = given_of(p.table, p.k)
     h, count = given.h, 0
     while count < STRIKES and _may_bounce(m, h, size):
-        if not solve_free(m, axes, coupled, given, known if count == 0 else 0):
+        if not solve_free(m, axes, kinds, given, known if count == 0 else 0):
             return -1
         _look_ahead(m, axes, h)
         before = count
         _choose(m, axes, h, size, True)
-        if not are_apart(m) and _bounces(m) and not _factor(m, axes, coupled, p):
+        if not are_apart(m) and _bounces(m) and not _factor(m, axes, kinds, p):
             return -1
         while count < STRIKES and _bounces(m):
-            if not strike_islands(m, axes, coupled, law, _at_start(p)):
+            if not strike_islands(m, axes, kinds, law, _at_start(p)):
                 return -1
             count += 1
             find_rates(m)
@@ -50,13 +50,13 @@ def strike(
 
 
 @kernel
-def _factor(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], p: Prescribed) -> bool:
+def _factor(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], p: Prescribed) -> bool:
     """Factor the masses and joints at the start of a step, where time prescribes rates; False where that fails."""
     begin, end = p.table.times[p.k], p.table.times[p.k + 1]
     if not ask(m, p, begin, begin, AT_TIME):
         return False
     see_defect(m, axes, _at_start(p).before, _at_start(p))
-    return factor_at(m, axes, coupled, _at_start(p).before) and ask(m, p, begin, end, OVER_PART)
+    return factor_at(m, axes, kinds, _at_start(p).before) and ask(m, p, begin, end, OVER_PART)
 
 
 @kernel
@@ -67,7 +67,10 @@ def _at_start(p: Prescribed) -> Given:
 
 
 @kernel
-def prepare(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...]) -> None:
+def prepare(
+    m: Memory,
+    axes: tuple[int, ...],
+) -> None:
     """Gaps, rows and rates of all rigid contacts at ``at``; of others no rates."""
     stand(m, axes)
     if are_apart(m):

@@ -72,7 +72,7 @@ def rows_of(m: Memory, axes: tuple[int, ...], first: int, last: int) -> int:
 
 
 @kernel
-def assemble(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
+def assemble(m: Memory, law: LawSpace, island: Island) -> None:
     """D of an island."""
     if not are_apart(m):
         _assemble_coupled(m, law, island.first, island.contacts, island.rows)
@@ -155,7 +155,7 @@ def sized(m: Memory, axes: tuple[int, ...], v: Array, w: Array, du: Array, c: in
 
 
 @kernel
-def push(m: Memory, coupled: tuple[int, ...], member: int, r: int, impulse: float) -> None:
+def push(m: Memory, member: int, r: int, impulse: float) -> None:
     """Add what an impulse of a member of an island changes."""
     if not are_apart(m):
         if impulse != 0.0:
@@ -175,15 +175,15 @@ def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
 
 
 @kernel
-def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int) -> float:
+def missed_by(m: Memory, axes: tuple[int, ...], c: int) -> float:
     """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
-    own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, coupled, c, 0)
+    own, r = m.strike_impulse[0, c], 1.0 / by_itself(m, c, 0)
     missed = abs(own - max(own - r * m.strike_rates[0, c], 0.0)) / r
     if friction_of(m, c) == 0.0:
         return missed
     along, square = 0.0, 0.0
     for i in range(1, len(axes)):
-        along = max(along, by_itself(m, coupled, c, i))
+        along = max(along, by_itself(m, c, i))
     for i in range(1, len(axes)):
         trial = m.strike_impulse[i, c] - m.strike_rates[i, c] / along
         square += trial * trial
@@ -195,7 +195,7 @@ def missed_by(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], c: int
 
 
 @kernel
-def by_itself(m: Memory, coupled: tuple[int, ...], c: int, r: int) -> float:
+def by_itself(m: Memory, c: int, r: int) -> float:
     """What a unit impulse of a contact changes of its own rate."""
     total = 0.0 if are_apart(m) else m.strike_own[r, c]
     for side in range(2 if are_apart(m) else 0):

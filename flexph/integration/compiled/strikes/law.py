@@ -26,7 +26,6 @@ FEW, UNEVEN = 8, 1e3
 def prepare(
     m: Memory,
     axes: tuple[int, ...],
-    coupled: tuple[int, ...],
     law: LawSpace,
     ends: tuple[int, int],
     scale: float,
@@ -48,23 +47,23 @@ def prepare(
         return Island(first, 0, r, scale, 0, 0)
     island = Island(first, count, r, scale, bodies, reach)
     if bodies > 0:
-        _find_steps(m, coupled, law.steps, island)
+        _find_steps(m, law.steps, island)
         _gather(m, law, island)
     else:
-        _find_steps(m, coupled, law.by_contact, island)
-        assemble(m, coupled, law, island)
+        _find_steps(m, law.by_contact, island)
+        assemble(m, law, island)
     return island
 
 
 @kernel
-def _find_steps(m: Memory, coupled: tuple[int, ...], out: Array, island: Island) -> None:
+def _find_steps(m: Memory, out: Array, island: Island) -> None:
     """Coefficients of friction, and steps of the natural map, of the contacts of an island."""
     count = island.contacts
     for k in range(count):
         c, along = m.strike_member[island.first + k], 0.0
         for i in range(1, island.rows):
-            along = max(along, by_itself(m, coupled, c, i))
-        out[k], out[count + k] = friction_of(m, c), 1.0 / by_itself(m, coupled, c, 0)
+            along = max(along, by_itself(m, c, i))
+        out[k], out[count + k] = friction_of(m, c), 1.0 / by_itself(m, c, 0)
         out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
 
 
@@ -73,7 +72,7 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
     """Whether masses differ so much that weights are those of each contact."""
     least, largest = math.inf, 0.0
     for k in range(count):
-        own = by_itself(m, (), m.strike_member[first + k], 0)
+        own = by_itself(m, m.strike_member[first + k], 0)
         least, largest = min(least, own), max(largest, own)
     return largest > UNEVEN * least
 

@@ -26,29 +26,29 @@ defects of a law that is met, and at which an impact is left to NumPy."""
 
 
 @kernel
-def strike_islands(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> bool:
+def strike_islands(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given) -> bool:
     """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved.
 
     Joints that rub do so wherever they are: what holds the velocities of all joints presses them.
     """
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         mark_bearings(m, CLOSES)
         carry(m, 0.0)
         m.strike_impulse[:, m.contacts_kind.size :] = m.strike_given[:, m.contacts_kind.size :] = 0.0
     islands = find_islands(m, m.strike_may_close)
-    if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
+    if not begin_impulses(m, axes, kinds, m.strike_begin[islands]):
         return False
-    scale = scale_of(m, axes, coupled, m.strike_begin[islands])
+    scale = scale_of(m, axes, kinds, m.strike_begin[islands])
     for i in range(islands):
-        island = prepare(m, axes, coupled, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
-        if island.contacts == 0 or not _strike(m, axes, coupled, law, island):
+        island = prepare(m, axes, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
+        if island.contacts == 0 or not _strike(m, axes, kinds, law, island):
             return False
-    end_impulses(m, axes, coupled, given.before, given, False)
+    end_impulses(m, axes, kinds, given.before, given, False)
     return True
 
 
 @kernel
-def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], members: int) -> bool:
+def begin_impulses(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], members: int) -> bool:
     """Nothing is changed yet, where bodies are coupled after joints have their rates, by the factored matrices.
 
     False where there are too many contacts.
@@ -57,13 +57,13 @@ def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
     if not are_apart(m):
         if members * len(axes) > m.strike_response.shape[0]:
             return False
-        if len(coupled) > 1:
+        if len(kinds) > 0:
             begin_slips(m, axes)
-        answer_members(m, axes, coupled, members, 0.0)
-        m.run_flow[m.run_flow.size - 1] += hold_joints(m, axes, coupled[2:], m.strike_held)
+        answer_members(m, axes, kinds, members, 0.0)
+        m.run_flow[m.run_flow.size - 1] += hold_joints(m, axes, kinds[1:], m.strike_held)
         for i in range(m.strike_held.size):
             m.strike_held[i] = -m.strike_held[i]
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         find_slips(m, axes, m.rub_slip)
     m.strike_slide[:] = 0.0
     m.strike_change[:] = 0.0
@@ -73,26 +73,26 @@ def begin_impulses(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], m
 
 @kernel
 def end_impulses(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], coefficient: Array, given: Given, settles: bool
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], coefficient: Array, given: Given, settles: bool
 ) -> None:
     """Go on at the velocities that are changed, in an impact or as they settle, and what that took."""
     go_over(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
         see_defect(m, axes, coefficient, given)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         record_struck(m, axes, settles)
     end_part(m, axes)
 
 
 @kernel
-def scale_of(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], members: int) -> float:
+def scale_of(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], members: int) -> float:
     """The largest sum of the sizes of the terms of a rate, of so many members of islands."""
     scale = 1e-300
     for k in range(members):
         for i in range(len(axes)):
             scale = max(scale, sized(m, axes, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         scale = max(scale, size_slips(m, axes, m.at_v, m.at_w, m.at_du))
     return scale
 
@@ -111,35 +111,35 @@ def go_over(m: Memory) -> None:
 
 
 @kernel
-def _strike(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> bool:
+def _strike(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, island: Island) -> bool:
     """The impact of an island; False where its law is not solved."""
     size = island.rows * island.contacts
     for i in range(island.rows):
         for k in range(island.contacts):
             law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
     _begin(m, law, island, True)
-    defect = obey(m, coupled, law, island)
-    move_rates(m, coupled, law, island, law.x, law.moved)
+    defect = obey(m, kinds, law, island)
+    move_rates(m, kinds, law, island, law.x, law.moved)
     if work(law, size) > 0.0:
         for i in range(size):
             law.kept[i] = law.x[i]
         _begin(m, law, island, False)
-        defect = max(defect, obey(m, coupled, law, island))
-        _go_so_far(m, coupled, law, island)
+        defect = max(defect, obey(m, kinds, law, island))
+        _go_so_far(m, kinds, law, island)
     if not defect <= ROUGH:
         return False
     judge(m, defect * island.scale, island.scale)
-    _record(m, axes, coupled, law, island)
+    _record(m, axes, law, island)
     return True
 
 
 @kernel
-def obey(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> float:
+def obey(m: Memory, kinds: tuple[int, ...], law: LawSpace, island: Island) -> float:
     """Impulses near those in ``x``, with a weight on what changes that grows as long as they do not obey their law."""
-    weight, defect = WEIGHT, solve_pressed(m, coupled, law, island, WEIGHT, False)
+    weight, defect = WEIGHT, solve_pressed(m, kinds, law, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
         weight *= HEAVIER
-        defect = solve_pressed(m, coupled, law, island, weight, False)
+        defect = solve_pressed(m, kinds, law, island, weight, False)
     return defect
 
 
@@ -163,17 +163,17 @@ def work(law: LawSpace, size: int) -> float:
 
 
 @kernel
-def _go_so_far(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
+def _go_so_far(m: Memory, kinds: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """From plastic impulses towards those kept, only so far that no energy is created."""
     size = island.rows * island.contacts
-    move_rates(m, coupled, law, island, law.x, law.moved)
+    move_rates(m, kinds, law, island, law.x, law.moved)
     at_rest = work(law, size)
     for i in range(size):
         law.kept[i] -= law.x[i]
     slope, curve = 0.0, 0.0
     for i in range(size):
         slope += law.kept[i] * (law.y[i] + law.moved[i])
-    move_rates(m, coupled, law, island, law.kept, law.moved)
+    move_rates(m, kinds, law, island, law.kept, law.moved)
     for i in range(size):
         curve += 0.5 * law.kept[i] * law.moved[i]
     share = 1.0
@@ -185,17 +185,17 @@ def _go_so_far(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Islan
 
 
 @kernel
-def push_all(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
+def push_all(m: Memory, law: LawSpace, island: Island) -> None:
     """Change velocities by the impulses of an island."""
     for k in range(island.contacts):
         for i in range(island.rows):
-            push(m, coupled, island.first + k, i, law.x[i * island.contacts + k])
+            push(m, island.first + k, i, law.x[i * island.contacts + k])
 
 
 @kernel
-def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
+def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """Velocities after the impulses of an island, and what it takes."""
-    push_all(m, coupled, law, island)
+    push_all(m, law, island)
     count, r = island.contacts, island.rows
     for k in range(count):
         c, lost = m.strike_member[island.first + k], 0.0

@@ -23,10 +23,10 @@ REPEATED = 12
 
 @kernel
 def solve_pressed(
-    m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island, weight: float, rests: bool
+    m: Memory, kinds: tuple[int, ...], law: LawSpace, island: Island, weight: float, rests: bool
 ) -> float:
     """Impulses of an island near those in ``x``, with what presses its bearings; their defect (see .law)."""
-    if len(coupled) < 2:
+    if len(kinds) == 0:
         return solve_island(law, island, weight, rests)
     else:
         if not _has_bearing(m, island):
@@ -45,10 +45,10 @@ def solve_pressed(
 
 
 @kernel
-def move_rates(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island, x: Array, out: Array) -> None:
+def move_rates(m: Memory, kinds: tuple[int, ...], law: LawSpace, island: Island, x: Array, out: Array) -> None:
     """What impulses do to rates: what presses bearings is none."""
     move(law, island, x, out)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         for k in range(island.contacts):
             if is_bearing(m, m.strike_member[island.first + k]):
                 out[k] = 0.0

@@ -92,7 +92,7 @@ def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
 
 @kernel
 def record_way(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, share: float, alone: bool
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given, share: float, alone: bool
 ) -> bool:
     """Go on to the end of a way, a share of the step; False where it does not count.
 
@@ -101,36 +101,34 @@ def record_way(
     """
     if turns_away(m) or leaves_list(m, axes) or generates(m, given.h):
         return False
-    if len(coupled) > 1 and has_no_row(m, axes):
+    if len(kinds) > 0 and has_no_row(m, axes):
         return False
     known = int(m.strike_audit[KNOWN])
-    _record(m, axes, coupled, given, share, alone and not may_close(m))
+    _record(m, axes, kinds, given, share, alone and not may_close(m))
     remember(m, given.h, known)
     m.strike_audit[KNOWN] = min(known + 1, 2)
     return True
 
 
 @kernel
-def _record(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, share: float, alone: bool
-) -> None:
+def _record(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given, share: float, alone: bool) -> None:
     """Go on to the end of a way, and add what it does to the accounts."""
     flows(m, axes, given.h, given.before, given.after)
     outputs(m, axes)
     _record_contacts(m, axes)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         record_contacts(m, axes, given.h)
         record_bearings(m, given.h)
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         store_contacts(m, axes)
     end_part(m, axes)
     if not are_apart(m):
         velocity_defect(m, axes, given.after, given.own_coefficient, given.own_offset)
         record_gaps(m, given.h, given.after, given.offset)
         if alone:
-            close_gaps(m, coupled[2:])
+            close_gaps(m, kinds[1:])
         copy(m.run_new_defect, m.run_defect)
         for i in range(m.x_lam.size):
             m.run_step_stage[i] += share * m.x_lam[i]

@@ -39,7 +39,7 @@ OBEYED = 1e-12
 
 
 @kernel
-def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given) -> int:
+def settle(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given) -> int:
     """1 where velocities settle, 0 where there is nothing to, −1 where the law of an island is not solved."""
     stand(m, axes)
     if are_apart(m):
@@ -52,56 +52,54 @@ def settle(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawS
             m.strike_may_close[c] = CLOSES if acts else OPEN
             if acts and are_apart(m):
                 answer(m, axes, c)
-    if len(coupled) > 1:
+    if len(kinds) > 0:
         mark_bearings(m, CLOSES if may_close(m) or joints_stick(m, axes) else OPEN)
         carry(m, 1.0)
     islands = find_islands(m, m.strike_may_close)
     if islands == 0:
         return 0
-    if not are_apart(m) and not factor_at(m, axes, coupled, given.after):
+    if not are_apart(m) and not factor_at(m, axes, kinds, given.after):
         return -1
-    return _settle(m, axes, coupled, law, given, islands)
+    return _settle(m, axes, kinds, law, given, islands)
 
 
 @kernel
-def _settle(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given, islands: int
-) -> int:
-    if not begin_impulses(m, axes, coupled, m.strike_begin[islands]):
+def _settle(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given, islands: int) -> int:
+    if not begin_impulses(m, axes, kinds, m.strike_begin[islands]):
         return -1
-    scale, settled = scale_of(m, axes, coupled, m.strike_begin[islands]), 0 if are_apart(m) else 1
+    scale, settled = scale_of(m, axes, kinds, m.strike_begin[islands]), 0 if are_apart(m) else 1
     copy_field(m.strike_impulse, m.strike_given)
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]
         for i in range(len(axes)):
             m.strike_rates[i, c] = rate(m, c, i)
-        scale = max(scale, m.strike_impulse[0, c] * by_itself(m, coupled, c, 0))
-    if len(coupled) > 1:
+        scale = max(scale, m.strike_impulse[0, c] * by_itself(m, c, 0))
+    if len(kinds) > 0:
         rate_at_end(m)
     for i in range(islands):
         first, last = m.strike_begin[i], m.strike_begin[i + 1]
-        if _obeys(m, axes, coupled, first, last, scale):
+        if _obeys(m, axes, first, last, scale):
             continue
-        island = prepare(m, axes, coupled, law, (first, last), scale, False)
-        if island.contacts == 0 or not _settle_island(m, axes, coupled, law, island):
+        island = prepare(m, axes, law, (first, last), scale, False)
+        if island.contacts == 0 or not _settle_island(m, axes, kinds, law, island):
             return -1
         settled = 1
     if settled > 0:
-        end_impulses(m, axes, coupled, given.after, given, True)
+        end_impulses(m, axes, kinds, given.after, given, True)
     return settled
 
 
 @kernel
-def _obeys(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], first: int, last: int, scale: float) -> bool:
+def _obeys(m: Memory, axes: tuple[int, ...], first: int, last: int, scale: float) -> bool:
     """Whether velocities and impulses that led to them obey the law, nearly to round-off of their terms."""
     missed = 0.0
     for k in range(first, last):
-        missed = max(missed, missed_by(m, axes, coupled, m.strike_member[k]))
+        missed = max(missed, missed_by(m, axes, m.strike_member[k]))
     return missed <= OBEYED * scale
 
 
 @kernel
-def _settle_island(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> bool:
+def _settle_island(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, island: Island) -> bool:
     """What settles in an island, as far as that creates no energy together with the step."""
     count, taken = island.contacts, 0.0
     for k in range(count):
@@ -111,22 +109,22 @@ def _settle_island(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], l
             at = i * count + k
             law.x[at] = law.given[at] = m.strike_given[i, c]
             law.b[at] = law.y[at] = 0.0 if i == 0 and is_bearing(m, c) else m.strike_rates[i, c]
-    defect = obey(m, coupled, law, island)
+    defect = obey(m, kinds, law, island)
     if not defect <= ROUGH:
         return False
     judge(m, defect * island.scale, island.scale)
-    _go_so_far(m, coupled, law, island, taken)
-    _record(m, axes, coupled, law, island)
+    _go_so_far(m, kinds, law, island, taken)
+    _record(m, axes, law, island)
     return True
 
 
 @kernel
-def _go_so_far(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Island, taken: float) -> None:
+def _go_so_far(m: Memory, kinds: tuple[int, ...], law: LawSpace, island: Island, taken: float) -> None:
     """Impulses that are added, as far as they give back no more than was taken, into ``x``."""
     slope, curve, size = 0.0, 0.0, island.rows * island.contacts
     for at in range(size):
         law.x[at] -= law.given[at]
-    move_rates(m, coupled, law, island, law.x, law.moved)
+    move_rates(m, kinds, law, island, law.x, law.moved)
     for at in range(size):
         slope += law.x[at] * law.y[at]
         curve += law.x[at] * law.moved[at]
@@ -137,9 +135,9 @@ def _go_so_far(m: Memory, coupled: tuple[int, ...], law: LawSpace, island: Islan
 
 
 @kernel
-def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, island: Island) -> None:
+def _record(m: Memory, axes: tuple[int, ...], law: LawSpace, island: Island) -> None:
     """Velocities with the impulses that are added, and what they take."""
-    push_all(m, coupled, law, island)
+    push_all(m, law, island)
     count = island.contacts
     for k in range(count):
         c = m.strike_member[island.first + k]
@@ -157,10 +155,10 @@ def _record(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: Law
 
 @kernel
 def settle_way(
-    m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], law: LawSpace, given: Given, iterations: int
+    m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpace, given: Given, iterations: int
 ) -> bool:
     """Settle at the end of a way that is recorded; False where that is not solved."""
-    settled = settle(m, axes, coupled, law, given)
+    settled = settle(m, axes, kinds, law, given)
     if settled < 0:
         return False
     m.run_step_audit[0] = m.strike_audit[BALANCE]

@@ -26,10 +26,10 @@ SETTLED, STAGNATED = 1e-15, 1e-8
 
 
 @kernel
-def evaluate(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> None:
+def evaluate(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> None:
     """Momentum defects of the mean velocities with the impulses of contacts that may close, and those of joints."""
     if not are_apart(m):
-        evaluate_coupled(m, axes, coupled, given)
+        evaluate_coupled(m, axes, kinds, given)
     else:
         _evaluate(m, axes, given.h, given.inputs)
 
@@ -54,11 +54,11 @@ def _evaluate(m: Memory, axes: tuple[int, ...], h: float, inputs: Array) -> None
 
 
 @kernel
-def solve_free(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given, known: int) -> bool:
+def solve_free(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given, known: int) -> bool:
     """The step in which nothing closes; False where it is not solved."""
     if not are_apart(m):
         guess(m, axes, given.h, known)
-        return fly(m, axes, coupled, given) > 0
+        return fly(m, axes, kinds, given) > 0
     else:
         return _solve_free(m, axes, given)
 
@@ -72,14 +72,14 @@ def _release(m: Memory) -> None:
 
 
 @kernel
-def fly(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], given: Given) -> int:
+def fly(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], given: Given) -> int:
     """The step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
     _release(m)
     m.trial_rub[:] = 0.0
     h, (before, after), (offset, last) = given.h, (given.before, given.after), (given.offset, given.last_offset)
-    if not begin_joints(m, axes, coupled, given):
+    if not begin_joints(m, axes, kinds, given):
         return -1
-    return newton(m, axes, coupled[2:], (), coupled[1:2], (), h, before, after, offset, last, given.inputs)
+    return newton(m, axes, kinds[1:], (), kinds[:1], (), h, before, after, offset, last, given.inputs)
 
 
 @kernel
@@ -131,10 +131,10 @@ def velocity_scale(m: Memory, h: float) -> float:
 
 
 @kernel
-def balance_bodies(m: Memory, axes: tuple[int, ...], coupled: tuple[int, ...], h: float) -> None:
+def balance_bodies(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], h: float) -> None:
     """Changes of the velocities of all bodies by their defects alone."""
     if not are_apart(m):
-        change_coupled(m, axes, coupled, h)
+        change_coupled(m, axes, kinds, h)
     else:
         _balance_bodies(m)
 
