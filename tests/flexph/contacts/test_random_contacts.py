@@ -42,13 +42,9 @@ def random_mechanism(rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("way", "law"), [("steps", 1e-12), ("events", 1e-11)])
-def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way, law):
-    """400 of them: balanced to round-off, total losses that grow, no body in another.
-
-    By events one of them has a gap of 4e-14 m where a step is split, which redundant contacts keep open while it is
-    pressed: it misses its law by 6e-12 in the next part.
-    """
+@pytest.mark.parametrize("way", ["steps", "events"])
+def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way):
+    """400 of them: balanced to round-off, total losses that grow, no body in another."""
     pytest.importorskip("numba")
     ended = []
     for seed in range(400):
@@ -61,6 +57,6 @@ def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way, law):
         ledger = run.ledger
         assert np.abs(ledger.residual).max() <= 1e-14 * ledger.scale, seed
         assert sum(ledger.dissipation.values()).min() >= -1e-14 * ledger.scale, seed
-        assert ledger.complementarity_residual.max() <= law, seed
+        assert ledger.complementarity_residual.max() <= 1e-12, seed
         assert inside(run) <= 1e-12, seed
     assert not ended

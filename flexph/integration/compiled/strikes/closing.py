@@ -37,7 +37,7 @@ WEIGHT, STIFFER, STIFFEST = 1e-6, 100.0, 1e-2
 """Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
 AFAR, SOLVED, LAW, REDUNDANT = 1e-2, 3e-13, 1e-12, 1e-11
 """Defects of the complementarity on the way, at the end of the iteration, of a law that is met, and at last of one that
-cannot be as gaps of more contacts than needed disagree by round-off of positions."""
+cannot be, as gaps of more contacts of free bodies than needed disagree by round-off. NumPy takes others."""
 NEAR = 1e-4
 """Change up to which iterates may be solutions that are not unique, so that each is judged by itself."""
 SLOW, STEADY, FURTHEST = 0.8, 0.05, 50.0
@@ -83,7 +83,7 @@ def close(m: Memory, axes: tuple[int, ...], kinds: tuple[int, ...], law: LawSpac
                 weight, since = min(STIFFER * weight, STIFFEST), iteration
         if ends:
             missed = _missed(m, axes, kinds, given, scale)
-            if missed <= LAW or (tries == TRIES and missed <= REDUNDANT):
+            if missed <= LAW or (tries == TRIES and are_apart(m) and missed <= REDUNDANT):
                 return iteration
             if tries == TRIES:
                 return -1
