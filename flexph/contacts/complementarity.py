@@ -41,7 +41,6 @@ HEAVY, HEAVIEST, LIGHTEST, CHANGED = 1e-2, 1.0, 1e-10, 10.0
 """The first weight of many contacts, the range of others, and the factor by which they change."""
 WEIGHTS, WEIGHTED = 30, 12
 """How many weights of many contacts there are, and Newton steps with each."""
-OPEN, STICK, SLIP = range(3)
 
 
 class Impulses(NamedTuple):

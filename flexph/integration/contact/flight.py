@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 class ContactBlocks(BlockStepper):
     """Many steps at once with rigid contacts; with a tolerance pairs of them are chosen by their error."""
 
+    exact: RigidStepper
+
     def __init__(self, mechanism: Mechanism, stepper: RigidStepper, tolerance: Tolerance | None = None) -> None:
-        self.rigid, self._tolerance = stepper, tolerance
+        self._tolerance = tolerance
         super().__init__(mechanism, stepper)
 
     def start(self, start: State) -> StepStart:
@@ -43,7 +45,7 @@ class ContactBlocks(BlockStepper):
     @property
     def estimate(self) -> ErrorEstimate | None:
         """See :attr:`BlockStepper.estimate`."""
-        return None if self._tolerance is None else JudgedPairs(self.rigid, self._tolerance, self)
+        return None if self._tolerance is None else JudgedPairs(self.exact, self._tolerance, self)
 
 
 class RigidBlocks(ContactBlocks):
@@ -60,7 +62,7 @@ class StrikeBlocks(ContactBlocks):
     cost = 4.0  # of a step by NumPy, over that of one without contacts
 
     def _loops(self) -> Stepper:
-        own = self.rigid
+        own = self.exact
         between = AskedBetween(self.mechanism, own.table, own.forcing)
         kinds = {"by_events": own.by_events, "least_norm": own.least_norm}
         return StrikeSteps(self.mechanism, own.accounts, between, **kinds, tell=own.tell_of_many)

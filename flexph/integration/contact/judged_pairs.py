@@ -44,9 +44,10 @@ class JudgedPairs(PairStepper):
     not resolve end anywhere within their amplitude a, and count by a/(3h) in place of their velocity ω a.
     """
 
+    inner: RigidStepper
+
     def __init__(self, inner: RigidStepper, tolerance: Tolerance, single: Single | None = None) -> None:
         super().__init__(inner, tolerance)
-        self.rigid = inner
         self.single: Single = single or inner
 
     def step(self, start: StepStart, time: float) -> StepResult:
@@ -74,8 +75,8 @@ class JudgedPairs(PairStepper):
 
         def at_end() -> tuple[Schedule, Rates]:
             between = first.end, end
-            inputs = self.rigid.forcing.at(0.5 * (middle + end))
-            return self.rigid.prescribed(*between, inputs), self.rigid.table.rates(end, end - middle)
+            inputs = self.inner.forcing.at(0.5 * (middle + end))
+            return self.inner.prescribed(*between, inputs), self.inner.table.rates(end, end - middle)
 
         return self.reflected(start, [first, second], at_end, jumped)
 

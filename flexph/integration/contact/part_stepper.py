@@ -277,7 +277,8 @@ class PartStepper(ExactStepper):
             try:
                 solution = self._closed(step, guess, closed, impulses)
             except StepFailed as failed:
-                raise StepFailed(f"{failed}{self._between(closed)}", failed.iterations, failed.defect) from None
+                failed.args = (f"{failed}{self._between(closed)}",)
+                raise
             step, own, converged = solution.step, solution.impulses, solution.converged
             impulses, missed, scale, means = own.flat, own.defect * own.scale, solution.scale, converged.means
             solved = solve_and_account(self.accounts, start.state, step, (rates, guess), solve=lambda *_: converged)

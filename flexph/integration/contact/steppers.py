@@ -54,5 +54,5 @@ def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper
 
     if not isinstance(stepper, RigidStepper | JudgedPairs):
         return blocks_of(mechanism, stepper)
-    single, tolerance = (stepper, None) if isinstance(stepper, RigidStepper) else (stepper.rigid, stepper.tolerance)
+    single, tolerance = (stepper, None) if isinstance(stepper, RigidStepper) else (stepper.inner, stepper.tolerance)
     return (StrikeBlocks if mechanism.once(NearPairs).strikes else RigidBlocks)(mechanism, single, tolerance)
