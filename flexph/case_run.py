@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -61,6 +61,13 @@ class Reporting:
     command: str = ""
 
 
+class Written(NamedTuple):
+    """Paths of the files of a run, and a sentence for each thing that could not be written."""
+
+    paths: list[Path]
+    missing: tuple[str, ...] = ()
+
+
 def run_case(
     name: str,
     case: Case[Any],
@@ -70,8 +77,8 @@ def run_case(
     values: Mapping[str, Any],
     keeping: Keeping = Keeping(),
     reporting: Reporting = Reporting(report=False),
-) -> list[Path]:
-    """Compute a case, and write its results and its summary into a folder; returns the paths of the files.
+) -> Written:
+    """Compute a case, and write its results and its summary into a folder; returns what was written and what was not.
 
     Files in a folder that is not empty are replaced if forced, once everything is written. A run that is kept goes on
     where it is resumed; one that is finished is not computed again. Raises click's exceptions.
@@ -88,7 +95,7 @@ def run_case(
         if left:
             log.warning("removed what a killed run left: %s", ", ".join(left))
         if finished:
-            return sorted(path for path in out.rglob("*") if path.is_file())
+            return Written(sorted(path for path in out.rglob("*") if path.is_file()))
         try:
             with folder.kept(every) as pieces:
                 return _computed(name, case, values, folder=folder, every=pieces, reporting=reporting)
@@ -108,8 +115,8 @@ def _computed(
     folder: ResultsFolder,
     every: float | None,
     reporting: Reporting,
-) -> list[Path]:
-    """The paths of the results of a case, whose runs are kept every so many seconds, or not."""
+) -> Written:
+    """The results of a case, whose runs are kept every so many seconds, or not."""
     from flexph.integration.times.checkpoint import runs_kept  # it loads scipy, which a list of cases does not need
 
     warned: list[str] = []
@@ -126,11 +133,45 @@ def _computed(
             publish(part, folder.path / "unfinished")
             raise
         (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
-        scenes = _write_scenes(part, case, result)
-        if reporting.report:
-            told = {"warnings": warned, "scenes": {} if case.scenes is None else scenes}  # runs have views of their own
-            _report(part, record, figures, result=result, case=case, reporting=reporting, told=told)
-        return folder.publish(part)
+        missing = _show(part, record, figures, result=result, case=case, reporting=reporting, warned=warned)
+        return Written(folder.publish(part), missing)
+
+
+def _show(
+    part: Path,
+    record: Mapping[str, Any],
+    figures: Mapping[str, Any],
+    *,
+    result: Any,
+    case: Case[Any],
+    reporting: Reporting,
+    warned: Sequence[str],
+) -> tuple[str, ...]:
+    """Write what `flexph view` shows, and the report; returns a sentence for each that could not be written."""
+    from flexph.report.reports import write_case_report
+    from flexph.scenes.of_results import scenes_of, write_scenes
+
+    missing: list[str] = []
+    scenes: Mapping[str, Any] = {}
+    with _told_in_the_end("scene", missing):
+        scenes = scenes_of(result, case.scenes)
+        write_scenes(part, scenes)
+    if reporting.report:
+        checks = list(case.checks()) if reporting.checks else None
+        told = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
+        own = {} if case.scenes is None else scenes  # runs have views of their own
+        with _told_in_the_end("report", missing):
+            write_case_report(part, record, figures, result, told | {"scenes": own})
+    return tuple(missing)
+
+
+@contextmanager
+def _told_in_the_end(kind: str, missing: list[str]) -> Iterator[None]:
+    """Keep the results where something about them cannot be written; what that is becomes a sentence of ``missing``."""
+    try:
+        yield
+    except Exception as error:  # hours of computing must not be lost with it
+        missing.append(f"no {kind}: {type(error).__name__}: {error}")
 
 
 @contextmanager
@@ -145,40 +186,6 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
 
         warnings.showwarning = note
         yield
-
-
-def _write_scenes(part: Path, case: Case[Any], result: Any) -> Mapping[str, Any]:
-    """Write what `flexph view` shows, and return it; where that fails the results are kept, and it is told."""
-    from flexph.scenes.of_results import scenes_of, write_scenes
-
-    try:
-        scenes = scenes_of(result, case.scenes)
-        write_scenes(part, scenes)
-    except Exception as error:  # hours of computing must not be lost with it
-        log.error("no scene: %s: %s", type(error).__name__, error)
-        return {}
-    return scenes
-
-
-def _report(
-    part: Path,
-    record: Mapping[str, Any],
-    figures: Mapping[str, Any],
-    *,
-    result: Any,
-    case: Case[Any],
-    reporting: Reporting,
-    told: Mapping[str, Any],
-) -> None:
-    """Write the report beside the results; where it cannot be written they are kept, and it is told."""
-    from flexph.report.reports import write_case_report
-
-    checks = list(case.checks()) if reporting.checks else None
-    told = {"summary": case.summary, "command": reporting.command, "checks": checks, **told}
-    try:
-        write_case_report(part, record, figures, result, told)
-    except Exception as error:  # hours of computing must not be lost with it
-        log.error("no report: %s: %s", type(error).__name__, error)
 
 
 @contextmanager

@@ -210,12 +210,14 @@ def _run_and_list(
     report: bool,
     checks: bool,
 ) -> None:
-    """Run a case into a folder and print the paths of its results."""
+    """Run a case into a folder and print the paths of its results; ClickException for what could not be written."""
     if force and resume:
         raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
     keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())
     written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
-    tell(listed(written, out))
+    tell(listed(written.paths, out))
+    if written.missing:
+        raise click.ClickException("; ".join(written.missing))
 
 
 def _run_options() -> list[click.Parameter]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from ..bodies.stress_fields import tensors, von_mises
 from ..drawing.shapes import sphere_shape
 from ..joints.rows.signs import tube
 from ..numerics.arrays import Array
+from ..numerics.factors.low_rank import some_rows
 from ..numerics.rotations import spins
 from .scene import Field
 
@@ -35,7 +36,7 @@ class Surface(NamedTuple):
 
     points: Array
     heights: Array
-    shape: sparse.csr_array
+    shape: Any
     triangles: Array
 
 
@@ -50,7 +51,7 @@ def surface_of(view: View, size: float) -> Surface:
     each = view.shape.shape[0] // len(view.points)  # rows: d displacements, or the weights of the nodes of a body
     rows = (each * used[:, None] + np.arange(each)).ravel()
     heights = view.heights[used] if view.heights.size else np.zeros(len(used))
-    return Surface(view.points[used], heights, sparse.csr_array(view.shape)[rows], numbers.reshape(-1, 3))
+    return Surface(view.points[used], heights, some_rows(view.shape, rows), numbers.reshape(-1, 3))
 
 
 def outer_triangles(cells: Array, cell_type: str) -> Array:

@@ -56,6 +56,10 @@ class Bordered:
 
     __radd__ = __add__
 
+    def __getitem__(self, rows: Any) -> Bordered:
+        """The matrix of some of its rows."""
+        return Bordered(self.sparse.tocsr()[rows], self.left[rows], self.right)
+
     def diagonal(self) -> Array:
         """Its diagonal."""
         return self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
@@ -72,6 +76,11 @@ class Bordered:
 def filled(matrix: Any) -> Any:
     """A sparse matrix; that of a bordered one is filled."""
     return matrix.filled() if isinstance(matrix, Bordered) else sparse.csr_array(matrix)
+
+
+def some_rows(matrix: Any, rows: Any) -> Any:
+    """Some rows of a matrix that is sparse, dense or bordered, which it stays."""
+    return matrix[rows] if isinstance(matrix, Bordered) else sparse.csr_array(matrix)[rows]
 
 
 def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any:

@@ -160,14 +160,19 @@ def test_a_case_has_one(tmp_path, monkeypatch):
     assert (plain / "table.csv").read_bytes() == (out / "table.csv").read_bytes()
 
 
-def test_a_report_that_fails_costs_no_results(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "kind, function",
+    [("report", "report.reports.write_case_report"), ("scene", "scenes.of_results.write_scenes")],
+)
+def test_what_cannot_be_written_costs_no_results_and_is_exit_1(kind, function, tmp_path, monkeypatch):
     def fail(*arguments):
         raise KeyError("gone")
 
-    monkeypatch.setattr("flexph.report.reports.write_case_report", fail)
+    monkeypatch.setattr(f"flexph.{function}", fail)
     result = flexph("run", "swing", "--out", tmp_path, "--report")
-    assert result.exit_code == 0 and "no report: KeyError: 'gone'" in result.stderr
-    assert (tmp_path / "summary.json").exists() and not (tmp_path / "report.html").exists()
+    assert result.exit_code == 1 and f"no {kind}: KeyError: 'gone'" in result.stderr
+    assert str(tmp_path / "summary.json") in result.output.splitlines()
+    assert (tmp_path / "summary.json").exists() and (tmp_path / "report.html").exists() == (kind == "scene")
 
 
 @pytest.mark.slow
