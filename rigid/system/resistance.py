@@ -39,5 +39,5 @@ def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
         if twice > 0.0:
             R += (float(omega @ tau) / twice) * np.outer(p, p / twice)
             turn = np.outer(tau, p / twice)
-            S = turn - turn.T if S is None else S + turn - turn.T
+            S = turn - turn.T if S is None else S + (turn - turn.T)
     return Resistance(R, S)

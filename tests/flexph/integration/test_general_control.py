@@ -263,6 +263,20 @@ def test_rest_is_no_error():
     assert found.balance.rejected.sum() == 0 and found.balance.steps.sum() < 40
 
 
+def test_a_constant_acceleration_is_no_error():
+    """x(t) = t²/2 has no third derivative, and nothing of it goes to and fro: no tolerance shortens a step."""
+    fall = PHDAE(
+        E=np.eye(2),
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        z=lambda x: np.array([-1.0, x[1]]),
+        H=lambda x: 0.5 * float(x[1] ** 2) - float(x[0]),
+        sample=np.array([1.0, 1.0]),
+    )
+    runs = [run(fall, (1.0, 0.0), [0.0, 10.0], method=DiscreteGradient(tolerance=t)) for t in (1e-2, 1e-8)]
+    assert runs[0].balance.steps.sum() == runs[1].balance.steps.sum() < 40
+    np.testing.assert_allclose(runs[1].final, [51.0, 10.0], rtol=1e-12)
+
+
 def test_an_absolute_tolerance_says_what_need_not_be_resolved():
     """A number for all states or one for each: here the angle counts only to a radian."""
     loose, tight = (

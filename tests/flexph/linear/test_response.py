@@ -316,6 +316,22 @@ def test_the_error_of_a_truncated_model_is_that_of_its_response():
     assert true < 0.05
 
 
+@pytest.mark.parametrize("respond", [step_response, impulse_response])
+def test_the_error_weighs_a_response_as_its_input_does(respond):
+    """A slow pole, and a fast one that is left out: a tenth of a step, more than the rest of an impulse."""
+    slow, fast = 1.0, 100.0
+    both = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)), R=np.diag([slow, fast]), B=np.array([[1.0], [np.sqrt(10.0)]]))
+    one = LinearPHDAE(E=np.eye(1), J=np.zeros((1, 1)), R=np.diag([slow]), B=np.ones((1, 1)))
+    t = np.linspace(0.0, 40.0, 80001)  # of the integral, to where e^{−t/T} is 3e-4
+    parts = np.exp(-np.outer(t, [slow, fast])) * [1.0, 10.0]
+    if respond is step_response:
+        parts = (1.0 - np.exp(-np.outer(t, [slow, fast]))) * [1.0 / slow, 10.0 / fast]
+    weight = np.exp(-t / 5.0)
+    true = np.linalg.norm(weight * parts[:, 1]) / np.linalg.norm(weight * parts.sum(axis=1))
+    found = respond(both, np.linspace(0.0, 5.0, 101), through=one).error
+    assert found == pytest.approx(true, rel=0.02)  # sixty frequencies of a smooth response
+
+
 def test_substeps_are_for_the_midpoint_rule():
     for method in ("auto", "exact"):
         with pytest.raises(ValueError, match="substeps are for method='midpoint', got substeps=4"):

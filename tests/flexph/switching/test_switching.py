@@ -108,6 +108,19 @@ def test_redundant_constraints_move_the_state_as_one():
     assert made.free.shape == (1, 4)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e-13])
+def test_units_of_equations_decide_of_no_impulse(unit):
+    """Algebraic states that determine one another, two of them in other units, beside a constraint of capacitors."""
+    J = np.zeros((7, 7))
+    J[:2, 2] = 1.0, -1.0  # equal voltages by the third
+    J[3, 4], J[5, 6] = 1.0, unit
+    J[0, 3] = J[1, 5] = 1.0
+    system = quadratic(np.diag([0.5, 0.25]), J - J.T, free=5)
+    made = impulsive(Equations(system, Forcing({}, {}), (0.0, 1.0)), 0.0, np.array([4.0, 0.0, *np.zeros(5)]))
+    np.testing.assert_allclose(made.state[:2], [4.0 / 3.0, 8.0 / 3.0], rtol=1e-12)  # their charge stays
+    assert made.free.shape == (1, 7)
+
+
 def source(J, on):
     """A capacitor of 3 F and a current: through a source, or none."""
     ports, B = {"source": slice(0, 1)}, np.array([[0.0], [1.0 if on else 0.0]])

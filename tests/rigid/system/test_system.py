@@ -39,6 +39,7 @@ from rigid import (
     interconnect,
     resolve,
 )
+from rigid.system.resistance import resistance
 
 
 def full(**options):
@@ -111,6 +112,18 @@ def test_the_equations_are_those_of_the_paper():
 
 def arm_torque(R, lam):
     return np.cross(ARM, R.T @ lam)
+
+
+def test_forces_of_several_dissipations_add_up():
+    """Each has a part that does no work; R + S takes the velocities to the sum of all."""
+    across = lambda axis: lambda z, w: 0.3 * np.abs(w) * w + np.append(np.zeros(3), np.cross(axis, w[3:]))  # noqa: E731
+    terms = {"first": across([0.1, 0.2, 0.3]), "second": across([-0.5, 0.1, 0.0]), "third": across([0.0, 0.4, -0.2])}
+    system = body(dissipation=tuple(Dissipation(name, force) for name, force in terms.items()))
+    for x in states(system):
+        zeta, w = system.split(x)[:2]
+        made = resistance(system, zeta, w)
+        np.testing.assert_allclose((made.R + made.S) @ w, sum(force(zeta, w) for force in terms.values()), rtol=1e-12)
+        np.testing.assert_array_equal(made.S, -made.S.T)
 
 
 def test_structure_and_power_at_random_states():
