@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..joints.rows.connection import Connection, Form, planar_or_about
-from ..joints.rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
+from ..joints.rows.connection import Connection, Form, angle_frame, angle_origin, planar_or_about
+from ..joints.rows.directions import Axes, fitting, unit, unit_axes
 from ..joints.rows.gaps import Gap
 from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between, body_port
@@ -34,6 +34,8 @@ def stop(
     upper: float | None = None,
     along_axis: Sequence[float] | None = None,
     axis: Sequence[float] | None = None,
+    second_axis: Sequence[float] | None = None,
+    zero: float = 0.0,
     name: str | None = None,
 ) -> Connection:
     """End stops of a joint coordinate: lower ≤ q ≤ upper, by the law of a contact.
@@ -52,8 +54,10 @@ def stop(
     along_axis : sequence of float, optional
         With it q is the offset of the first port from the second along this direction of the second's section
         (see :func:`flexph.slider`).
-    axis : sequence of float, optional
-        In space the axis of the angle in both sections.
+    axis, second_axis : sequence of float, optional
+        In space the axis of the angle in the sections of both ports; the same components by default.
+    zero : float
+        Angle [rad] that counts as zero, see :func:`flexph.sensors.joint_angle`.
     name : str, optional
         A name of its own.
 
@@ -77,13 +81,14 @@ def stop(
         raise ValueError("a stop needs lower, upper or both")
     if lower is not None and upper is not None and lower >= upper:
         raise ValueError(f"lower must be below upper, got {lower} and {upper}")
-    if along_axis is not None and axis is not None:
-        raise ValueError("a stop is along a direction or about an axis, not both")
+    origin = check.number("zero", zero)
+    if along_axis is not None and (axis is not None or second_axis is not None or origin):
+        raise ValueError("a stop is along a direction or about an axis, not both; zero= goes with angles")
     limits = tuple(v for _, _, v in given)
     middle = sum(limits) / len(limits)
     if along_axis is None:
         _check_angles(given, middle)
-    way, axes = None if along_axis is None else unit("along_axis", along_axis), unit_axes(axis, None)
+    way, axes = None if along_axis is None else unit("along_axis", along_axis), unit_axes(axis, second_axis)
 
     def make(dim: int) -> Form:
         none = Vector(fixed=(0.0,) * dim)
@@ -94,9 +99,10 @@ def stop(
             signs: tuple[Sign, ...] = (Barriers(place, way, limits),)
         else:
             planar_or_about(first, second, dim, kind="a stop", axes=axes)
-            vectors = _turned(first, second, _directions(axes, dim), axes, middle)
+            way_of_zero = angle_frame(dim, axes, origin)
+            vectors = _turned(first, second, way_of_zero, axes, middle)
             gaps = tuple(Gap("angle", vectors, s, s * (v - middle), law, name=w, origin=middle) for s, w, v in given)
-            signs = (Spokes(first, second, limits, _directions(axes, dim)),)
+            signs = (Spokes(first, second, limits, way_of_zero),)
         return Form(gaps=gaps, signs=signs)
 
     return Connection("stop", (first, second), make, label=name)
@@ -135,13 +141,6 @@ def _apart(first: str, second: PortName, dim: int) -> Vector:
     return between(first, place)
 
 
-def _directions(axes: Axes | None, dim: int) -> Axes:
-    """Where the first section points at the angle zero and at a right angle, in the axes of the second section."""
-    if dim == 2 or axes is None:
-        return (1.0, 0.0), (0.0, 1.0)
-    return transported_frame(*axes)
-
-
 def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> None:
     """Raise ValueError for limits of an angle that stand for others, whole turns away."""
     (_, name, first), (_, _, last) = given[0], given[-1]
@@ -164,5 +163,4 @@ def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: 
     x, y = (np.array(one) for one in way)
     sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())
     cosine = tuple((np.cos(middle) * x + np.sin(middle) * y).tolist())
-    own = way[0] if axes is None else frame_about(axes[0])[0]
-    return along(first, own), along(second, sine), along(second, cosine)
+    return along(first, angle_origin(axes)), along(second, sine), along(second, cosine)

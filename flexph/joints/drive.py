@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
@@ -29,6 +30,7 @@ def drive(
     rotation: Motion | None = None,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
+    zero: float = 0.0,
     direction: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
@@ -53,6 +55,8 @@ def drive(
         ``scipy.spatial.transform.Rotation``.
     axis, second_axis : sequence of float, optional
         The axis of an angle in space, in the sections of both ports.
+    zero : float
+        Of an angle the one [rad] that counts as zero, see :func:`flexph.sensors.joint_angle`.
     direction : sequence of float, optional
         The direction of a displacement, fixed in the reference's section.
 
@@ -89,15 +93,17 @@ def drive(
         raise ValueError("direction= and displacement= go together")
     if (axis is not None or second_axis is not None) and what != "angle":
         raise ValueError("axis= goes with angle=")
+    if (origin := check.number("zero", zero)) and what != "angle":
+        raise ValueError("zero= goes with angle=")
 
     axes = unit_axes(axis, second_axis)
     line = None if direction is None else unit("direction", direction)
 
     def make(dim: int) -> Form:
         if what == "angle":
-            turn = planar_or_about(port, reference, dim, kind="a driven angle", axes=axes)
+            turn = planar_or_about(port, reference, dim, kind="a driven angle", axes=axes, zero=origin)
             signs = (Solid("turn", port, None if axes is None else axes[0], axes=reference),)
-            parallel = () if axes is None else (_turned(axes, motion),)
+            parallel = () if axes is None else (_turned(axes, motion, origin),)
             return Form((angle_row(turn, motion),), parallel=parallel, signs=signs)
         if what == "rotation":
             rows = _rotation_rows(port, reference, dim, motion)
@@ -111,10 +117,10 @@ def drive(
     return Connection("drive", (port, reference), make, label=name)
 
 
-def _turned(axes: Axes, angle: Motion) -> Callable[[float], Axes]:
+def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
     """The direction from which the angle counts, and where it points in the second section."""
     x = frame_about(axes[0])[0]
-    along_x, along_y = (np.array(d) for d in transported_frame(*axes))
+    along_x, along_y = (np.array(d) for d in transported_frame(*axes, zero))
     return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
 
 

@@ -14,6 +14,7 @@ from ..joints.rows.directions import fitting, unit, unit_axes
 from ..joints.rows.vectors import GROUND, Ground, Product, Vector, along, between
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.time_table import Anchors
+from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
@@ -93,11 +94,15 @@ def joint_angle(
     *,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
+    zero: float = 0.0,
 ) -> Quantity:
     """The angle [rad] of the section at a port from that at another, as a torsion spring measures it.
 
     Sections of flexible bodies turn with them. In space the angle is about ``axis``, which a joint must hold. Within a
     run full turns are counted.
+
+    The angle is ``-zero`` where the first section is the second one, turned by the smallest rotation that brings the
+    axes together.
 
     Parameters
     ----------
@@ -109,16 +114,28 @@ def joint_angle(
         Axis in the section at the first port, in space.
     second_axis : array_like, optional
         The same axis in the section at the second port; the same components by default.
+    zero : float
+        Angle [rad] that counts as zero: 0.5 reads 0 where the sensor without it reads 0.5.
 
     Returns
     -------
     Quantity
         For sensors of runs.
+
+    Examples
+    --------
+    >>> import rigid
+    >>> from flexph import GROUND, connect, hinge, integrate
+    >>> from flexph.sensors import joint_angle
+    >>> arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND)])
+    >>> run = integrate(arm, arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.5)})), [0.0, 0.1])
+    >>> [round(float(run.measured(joint_angle("arm.root", zero=zero))[0]), 12) for zero in (0.0, 0.2)]
+    [0.5, 0.3]
     """
-    axes = unit_axes(axis, second_axis)
+    axes, origin = unit_axes(axis, second_axis), check.number("zero", zero)
 
     def make(dim: int) -> tuple[Measure, ...]:
-        return (_measured("angle", planar_or_about(first, second, dim, kind="an angle", axes=axes)),)
+        return (_measured("angle", planar_or_about(first, second, dim, kind="an angle", axes=axes, zero=origin)),)
 
     return Quantity("angle", (first, second), "rad", make)
 

@@ -6,9 +6,9 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation, resisting
 from ..rows.connection import Connection, Form, Measure, planar_or_about
-from ..rows.directions import unit_axes
+from ..rows.directions import fitting, unit, unit_axes
 from ..rows.signs import Solid, Strand
-from ..rows.vectors import Ground, PortName, Product, between
+from ..rows.vectors import Ground, PortName, Product, along, between
 
 
 @checked
@@ -19,11 +19,13 @@ def spring_damper(
     stiffness: float = 0.0,
     damping: float | Relation = 0.0,
     length: float | Callable[[float], float] | None = None,
+    direction: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
     """A massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
 
-    The spring force is a state with compliance 1/k, so that its energy is ½ e²/k.
+    The spring force is a state with compliance 1/k, so that its energy is ½ e²/k. With a direction d of the second
+    section, ℓ = d·(p₁ − p₂) is the displacement of a joint that slides, with its sign.
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ def spring_damper(
     length : float or function, optional
         Free length ℓ₀ [m], that of the assembled pose by default; or a function of time, as of an actuator: the damper
         then sees ℓ̇ − ℓ̇₀, and the ledger has the work of what moves ℓ₀ under the name of the element.
+    direction : array_like, optional
+        d in the section at the second port, of ``GROUND`` in world axes; ℓ₀ may then be negative.
     name : str, optional
         A name of its own.
 
@@ -60,11 +64,19 @@ def spring_damper(
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
-    gap = between(first, second)
-    free = length if callable(length) or length is None else check.not_negative("length", length, "m")
-    measure = Measure("length", (Product(gap, gap),), *check_rates(stiffness, damping), free)
-    form = Form(measures=(measure,), signs=(Strand("coil", first, second),))
-    return Connection("spring", (first, second), label=name, form=form)
+    gap, rates, signs = between(first, second), check_rates(stiffness, damping), (Strand("coil", first, second),)
+    if direction is None:
+        free = length if callable(length) or length is None else check.not_negative("length", length, "m")
+        form = Form(measures=(Measure("length", (Product(gap, gap),), *rates, free),), signs=signs)
+        return Connection("spring", (first, second), label=name, form=form)
+    given = length if callable(length) or length is None else check.number("length", length)
+    line = unit("direction", direction)
+
+    def make(dim: int) -> Form:
+        way = Product(gap, along(second, fitting("direction", line, dim)))
+        return Form(measures=(Measure("component", (way,), *rates, given),), signs=signs)
+
+    return Connection("spring", (first, second), make, label=name)
 
 
 @checked
@@ -77,6 +89,7 @@ def torsion_spring(
     angle: float | Callable[[float], float] | None = None,
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
+    zero: float = 0.0,
     name: str | None = None,
 ) -> Connection:
     """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
@@ -101,6 +114,8 @@ def torsion_spring(
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
+    zero : float
+        Angle [rad] that counts as zero, see :func:`flexph.sensors.joint_angle`.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -111,10 +126,10 @@ def torsion_spring(
     """
     free = angle if callable(angle) or angle is None else check.number("angle", angle)
     rates = check_rates(stiffness, damping)
-    axes = unit_axes(axis, second_axis)
+    axes, origin = unit_axes(axis, second_axis), check.number("zero", zero)
 
     def make(dim: int) -> Form:
-        turn = planar_or_about(first, second, dim, kind="a torsion spring", axes=axes)
+        turn = planar_or_about(first, second, dim, kind="a torsion spring", axes=axes, zero=origin)
         sign = Solid("turn", first, None if axes is None else axes[0])
         return Form(measures=(Measure("angle", turn, *rates, free),), signs=(sign,))
 

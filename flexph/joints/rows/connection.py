@@ -13,7 +13,7 @@ from typing import Literal
 from ...numerics import checks as check
 from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
-from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
+from .directions import Axes, axis, frame_about, spatial_axes, transported_frame, turned_by
 from .friction import Bearing
 from .gaps import Gap, GapGroup
 from .laws import Alignment, Angle, Law, Offset
@@ -195,31 +195,39 @@ def same_rotation(
     return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))
 
 
-def relative_angle(first: PortName, second: PortName, dim: int, axes: Axes | None = None) -> tuple[Product, Product]:
+def relative_angle(
+    first: PortName, second: PortName, dim: int, axes: Axes | None = None, *, zero: float = 0.0
+) -> tuple[Product, Product]:
     """Sine and cosine of the angle of the first section relative to the second, in space about a common axis.
 
-    The angle is zero where the first section is the second one turned by the smallest rotation that brings the axes
-    together: for equal axes, where the sections coincide.
+    The angle is ``-zero`` where the first section is the second one turned by the smallest rotation that brings the
+    axes together: for equal axes, where the sections coincide.
     """
-    body_port(first)
-    if dim == 2:
-        x = along(first, axis(0, 2))
-        return Product(x, along(second, axis(1, 2))), Product(x, along(second, axis(0, 2)))
-    assert axes is not None
-    x = along(first, frame_about(axes[0])[0])
-    cosine, sine = transported_frame(*axes)
+    x, (cosine, sine) = along(body_port(first), angle_origin(axes)), angle_frame(dim, axes, zero)
     return Product(x, along(second, sine)), Product(x, along(second, cosine))
 
 
+def angle_origin(axes: Axes | None) -> Direction:
+    """The direction of the first section whose angle is taken, None of axes in the plane."""
+    return axis(0, 2) if axes is None else frame_about(axes[0])[0]
+
+
+def angle_frame(dim: int, axes: Axes | None, zero: float) -> tuple[Direction, Direction]:
+    """Where that direction points in the second section at the angle zero, and at a right angle."""
+    if dim == 2 or axes is None:
+        return turned_by(zero, axis(0, 2), axis(1, 2))
+    return transported_frame(*axes, zero)
+
+
 def planar_or_about(
-    first: PortName, second: PortName, dim: int, *, kind: str, axes: Axes | None
+    first: PortName, second: PortName, dim: int, *, kind: str, axes: Axes | None, zero: float = 0.0
 ) -> tuple[Product, Product]:
     """Sine and cosine of a relative angle: of the plane, or about an axis that must be given in space."""
     if dim == 2:
         if axes is not None:
             raise ValueError(f"{kind} takes no axis in the plane")
-        return relative_angle(first, second, 2)
-    return relative_angle(first, second, 3, spatial_axes(axes, 3, kind))
+        return relative_angle(first, second, 2, zero=zero)
+    return relative_angle(first, second, 3, spatial_axes(axes, 3, kind), zero=zero)
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:

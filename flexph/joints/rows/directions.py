@@ -53,19 +53,29 @@ def frame_about(direction: Direction) -> tuple[Direction, Direction]:
     return tuple(x.tolist()), tuple(np.cross(n, x).tolist())
 
 
-def transported_frame(first: Direction, second: Direction) -> tuple[Direction, Direction]:
+def transported_frame(first: Direction, second: Direction, zero: float = 0.0) -> tuple[Direction, Direction]:
     """:func:`frame_about` the first direction, turned to the second by the smallest rotation that takes one to other.
 
-    About opposite directions, the rotation by π about the first direction of the frame.
+    About opposite directions, the rotation by π about the first direction of the frame. The frame is then turned about
+    the second direction by ``zero`` [rad]: an angle that counts from it is less by so much.
     """
     x, y = (np.array(d) for d in frame_about(first))
     a, b = np.array(first), np.array(second)
     turn = np.cross(a, b)
     size, c = float(np.linalg.norm(turn)), float(a @ b)
     if size < 1e-14:
-        return tuple(x.tolist()), tuple((y if c > 0.0 else -y).tolist())
+        return turned_by(zero, tuple(x.tolist()), tuple((y if c > 0.0 else -y).tolist()))
     carry = Rotation.from_rotvec(turn * (math.atan2(size, c) / size))
-    return tuple(carry.apply(x).tolist()), tuple(carry.apply(y).tolist())
+    return turned_by(zero, tuple(carry.apply(x).tolist()), tuple(carry.apply(y).tolist()))
+
+
+def turned_by(angle: float, x: Direction, y: Direction) -> tuple[Direction, Direction]:
+    """Two perpendicular directions turned by an angle [rad] in their plane, from x to y."""
+    if angle == 0.0:
+        return x, y
+    c, s = math.cos(angle), math.sin(angle)
+    turned = [tuple(c * a + s * b for a, b in zip(*pair, strict=True)) for pair in ((x, y), (y, tuple(-a for a in x)))]
+    return turned[0], turned[1]
 
 
 Axes = tuple[Direction, Direction]
