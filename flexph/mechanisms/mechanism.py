@@ -251,7 +251,8 @@ class Mechanism(Model):
             Values or functions of time by external port, as for :func:`flexph.integrate`; zero unless given.
         spin : float or array_like, optional
             The whole mechanism turns steadily [rad/s], a number in the plane, a world vector in space, and its inertia
-            forces balance too.
+            forces and the dampers to the ground balance too. What does not go with it, as a load or an off-axis spring
+            that is fixed in the world, is refused by name: no such rotation is steady.
         about : array_like, optional
             Point (d,) [m] about which it turns; the origin by default.
         time : float
@@ -269,7 +270,8 @@ class Mechanism(Model):
         ArithmeticError
             Where none is found.
         ValueError
-            For redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``.
+            For redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
+            springs, dampers and joints that do not turn with a ``spin``.
         """
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
 
@@ -368,9 +370,11 @@ class Mechanism(Model):
         """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
 
         ``Spectrum.message`` says which of the two it is and whether a motion grows, as decided by the signs of the
-        stiffness (:mod:`flexph.numerics.factors.signature`); about a steady rotation all is seen in the frame that
-        turns. Displacements that nonholonomic joints forbid lead to other equilibria and are not counted. A rotor on a
-        support that stands still is not supported.
+        stiffness (:mod:`flexph.numerics.factors.signature`). Displacements that nonholonomic joints forbid lead to
+        other equilibria and are not counted. About a steady rotation all is seen in the frame that turns. Dampers to
+        the ground act there with a circulatory stiffness, c Ω× of equal ones. Supports that are not the same at all
+        angles make it periodic: the exponents are those of Floquet's theorem. ``Spectrum.fixed_values`` are for
+        Campbell diagrams. A rotor on a body that stands still is not supported.
 
         Parameters
         ----------

@@ -22,6 +22,7 @@ from ..state import Configuration, Derived, inertia_products, places, rotational
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
+from .steady_dampers import circulatory_parts, has_dampers
 from .tangent import Forces, inertial, node_motion, weighed_stiffness
 
 
@@ -34,6 +35,10 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     size = size + _products(a, d, forces, (pulled, moved)) + _turning_loads(a, c, d, forces)
     if a.strains.stress.size:
         size = size + _strained(a, d, moved)
+    if has_dampers(a, c):
+        S, slopes, F = circulatory_parts(a, c, d, spin)
+        across = abs(S).T @ sparse.diags_array(abs(slopes)) @ abs(F)
+        size = size + across + across.T
     loads = following(_sized(a), motion, abs(sparse.csr_array(section_rows(a, c.R))), abs(forces.inputs))
     if a.faces is not None:
         loads = loads + motion.T @ abs(face_tangent(a.faces, places(a, c, d), forces.inputs)) @ motion

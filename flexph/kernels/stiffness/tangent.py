@@ -8,7 +8,8 @@ A = ∂(J(u)ω)/∂u and the spin ω = RᵀΩ of a body in its own axes, the ine
     J(θ̈ + ω×θ̇) + Aδu̇ + cδü + ω × (J(θ̇ + ω×θ) + Aδu + cδu̇) − p × (θ̇ + ω×θ),
     cᵀ(θ̈ + ω×θ̇) + 2ω_aN_a δu̇ + Mδü − Aᵀ(θ̇ + ω×θ) − ω_aω_b K_ab δu.
 
-The gyroscopic matrix is skew; the stiffness is symmetric where all forces balance and have a potential.
+The gyroscopic matrix is skew; the stiffness is symmetric where all forces balance and have a potential, and no damper
+to the ground feels the motion (:mod:`.steady_dampers`).
 """
 
 from __future__ import annotations
@@ -53,13 +54,14 @@ from ..state import Configuration, Derived, inertia_products, momenta, places, r
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
+from .steady_dampers import circulatory, has_dampers
 
 
 class Forces(NamedTuple):
     """What acts on the bodies at a state: forces on products, springs e and inputs in their own axes."""
 
     product: Array  # (p,), of the multipliers alone
-    spring: Array  # (springs,), tension or torque
+    spring: Array  # (springs,), tension or torque of springs and of dampers
     inputs: Array
     multipliers: Array  # (g,)
 
@@ -113,6 +115,8 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
     stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
     if a.strains.stress.size:
         stiffness = stiffness + _strained(a, c, d)
+    if has_dampers(a, c):
+        stiffness = stiffness + circulatory(a, c, d, spin)
     return Tangent(
         mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), sparse.csr_array(stiffness)
     )

@@ -15,6 +15,7 @@ from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_pa
 from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.steady_dampers import has_dampers, steady_tensions
 from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
 from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array
@@ -39,7 +40,12 @@ class Problem(NamedTuple):
     time: float
     applied: Array
     steady: Steady
+    forcing: Forcing
     share: float = 1.0
+
+    def at(self, time: float) -> Problem:
+        """The problem at another time."""
+        return self._replace(time=time, applied=self.share * self.forcing.at(time))
 
     def under(self, share: float) -> Problem:
         """The problem with a share of all loads: weight, inputs and centrifugal forces."""
@@ -48,7 +54,7 @@ class Problem(NamedTuple):
         return self._replace(applied=share * self.applied, steady=steady, share=share)
 
     def forces(self, c: Configuration, lam: Array) -> Forces:
-        """What multipliers, springs and inputs do at a configuration."""
+        """What multipliers, springs, dampers and inputs do at a configuration in the steady motion."""
         a: Arrays = self.mechanism.network.arrays
         coefficient, _ = self.table.at(self.time)
         on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
@@ -56,7 +62,10 @@ class Problem(NamedTuple):
             d = derive(a, c)
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
-        return Forces(on_product, spring_forces(self.mechanism, c, self.table, self.time), self.applied, lam)
+        tension = spring_forces(self.mechanism, c, self.table, self.time)
+        if has_dampers(a, c):
+            tension = tension + steady_tensions(a, c, derive(a, c))
+        return Forces(on_product, tension, self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
@@ -72,8 +81,8 @@ class Problem(NamedTuple):
 
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
     """The problem of a mechanism with the anchors of a pose."""
-    applied = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time)
-    return Problem(mechanism, TimeTable(mechanism, anchors), time, applied, steady)
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    return Problem(mechanism, TimeTable(mechanism, anchors), time, forcing.at(time), steady, forcing)
 
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:

@@ -40,6 +40,7 @@ from .balance import (
 from .load_steps import follow_loads
 from .stability import is_minimum
 from .steady_rotation import refuse_supports, steady_rotation
+from .turned_motion import refuse_unsteady
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -107,6 +108,7 @@ def equilibrium(
     for search in searches:  # beside buckling, and without a potential, a judged search may go in circles
         end = search()
         if end.settled:
+            refuse_unsteady(given, end.value)
             state = _finished(given, end.value, redundant)
             warn_of_range(mechanism, np.array([time]), state.x[None])
             return state

@@ -15,6 +15,7 @@ from ...contacts.arrays import refuse_contacts
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
+from ...linear.eigenmodes.floquet import solve_periodic
 from ...linear.eigenmodes.quadratic_spectrum import Noise, SmallMotion, Solution, solve
 from ...linear.elimination import null_space
 from ...numerics import checks as check
@@ -24,7 +25,10 @@ from ..model.constraints import extent, velocities_of
 from ..model.state import State, configuration
 from .balance import problem
 from .equilibrium import is_balanced, refuse_nonholonomic
+from .periodic_motion import Basis, Supports, in_any_direction
 from .steady_rotation import Steady, steady_motion
+from .turned_motion import refuse_unsteady
+from .whirl import whirl
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -45,11 +49,16 @@ class Spectrum:
         Complex (n_v, k): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all
         bodies, largest entry 1.
     about : str
-        "rest" or "steady motion".
+        "rest", "steady motion", or "periodic motion": about a steady rotation on supports that are not the same at all
+        angles, where s are Floquet exponents, of the largest harmonic of each motion.
     message : str
         The same in a sentence, and whether it is stable.
     parts : mapping
         Where everything is in ``shapes``.
+    fixed_values : array
+        s (k,) [1/s] as they are seen in the world: about a steady rotation Ω by iΩ above or below ``values``, by the
+        way in which the larger part of the motion turns about the axis, and equal to them for motions along or about
+        it. A Campbell diagram shows their imaginary parts.
     """
 
     values: Array
@@ -57,6 +66,7 @@ class Spectrum:
     about: str
     message: str
     parts: Mapping[str, slice]
+    fixed_values: Array
 
     @property
     def frequencies(self) -> Array:
@@ -69,43 +79,42 @@ class Spectrum:
 
 
 class AtRest(NamedTuple):
-    """A mechanism at rest or in steady rotation, ξ = P η on the null space of its constraints; all dense."""
+    """A mechanism at rest or in steady rotation, ξ = P η on the null space of its constraints; all dense.
+
+    ``later`` is the motion as it turns on, None at rest.
+    """
 
     c: Configuration
     d: Derived
     basis: Array
     steady: Steady
     motion: SmallMotion
+    later: Basis | None
 
 
 def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> AtRest:
     """M, C, R and K of the small motions about a state. Raises ValueError unless it is in equilibrium."""
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
-    if np.any(velocities_of(mechanism, c)):
+    moves = bool(np.any(velocities_of(mechanism, c)))
+    if moves:
         refuse_nonholonomic(mechanism, "the spectrum of a motion")
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
+    refuse_unsteady(given, c)
     G = given.constraints(c)
     basis = null_space(G, mechanism.constraint_names)[0].toarray() if G.shape[0] else np.eye(G.shape[1])
     left = given.unbalanced(c, state.multipliers)
     _refuse_unbalanced(mechanism, c, left, G.T @ state.multipliers, spin=steady.spin)
     forces = given.forces(c, state.multipliers)
     t = tangent(a, c, d, forces, spin=steady.spin)
-    size = ROUND_OFF * stiffness_size(a, c, d, forces, spin=steady.spin) + _unbalanced_stiffness(mechanism, c, left)
-    size = size + _in_any_direction(mechanism, size)
+    every, whole = in_any_direction(a), stiffness_size(a, c, d, forces, spin=steady.spin)
+    size = ROUND_OFF * whole + _unbalanced_stiffness(mechanism, c, left)
+    size = size + np.finfo(float).eps * (every @ size @ every)
     mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
-    return AtRest(c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)))
-
-
-def _in_any_direction(mechanism: Model, size: Any) -> Any:
-    """What sizes (n_v, n_v) leave in other directions of the world or of a body: these are known to round-off."""
-    centres, spins, bent = mechanism.network.arrays.columns
-    groups = [*centres, *(own for own in spins if own[0] >= 0)]
-    rows = np.concatenate([np.repeat(own, own.size) for own in groups])
-    places = np.concatenate([np.tile(own, own.size) for own in groups])
-    every = sparse.coo_array((np.ones(rows.size), (rows, places)), shape=size.shape)
-    every = sparse.csr_array(every) + sparse.diags_array(np.isin(np.arange(size.shape[0]), bent).astype(float))
-    return np.finfo(float).eps * (every @ size @ every)
+    turned = Basis(given, c, G.T @ state.multipliers, basis, every @ whole @ every) if moves else None
+    return AtRest(
+        c, d, basis, steady, SmallMotion(mass, gyroscopic, damping, stiffness, Noise(size, basis)), later=turned
+    )
 
 
 def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: Array, *, spin: Array) -> None:
@@ -133,29 +142,49 @@ def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spe
     """See :meth:`flexph.Mechanism.spectrum`."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
     small = small_motion(mechanism, state, inputs)
-    solution = solve(small.motion)
+    periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))
+    solution = _periodic(small) if periodic else solve(small.motion)
     order = np.lexsort((np.abs(solution.values.real), np.abs(solution.values.imag).round(12)))
     shapes = small.basis @ solution.shapes[:, order]
     top = np.take_along_axis(shapes, np.abs(shapes).argmax(axis=0)[None], axis=0)
+    shapes = shapes / np.where(top == 0.0, 1.0, top)
+    values = solution.values[order]
+    turns, a = bool(np.any(small.steady.spin)), mechanism.network.arrays
     return Spectrum(
-        values=solution.values[order],
-        shapes=shapes / np.where(top == 0.0, 1.0, top),
-        about="steady motion" if np.any(small.steady.spin) else "rest",
-        message=_message(small.steady, solution),
+        values=values,
+        shapes=shapes,
+        about=("periodic motion" if periodic else "steady motion") if turns else "rest",
+        message=_message(small.steady, solution, periodic=periodic),
         parts=shape_parts(mechanism),
+        fixed_values=values + 1j * whirl(a, (small.c, small.d), small.steady.spin, shapes) if turns else values,
     )
 
 
-def _message(steady: Steady, solution: Solution) -> str:
+def _periodic(small: AtRest) -> Solution:
+    """Floquet exponents. Raises ValueError where there is no period."""
+    assert small.later is not None
+    if not np.any(small.steady.spin):
+        raise ValueError("a motion along supports that change has no period, and no spectrum: integrate it")
+    motion = small.later.sampled(small.motion.mass, small.motion.gyroscopic)
+    solution = solve_periodic(motion)
+    return Solution(solution.values, solution.shapes, *solution.growth(motion.period))
+
+
+def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
     verdict = "no growing motion" + (f" above {solution.untold:.1g} 1/s" if solution.untold else "")
     if solution.growth:
         verdict = f"unstable: grows with {solution.growth:.4g} 1/s"
     if not np.any(steady.spin):
         return f"small motions about rest ({verdict})"
     turn = float(np.linalg.norm(steady.spin))
+    kind = "complex spectrum of a gyroscopic system, not of a LinearPHDAE at rest"
+    if periodic:
+        kind = (
+            "Floquet exponents, as the supports are not the same at all angles, but for multiples of i times the spin"
+        )
     return (
-        f"small motions about a steady rotation with {turn:.6g} rad/s, in the frame that turns with it: complex "
-        f"spectrum of a gyroscopic system, not of a LinearPHDAE at rest ({verdict})"
+        f"small motions about a steady rotation with {turn:.6g} rad/s, in the frame that turns with it: {kind} "
+        f"({verdict})"
     )
 
 

@@ -1,0 +1,128 @@
+"""Linear systems with periodic coefficients: exponents and multipliers by Floquet's theorem and Hill's matrix.
+
+Solutions of ẏ = A(t) y, A(t) = Σ A_m e^{imωt}, are sums of e^{st} Σ y_j e^{ijωt}, with the eigenvalues s of the matrix
+of blocks A_{j−k} − ijω δ_jk (G. W. Hill, Acta Math. 8, 1886): cut off at a few harmonics, whatever the fastest
+vibration is. Each motion is there once for each harmonic, with s + ijω and parallel y(0), which tell them apart.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eig, eigh, qr
+
+from ...numerics.arrays import Array
+
+HARMONICS = (3, 6, 12, 24)
+"""Harmonics of the motions,"""
+CUT = 1e-10
+"""until the square of the last one, over that of all, is no larger: exponents err by as much."""
+ABSENT = 1e-13
+"""Harmonic of the coefficients, over the largest entry, up to which it is none."""
+COMPLETE = 1e-6
+"""Difference of the sum of all growth from the trace of A, over their sizes and ω, that is round-off."""
+TOLD = 1e-7
+"""Growth over ω from which on it is told from round-off: double exponents are known to its square root."""
+
+
+class PeriodicMotion(NamedTuple):
+    """M η̈ + (C + R(t)) η̇ + K(t) η = 0: M, C (n, n), and R, K (k, n, n) at k equidistant times of a period, k odd."""
+
+    mass: Array
+    gyroscopic: Array
+    damping: Array
+    stiffness: Array
+    period: float
+
+
+class PeriodicSolution(NamedTuple):
+    """Exponents s (2n,) by their largest harmonic, its shape η (n, 2n), and multipliers e^{sT} (2n,)."""
+
+    values: Array
+    shapes: Array
+    multipliers: Array
+
+    def growth(self, period: float) -> tuple[float, float]:
+        """The largest certain growth [1/s], and growth that cannot be told."""
+        least = TOLD * 2.0 * np.pi / period
+        own = self.values.real
+        return float(own[own > least].max(initial=0.0)), float(least)
+
+
+def solve_periodic(motion: PeriodicMotion) -> PeriodicSolution:
+    """All Floquet exponents of a periodic motion. Raises ArithmeticError where harmonics do not settle."""
+    states = _first_order(motion)
+    for harmonics in HARMONICS:
+        values, parts, left = _hill(states, harmonics)
+        if left <= CUT and _is_complete(states, values):
+            shapes = states.vectors @ (parts[len(states.root) :] / states.root[:, None])
+            return PeriodicSolution(values, shapes, np.exp(values * motion.period))
+    raise ArithmeticError(
+        f"Floquet exponents do not settle with {HARMONICS[-1]} harmonics ({left:.1e} is in the last): the supports "
+        "change by too much for their frequency"
+    )
+
+
+def _is_complete(states: _FirstOrder, values: Array) -> bool:
+    """Whether the sum of the exponents is the mean of tr A (Liouville): none is missing, none is there twice."""
+    trace = float(np.trace(states.series[len(states.series) // 2]).real)
+    size = float(np.abs(values.real).sum()) + states.frequency
+    return abs(float(values.real.sum()) - trace) <= COMPLETE * size
+
+
+def interpolated(given: Array, share: float) -> Array:
+    """Matrices that are given at equidistant shares of a period (k, n, n), k odd, at another share (n, n)."""
+    coefficients = np.fft.fft(given, axis=0) / len(given)
+    numbers = np.fft.fftfreq(len(given), 1.0 / len(given))
+    value: Array = np.tensordot(np.exp(2j * np.pi * share * numbers), coefficients, axes=1).real
+    return value
+
+
+class _FirstOrder(NamedTuple):
+    """ẏ = A(t) y over y = (η̇, ωη) of modal coordinates of M and the mean of K, ω their frequencies.
+
+    ``series`` (2L + 1, 2n, 2n) are A_m, m = −L…L, of the ``frequency`` [rad/s].
+    """
+
+    vectors: Array
+    root: Array
+    series: Array
+    frequency: float
+
+
+def _first_order(motion: PeriodicMotion) -> _FirstOrder:
+    mean = motion.stiffness.mean(axis=0)
+    squares, V = eigh(0.5 * (mean + mean.T), 0.5 * (motion.mass + motion.mass.T))
+    frequency, n = 2.0 * np.pi / motion.period, len(squares)
+    root = np.sqrt(np.maximum(np.abs(squares), frequency**2))
+    A = np.zeros((len(motion.stiffness), 2 * n, 2 * n))
+    A[:, :n, :n] = -V.T @ (motion.gyroscopic + motion.damping) @ V
+    A[:, :n, n:] = -(V.T @ motion.stiffness @ V) / root
+    A[:, n:, :n] = np.diag(root)
+    series = np.fft.fftshift(np.fft.fft(A, axis=0) / len(A), axes=0)
+    middle = len(series) // 2
+    odd = np.abs(series[1 - middle % 2 :: 2]).max(initial=0.0)
+    if odd <= ABSENT * np.abs(series).max():  # as of Cartesian springs: half a turn is a period
+        series, frequency = series[middle % 2 :: 2], 2.0 * frequency
+    return _FirstOrder(V, root, series, frequency)
+
+
+def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
+    """Exponents (2n,), the largest harmonics of their motions (2n, 2n), and the largest share of the last harmonics."""
+    series, size, middle = states.series, states.series.shape[1], len(states.series) // 2
+    numbers = np.arange(-harmonics, harmonics + 1)
+    apart = numbers[:, None] - numbers
+    known = np.abs(apart) <= middle
+    blocks = np.where(known[:, :, None, None], series[np.where(known, apart, 0) + middle], 0.0)
+    matrix = blocks.transpose(0, 2, 1, 3).reshape(numbers.size * size, -1)
+    matrix = matrix - np.diag(np.repeat(1j * numbers * states.frequency, size))
+    values, vectors = eig(matrix)
+    parts = vectors.reshape(numbers.size, size, -1)
+    energy = np.sum(np.abs(parts) ** 2, axis=1)  # of unit vectors
+    central = 1.0 / (1.0 + numbers**2 @ energy)
+    own = qr(parts.sum(axis=0) * central, pivoting=True, mode="r")[1][:size]
+    largest = np.argmax(energy[:, own].round(12), axis=0)
+    exponents = values[own] + 1j * states.frequency * numbers[largest]
+    edges = energy[[0, -1]][:, own].max(initial=0.0)
+    return exponents, parts[largest, :, own].T, float(edges)

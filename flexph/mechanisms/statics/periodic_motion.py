@@ -1,0 +1,121 @@
+"""Small motions about a steady rotation as seen from it: the same at every angle, or periodic.
+
+Springs and dampers to the ground that are not the same in all directions change their stiffness for who turns with the
+bodies. All else does not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lstsq
+
+from ...kernels.arrays import Arrays
+from ...kernels.continuous import spring_operator
+from ...kernels.springs import damping_slopes
+from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.steady_dampers import steady_rates
+from ...kernels.stiffness.tangent import tangent
+from ...linear.eigenmodes.floquet import PeriodicMotion, interpolated
+from ...numerics.arrays import Array
+from .balance import Problem
+from .turned_motion import GOLDEN, SAMPLES, Later, later, period_of
+
+CHANGED = 1e-8
+"""Change of an entry of stiffness and damping, over the size of its terms, from which on it is one."""
+ROUND_OFF = 1e-14
+"""The same over the largest entry of all."""
+FEWEST, MOST = 5, 257
+"""Angles at which a periodic stiffness is taken; five know two harmonics, those of Cartesian springs."""
+
+
+class Supports(NamedTuple):
+    """Damping and stiffness (n, n) over the motions that the joints leave, at some time later."""
+
+    damping: Array
+    stiffness: Array
+
+
+class Basis(NamedTuple):
+    """The motion that is looked at: the problem, the configuration, its joint forces, and free motions P (n_v, n)."""
+
+    given: Problem
+    c: Configuration
+    joints: Array
+    free: Array
+    size: Any
+
+    def at(self, after: float) -> Supports:
+        """Damping and stiffness in the axes that turn, with the joint forces that turn with them."""
+        other, a = later(self.given, self.c, after), self.given.mechanism.network.arrays
+        G = other.given.constraints(other.c)
+        self._refuse_other_joints(other, G)
+        lam = lstsq(G.toarray().T, other.axes @ self.joints)[0] if G.shape[0] else np.zeros(0)
+        d = derive(a, other.c)
+        t = tangent(a, other.c, d, other.given.forces(other.c, lam), spin=self.given.steady.spin)
+        damping, stiffness = (self.free.T @ (other.seen(part) @ self.free) for part in (t.damping, t.stiffness))
+        return Supports(damping, stiffness)
+
+    def _refuse_other_joints(self, other: Later, G: Any) -> None:
+        moved = np.abs(G @ (other.axes @ self.free))
+        size = (abs(G) @ np.abs(other.axes) @ np.ones(G.shape[1]))[:, None] * np.abs(self.free).max(axis=0, initial=0.0)
+        if np.any(moved > CHANGED * size):
+            row = int(np.argmax(moved.max(axis=1)))
+            raise ValueError(
+                f"{self.given.mechanism.constraint_names[row]!r} leaves other motions as the mechanism turns on, "
+                "which mechanism.spectrum does not know: hold both directions across the axis, or by springs"
+            )
+
+    def changes(self, first: Supports) -> bool:
+        """Whether damping or stiffness change from the ``first`` ones as the mechanism turns on."""
+        bounds, period = self._bounds(), period_of(self.given, self.c)
+        shares = [(GOLDEN * i) % 1.0 for i in range(1, SAMPLES + 1)]
+        return any(_differ(self.at(period * share), first, bounds) for share in shares)
+
+    def sampled(self, mass: Array, gyroscopic: Array) -> PeriodicMotion:
+        """The periodic motion, taken at as many angles as it has harmonics: a further one must fit."""
+        bounds, period, count = self._bounds(), period_of(self.given, self.c), FEWEST
+        fresh = self.at(period * GOLDEN)
+        while count <= MOST:
+            parts = [self.at(period * i / count) for i in range(count)]
+            damping, stiffness = (np.array([getattr(p, name) for p in parts]) for name in Supports._fields)
+            if not _differ(Supports(interpolated(damping, GOLDEN), interpolated(stiffness, GOLDEN)), fresh, bounds):
+                return PeriodicMotion(mass, gyroscopic, damping, stiffness, period)
+            count = 2 * count - 1
+        raise ArithmeticError(f"supports change too fast for {MOST} angles of a turn")
+
+    def _bounds(self) -> Supports:
+        largest = np.abs(self.free).T @ (self.size @ np.abs(self.free))
+        return Supports(_damper_size(self), 0.5 * (largest + largest.T))
+
+
+def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
+    """Whether any entry differs by more than round-off, its own or that of sums over other directions."""
+    return any(
+        bool(np.any(np.abs(x - y) > CHANGED * b + ROUND_OFF * np.abs(x).max(initial=0.0)))
+        for x, y, b in zip(one, other, bounds, strict=True)
+    )
+
+
+def _damper_size(basis: Basis) -> Array:
+    """|S|ᵀ(c + ρ')|S| of the spring-dampers in any direction, over the free motions (n, n)."""
+    a, c = basis.given.mechanism.network.arrays, basis.c
+    d = derive(a, c)
+    S = abs(spring_operator(a, c, d)) @ in_any_direction(a)
+    size = S.T @ sparse.diags_array(np.abs(damping_slopes(a.springs, steady_rates(a, c, d)))) @ S
+    free = np.abs(basis.free)
+    bound: Array = free.T @ (size @ free)
+    return bound
+
+
+def in_any_direction(a: Arrays) -> Any:
+    """What takes sizes in world or body axes to those in any others of the same body, sparse (n_v, n_v)."""
+    centres, spins, bent = a.columns
+    groups = [*centres, *(own for own in spins if own[0] >= 0)]
+    rows = np.concatenate([np.repeat(own, own.size) for own in groups])
+    places = np.concatenate([np.tile(own, own.size) for own in groups])
+    size = a.weight.size + a.turning.size * a.n.shape[0] + a.body_u.size
+    every = sparse.csr_array(sparse.coo_array((np.ones(rows.size), (rows, places)), shape=(size, size)))
+    return every + sparse.diags_array(np.isin(np.arange(size), bent).astype(float))

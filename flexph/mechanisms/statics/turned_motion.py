@@ -1,0 +1,148 @@
+"""A steady motion at later times: whether its loads and joints go with it, and its small motions as seen from it.
+
+Bodies, and all that acts between them, are the same at every angle. Supports, springs and dampers to the ground and
+loads that are fixed in the world turn backwards for who turns with the bodies: they are compared with what they were.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...joints.rows.connection import measures
+from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes
+from ...kernels.continuous import curve_slips
+from ...kernels.gradient import block_diagonal, product_matrix
+from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.tangent import Forces, generalised_force
+from ...numerics.arrays import Array
+from ...numerics.rotations import finite_rotation, skew
+from ..model.constraints import constraint_gap, extent, velocities_of
+from .balance import Problem, in_motion
+from .steady_rotation import STEADY
+
+SAMPLES = 3
+GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+"""Shares of a period at which a motion is looked at, multiples of the golden section: no symmetry hides there."""
+CHANGED = 1e-10
+"""Change of a force over the largest one, or the inertia forces, from which on it does not turn with the motion."""
+
+
+class Later(NamedTuple):
+    """A steady motion some time later: the problem at that time, the configuration, and ``axes`` (n_v, n_v).
+
+    These take displacements (δr, θ, δu) in the axes that turn to those of the world.
+    """
+
+    given: Problem
+    c: Configuration
+    axes: Any
+
+    def seen(self, matrix: Any) -> Any:
+        """A matrix over displacements (n_v, n_v) in the axes that turn, sparse."""
+        return self.axes.T @ (matrix @ self.axes)
+
+
+def period_of(given: Problem, c: Configuration) -> float:
+    """Time of a turn [s], or in which a motion without spin goes as far as the mechanism is large."""
+    turn = float(np.linalg.norm(given.steady.spin))
+    if turn > 0.0:
+        return 2.0 * np.pi / turn
+    return extent(given.mechanism, c.r, c.R) / float(np.linalg.norm(given.steady.velocity))
+
+
+def later(given: Problem, c: Configuration, after: float) -> Later:
+    """A steady motion after a time [s], with what time prescribes then."""
+    (spin, velocity), dim = given.steady, c.r.shape[1]
+    square, W = float(spin @ spin), skew(spin, dim)
+    centre = W @ velocity / square if square > 0.0 else np.zeros(dim)
+    turn = finite_rotation(spin * after, dim)
+    r = centre + (c.r - centre) @ turn.T + after * (velocity + W @ centre)
+    turns = np.array([b.turns for b in given.mechanism.frames.values()])
+    R = np.where(turns[:, None, None], turn @ c.R, c.R)
+    size = given.mechanism.layout.velocities - c.r.size
+    axes = sparse.block_diag([block_diagonal(np.tile(turn, (len(r), 1, 1))), sparse.eye_array(size)], format="csr")
+    then = given.at(given.time + after)
+    return Later(then, in_motion(given.mechanism, c._replace(r=r, R=R), given.steady), axes)
+
+
+def refuse_unsteady(given: Problem, c: Configuration) -> None:
+    """Raise ValueError, naming it, where a load, a spring, a damper or a joint does not go with a steady motion."""
+    if not (np.any(given.steady.spin) or np.any(given.steady.velocity)):
+        return
+    _refuse_slips(given, c)
+    period = period_of(given, c)
+    for i in range(1, SAMPLES + 1):
+        other = later(given, c, period * ((GOLDEN * i) % 1.0))
+        _refuse_loads(given, c, other)
+        _refuse_joints(given, c, other)
+
+
+def _without_joints(given: Problem, c: Configuration) -> Forces:
+    return given.forces(c, np.zeros(given.mechanism.layout.multipliers))
+
+
+def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
+    a, size = given.mechanism.network.arrays, extent(given.mechanism, c.r, c.R)
+    sizes = displacement_sizes(a, size)
+    forces = [_without_joints(given, c), _without_joints(other.given, other.c)]
+
+    def change(*acting: Forces) -> tuple[Array, Array]:
+        here, there = (generalised_force(a, p, derive(a, p), f) for p, f in zip((c, other.c), acting, strict=True))
+        return np.abs(other.axes.T @ there - here) * sizes, np.abs(here) * sizes
+
+    def only(kind: str, i: slice) -> tuple[Array, Array]:
+        kept = [np.zeros_like(getattr(f, kind)) for f in forces]
+        for part, f in zip(kept, forces, strict=True):
+            part[i] = getattr(f, kind)[i]
+        blank = {"spring": np.zeros_like(forces[0].spring), "inputs": np.zeros_like(forces[0].inputs)}
+        return change(*(f._replace(**{**blank, kind: part}) for f, part in zip(forces, kept, strict=True)))
+
+    inertia = float(a.mass.sum() * (given.steady.spin @ given.steady.spin)) * size**2
+    changed, acting = change(*forces)
+    if changed.max(initial=0.0) <= CHANGED * max(acting.max(initial=0.0), inertia):
+        return
+    springs = [(name, slice(i, i + 1)) for i, (name, _) in enumerate(measures(given.mechanism.connections))]
+    parts = [("spring", *own) for own in springs]
+    parts += [("inputs", *own) for own in given.mechanism.network.input_slices.items()]
+    name = max(parts, key=lambda part: only(part[0], part[2])[0].max(initial=0.0))[1] if parts else "a load"
+    raise ValueError(
+        f"{name} acts from the ground and does not turn with {_described(given)}: its force changes as the mechanism "
+        "turns, so that there is no steady rotation. Let it act on the axis, let it turn with the mechanism, or "
+        "integrate the motion"
+    )
+
+
+def _refuse_joints(given: Problem, c: Configuration, other: Later) -> None:
+    mechanism, a = given.mechanism, given.mechanism.network.arrays
+    if not mechanism.layout.multipliers:
+        return
+    size = constraint_sizes(a, derive(a, c).vector)
+    gap = constraint_gap(mechanism, other.c, other.given.table, other.given.time)
+    gap = gap - constraint_gap(mechanism, c, given.table, given.time)
+    open_by = np.abs(gap) > STEADY * size
+    if open_by.any():
+        name = mechanism.constraint_names[int(np.argmax(np.abs(gap) / size))]
+        raise ValueError(
+            f"the joints do not turn with {_described(given)}: {name!r} opens as the mechanism turns on. Hold it by "
+            "a revolute joint about that axis and a drive of that rate"
+        )
+
+
+def _refuse_slips(given: Problem, c: Configuration) -> None:
+    """Raise ValueError for friction along a curve, where the motion slips."""
+    a, d = given.mechanism.network.arrays, derive(given.mechanism.network.arrays, c)
+    if not a.slips.slip.size:
+        return
+    v = velocities_of(given.mechanism, c)
+    S, _ = curve_slips(a, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
+    if np.any(np.abs(S @ v) > STEADY * np.abs(v).max(initial=0.0)):
+        name = next(k.name for k in given.mechanism.connections if k.form.slips)
+        raise ValueError(f"friction of {name} slips in {_described(given)}, and is not known of a steady motion")
+
+
+def _described(given: Problem) -> str:
+    spin = given.steady.spin
+    return f"the spin {spin} rad/s" if np.any(spin) else f"the velocity {given.steady.velocity} m/s"
