@@ -16,6 +16,7 @@ from flexph.bodies.body import Body
 from flexph.bodies.held import Held
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.saved.reduced_file import Fields, save_reduced
+from flexph.files.durable import HDF5_SUFFIXES
 from flexph.meshes.files import read_contents
 
 from .distributed.ranks import launched
@@ -65,6 +66,8 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
     """
     if not out.parent.is_dir():
         raise click.UsageError(f"--out must lie in a folder that is there, got {str(out)!r}")
+    if out.suffix.lower() not in HDF5_SUFFIXES:
+        raise click.UsageError(f"--out is HDF5 and must end in .h5 or .hdf5, got {str(out)!r}")
     named = _ports(ports)
     shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness")}
     fields, distributed, solver = options.pop("fields"), options.pop("petsc") or launched() > 1, options.pop("solver")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +45,7 @@ class Sampled:
     memory : optional
         What the controller remembers at the start: numbers, arrays, texts, None, dicts, lists and tuples of them, which
         is what checkpoints and files take. The function is handed a copy, so that it may change it in place and return
-        it.
+        it; arrays that are read-only are not copied.
 
     Raises
     ------
@@ -213,7 +212,7 @@ class CalledLoop:
         return True
 
     def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
-        known = (deepcopy(self.memory),) if self.remembers else ()
+        known = (separate(self.memory),) if self.remembers else ()
         try:
             inputs, memory = parts_of(self.given.function(time, readings, *known), remembers=self.remembers)
         except Unusable:

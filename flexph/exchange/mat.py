@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, savemat
 
+from ..files.durable import refuse_suffix
 from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
@@ -50,8 +51,7 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     Path
         The path.
     """
-    if Path(path).suffix != ".mat":
-        raise ValueError(f"path must end in .mat, got {str(path)!r}")
+    refuse_suffix("a linear system", path, (".mat",))
     if not Path(path).parent.is_dir():
         raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
     given = with_multipliers(linear_system(system)) if multipliers else linear_system(system)
@@ -94,10 +94,10 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     Raises
     ------
     ValueError
-        For a file that is not there or lacks fields.
+        For a file that is damaged or lacks fields.
+    OSError
+        For a file that is missing.
     """
-    if not Path(path).is_file():
-        raise ValueError(f"path must be a .mat file, there is no file {str(path)!r}")
     with reading("linear system", path):
         content, others = checked_elements(Path(path).read_bytes(), (*MATRICES, NAMES))
         with warnings.catch_warnings():

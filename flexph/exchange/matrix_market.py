@@ -45,6 +45,8 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
         The folder.
     """
     where, system = Path(folder), linear_system(system)
+    if where.suffix.lower() in (".mtx", ".mat"):
+        raise ValueError(f"folder must be that of several files, got {str(folder)!r}")
     where.mkdir(parents=True, exist_ok=True)
     (where / NAMES).unlink(missing_ok=True)  # first gone and last there: no names beside matrices of another system
     shapes, contents = {}, []
@@ -66,7 +68,7 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
 
 @checked
 def read_matrix_market(folder: str | Path) -> LinearPHDAE:
-    """The system that :func:`write_matrix_market` wrote; ValueError for a folder that holds none, or a damaged one.
+    """The system that :func:`write_matrix_market` wrote.
 
     Parameters
     ----------
@@ -81,7 +83,9 @@ def read_matrix_market(folder: str | Path) -> LinearPHDAE:
     Raises
     ------
     ValueError
-        For a folder that holds none, or a damaged one.
+        For a damaged one.
+    OSError
+        For a folder that holds none.
     """
     where = Path(folder)
     with reading("linear system", where / NAMES):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bodies.fields import TensorField
 from ..bodies.stress_fields import first_points, principal_stresses, tensors, von_mises
-from ..files.durable import staged
+from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -122,8 +122,7 @@ def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str
     envelopes = [[stress_envelope(solution, name, tensor) for tensor in shown[name][3].tensors] for name in names]
     if Path(path).suffix == ".csv":
         return _write_csv(path, [envelope for own in envelopes for envelope in own])
-    if Path(path).suffix != ".vtu":
-        raise ValueError(f"path of an envelope must end in .vtu or .csv, got {str(path)!r}")
+    refuse_suffix("an envelope", path, (".vtu", ".csv"))
     with staged(path) as part:
         _mesh([shown[name] for name in names], envelopes).write(part)
     return Path(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..files.durable import publish, staging
+from ..files.durable import publish, refuse_suffix, staging
 from ..files.vtkhdf import SUFFIX
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -54,8 +54,7 @@ def write_series(
         if check.lookup("body", name, solution.mechanism.bodies).view is None:
             raise ValueError(f"body {name!r} has no view to export")
     file = Path(path)
-    if file.suffix not in SUFFIXES:
-        raise ValueError(f"path of a series must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    refuse_suffix("a series", path, SUFFIXES)
     pick = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
     shown, points = viewed(solution.mechanism, names), Points(discontinuous, smoothed)
     file.parent.mkdir(parents=True, exist_ok=True)

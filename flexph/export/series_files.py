@@ -14,9 +14,11 @@ import meshio
 import numpy as np
 from meshio.xdmf import TimeSeriesReader, TimeSeriesWriter
 
+from ..files.durable import refuse_suffix
 from ..files.hdf5 import new_hdf5
 from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX
+from ..files.xml_texts import parsed
 from ..meshes import files as mesh_files
 from ..meshes.guarded import refuse_outside, refuse_ways_out
 from ..numerics.arguments import checked
@@ -131,14 +133,11 @@ def read_series(path: str | Path) -> Series:
     """Read a series that :func:`flexph.export.write_series` wrote, of any format, or one of the same shape.
 
     Stress tensors have the components (xx, yy, zz, xy, yz, xz). Of XDMF the points are those of the mesh moved by the
-    data ``displacement``, where it has them. Raises ValueError, naming the file, for one that is missing, damaged,
-    empty, with several parts at a time, or whose cells change.
+    data ``displacement``, where it has them. Raises ValueError, naming the file, for one that is damaged, empty,
+    with several parts at a time, or whose cells change; FileNotFoundError for one that is missing.
     """
     file = Path(path)
-    if file.suffix not in SUFFIXES:
-        raise ValueError(f"path of a series must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if not file.is_file():
-        raise ValueError(f"series cannot be read from {str(path)!r}: there is no such file")
+    refuse_suffix("a series", path, SUFFIXES)
     with reading("series", path):
         if file.suffix == SUFFIX:
             return Series(*read_named(file))
@@ -146,7 +145,7 @@ def read_series(path: str | Path) -> Series:
 
 
 def _read_pvd(file: Path) -> list[Frame]:
-    entries = list(ET.parse(file).iter("DataSet"))
+    entries = list(parsed(file).iter("DataSet"))
     for entry in entries:
         refuse_outside(file.parent, entry.attrib["file"])
     return [(float(e.attrib["timestep"]), mesh_files.read(file.parent / e.attrib["file"])) for e in entries]

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..files.durable import staged
+from ..files.durable import refuse_suffix, staged
 from ..results.result import Result
 
 
 def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
     """Write columns of equal length (k,) under their names; numbers keep all their digits. Returns the path.
 
-    The file appears whole or not at all.
+    The file appears whole or not at all. Raises ValueError for another suffix than ``.csv``, or ``.txt``.
     """
+    refuse_suffix("a table", path, (".csv", ".txt"))
     with staged(path) as part, open(part, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(columns)

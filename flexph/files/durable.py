@@ -44,6 +44,17 @@ def staged(path: str | Path) -> Iterator[Path]:
         _replace(part, target)
 
 
+HDF5_SUFFIXES = (".h5", ".hdf5", "")
+"""Endings of HDF5 files; a path without any is taken as it is."""
+
+
+def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
+    """Raise ValueError for a path of a file that must end in one of some suffixes, in small or capital letters."""
+    if Path(path).suffix.lower() not in suffixes:
+        known = ", ".join(filter(None, suffixes))
+        raise ValueError(f"path of {what} must end in {known}, got {str(path)!r}")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside another, whose place the file that is written there takes at the end: a reader sees it whole.

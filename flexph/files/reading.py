@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,11 @@ SPARE = 1_000_000
 
 @contextmanager
 def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """ValueError ``WHAT cannot be read from PATH: …`` for whatever the block raises: parsers raise what they meet."""
+    """ValueError ``WHAT cannot be read from PATH: …`` for whatever the block raises: parsers raise what they meet.
+
+    FileNotFoundError or another OSError, before the block, for a path without a regular file.
+    """
+    refuse_missing(what, path)
     try:
         yield
     except Exception as error:
@@ -25,10 +30,20 @@ def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
         raise ValueError(f"{what} cannot be read from {os.fspath(path)!r}: {said}") from error
 
 
+def refuse_missing(what: str, path: str | os.PathLike[str]) -> None:
+    """Raise FileNotFoundError for a path where nothing is; OSError for folders, and pipes, which may never end."""
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise FileNotFoundError(errno.ENOENT, f"{what} cannot be read, there is no such file", name)
+    if os.path.isdir(name):
+        raise IsADirectoryError(errno.EISDIR, f"{what} cannot be read, it must be a file and is a folder", name)
+    if not os.path.isfile(name):
+        raise OSError(errno.EINVAL, f"{what} cannot be read, it must be a regular file", name)
+
+
 def file_bytes(path: Path) -> bytes:
     """What a file holds; OSError for a pipe or a device, which might never end."""
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path.name} is no regular file")
+    refuse_missing(path.name, path)
     return path.read_bytes()
 
 

@@ -1,13 +1,12 @@
 """HDF5 files of values read back: what a file declares is checked before any of it is taken into memory.
 
-Links, storage and filters that lead out of the file, or expand what is in it, are refused.
+The file was opened by :func:`flexph.files.contained.open_contained`: nothing in it leads out of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import h5py
@@ -15,28 +14,14 @@ import numpy as np
 from scipy import sparse
 
 from .storage import NAMES, Array, StoredMatrix, StoredTree, entries_of, escaped, kinds_of, may_be_none
-from .trees import decoded
+from .trees import decoded, numbers
 
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
-CHECKSUMMED = 3
-"""Version of the superblock from which on all structures of a file have checksums."""
 DOUBLE, DOUBLE_OR_SINGLE = ("<f8",), ("<f8", "<f4")
 EXPANSION = 64
 """Memory of the values over the size of their file that is believed: texts of modes are stored as numbers."""
 
 Leaf = Callable[[h5py.Dataset], Array]
 """What is taken of a dataset: its values, or its shape alone."""
-
-
-def open_checksummed(path: str | Path) -> h5py.File:
-    """A file whose structures have checksums, for reading; OSError for any other."""
-    with open(path, "rb") as file:
-        start = file.read(len(SIGNATURE) + 1)
-    if not start.startswith(SIGNATURE):
-        raise OSError("it is no HDF5 file")
-    if start[len(SIGNATURE)] < CHECKSUMMED:
-        raise OSError("it is an HDF5 file without checksums")
-    return h5py.File(path, "r")
 
 
 def values_of(dataset: h5py.Dataset) -> Array:
@@ -150,7 +135,7 @@ def _array(kind: str, codes: Array) -> Array:
     if kind == "<f8":
         return codes
     bytes_ = indices("arrays", codes, 256).astype(np.uint8).tobytes()
-    return np.frombuffer(bytes_, np.dtype(kind)).copy()
+    return numbers(kind, bytes_)
 
 
 def indices(name: str, values: Array, count: int) -> Array:
@@ -187,28 +172,21 @@ def _texts(stored: h5py.Dataset, values: Array) -> Array:
 
 
 def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
-    """An entry of a group, in the same file and under this name alone."""
-    link = group.get(name, getlink=True, default=None)
-    if link is None:
+    """An entry of a group."""
+    if name not in group:
         raise OSError(f"{_place(group, name)} is missing")
-    if not isinstance(link, h5py.HardLink):
-        raise OSError(f"{_place(group, name)} is a link to another place")
     member: Any = group[name]
     if not isinstance(member, kind):
         raise OSError(f"{_place(group, name)} must be a {kind.__name__.lower()}")
-    if h5py.h5o.get_info(member.id).rc != 1:
-        raise OSError(f"{_place(group, name)} has a second name")
     return member
 
 
 def _dataset(group: h5py.Group, name: str, kinds: tuple[str, ...]) -> h5py.Dataset:
-    """A dataset of doubles (or singles) all of whose bytes are in the file, as they are."""
+    """A dataset of doubles (or singles) whose bytes are in the file as they are."""
     dataset = _member(group, name, h5py.Dataset)
     if dataset.shape is None or dataset.dtype.str not in kinds:
         raise OSError(f"{dataset.name} must hold doubles")
     properties = dataset.id.get_create_plist()
-    if dataset.is_virtual or dataset.external:
-        raise OSError(f"{dataset.name} has its values in another file")
     filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
     if filters - {h5py.h5z.FILTER_FLETCHER32}:
         raise OSError(f"{dataset.name} is stored through filters, which are not read")

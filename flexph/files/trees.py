@@ -7,6 +7,7 @@ checksums, and nothing is code.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from .contained import open_contained
 from .hdf5 import write_hdf5
 
 FORMAT = "flexph tree 1"
@@ -38,25 +40,17 @@ def write_tree(path: str | Path, tree: Any) -> None:
 def read_tree(path: str | Path) -> Any:
     """Read a nested value; raises OSError for a file that is damaged or of another format."""
     try:
-        with h5py.File(path, "r") as file:
+        with open_contained(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise OSError(f"format is {file.attrs.get('format')!r}, expected {FORMAT!r}")
-            return decoded(_get(file, "tree").tobytes(), lambda k: _get(file, str(k)))
-    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+            return decoded(file["tree"][()].tobytes(), lambda k: file[str(k)][()])
+    except (LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError) as error:
         raise OSError(f"damaged: {error}") from error
 
 
 def _put(file: h5py.File, name: str, values: Any) -> None:
     checked = {"chunks": (min(values.size, CHUNK),), "fletcher32": True} if values.size else {}
     file.create_dataset(name, data=values, **checked)
-
-
-def _get(file: h5py.File, name: str) -> Any:
-    """The values of a dataset of this very file."""
-    values = file[name]
-    if not isinstance(file.get(name, getlink=True), h5py.HardLink) or values.external or values.is_virtual:
-        raise OSError(f"{name!r} lies in another file")
-    return values[()]
 
 
 def encoded(tree: Any) -> tuple[str, list[Any]]:
@@ -71,14 +65,40 @@ def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
 
 
 def separate(tree: Any) -> Any:
-    """A nested value that shares nothing with the one given; raises ValueError for what cannot be stored."""
+    """A nested value that shares nothing with the one given that can change; raises ValueError for what is none.
+
+    Arrays that are read-only and own their numbers are shared: what only grows by them costs no copies.
+    """
     if tree is None or isinstance(tree, float | int | str):
         return tree
     try:
-        encoded(tree)
+        _, arrays = encoded(tree)
     except (TypeError, RecursionError) as error:  # names of dicts that are no texts or numbers, circles
         raise ValueError(f"what is kept must be a tree, {error}") from None
-    return deepcopy(tree)
+    fixed = {id(array): array for array in arrays if array.base is None and not array.flags.writeable}
+    return deepcopy(tree, fixed)
+
+
+def to_bytes(tree: Any) -> bytes:
+    """A nested value as a text of JSON, with the bytes of its arrays in it as hexadecimal digits."""
+    text, arrays = encoded(tree)
+    return json.dumps([text, [[array.dtype.str, array.tobytes().hex()] for array in arrays]]).encode()
+
+
+def from_bytes(content: bytes) -> Any:
+    """The nested value of :func:`to_bytes`; ValueError for anything else: nothing in it is code."""
+    try:
+        text, arrays = json.loads(content)
+        return decoded(text, lambda k: numbers(arrays[k][0], bytes.fromhex(arrays[k][1])))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise ValueError(f"damaged: {error}") from error
+
+
+def numbers(kind: str, content: bytes) -> Any:
+    """An array (k,) of numbers, or texts of bytes, of a kind as NumPy names it; ValueError for other kinds."""
+    if re.fullmatch(r"[<>|=][biufcS]\d{1,9}", kind) is None:
+        raise ValueError(f"arrays must be of numbers or bytes, got kind {kind!r}")
+    return np.frombuffer(content, np.dtype(kind)).copy()
 
 
 def _encoded(value: Any, arrays: list[Any]) -> Any:

@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from .contained import open_contained
 from .hdf5 import write_hdf5
 from .reading import reading
 
@@ -168,9 +169,10 @@ class Grid:
 def read_vtkhdf(path: str | Path) -> tuple[Values, list[Grid], dict[str, Any]]:
     """Times, blocks and what is told of them in a file that :func:`write_vtkhdf` wrote.
 
-    Raises ValueError, naming the file, for one that is missing, damaged, or of other programs.
+    Raises ValueError, naming the file, for one that is damaged, of other programs, or leads out of itself; OSError for
+    one that is missing.
     """
-    with reading("motion", path), h5py.File(path, "r") as file:
+    with reading("motion", path), open_contained(path, linked=f"/{ROOT}/Assembly") as file:
         if ROOT not in file or OWN not in file[ROOT].attrs:
             raise ValueError("it is not a motion that flexph wrote")
         root = file[ROOT]

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.sampled import Sampled
+from ..files.reading import refuse_missing
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
 
 
@@ -29,8 +31,12 @@ def fmu_controller(
 ) -> Sampled:
     """A functional mock-up unit (FMI 2, co-simulation) as a controller, for ``integrate(controllers={…})``.
 
-    At each call its inputs are what sensors read, its outputs what ports hold; then it takes a step of the period. The
-    states of units that can serialise them are in checkpoints.
+    At each call its inputs are what sensors read, its outputs what ports hold; then it takes a step of the period. A
+    unit is code, which runs in this process: take it only from whom you would take code.
+
+    A run remembers what the unit was told, and nothing that the unit says of its state: no bytes of a checkpoint or a
+    saved run are handed to it. Where a run goes on from there, a new instance is told all of it again, and takes all
+    steps again, which a unit answers alike unless it asks a clock or throws dice.
 
     Parameters
     ----------
@@ -54,6 +60,8 @@ def fmu_controller(
     ------
     ValueError
         For a file that is no such unit, and variables that it does not have.
+    OSError
+        For a file that is missing.
     ImportError
         Without FMPy (extra ``fmi``).
     """
@@ -66,20 +74,20 @@ def fmu_controller(
     if vector:
         raise ValueError(f"sensors of a unit must be scalars, got {vector}")
     law = _Law(unit, period, tuple(sensors), outputs, own)
-    return Sampled(function=law, period=period, sensors=sensors, memory={"calls": 0, "state": np.zeros(0, np.uint8)})
+    return Sampled(function=law, period=period, sensors=sensors, memory={"told": ()})
 
 
 class _Unit(NamedTuple):
-    """A unit in its file: variables by name, and whether its states can be kept."""
+    """A unit in its file, and its variables by name."""
 
     path: Path
     references: dict[str, int]
-    keeps: bool
 
     @classmethod
     def read(cls, path: Path) -> _Unit:
         """The unit of a file; raises ValueError."""
         fmpy = _fmpy()
+        refuse_missing("functional mock-up unit", path)
         try:
             told = fmpy.read_model_description(str(path))
         except Exception as error:
@@ -87,7 +95,11 @@ class _Unit(NamedTuple):
         if not told.fmiVersion.startswith("2") or told.coSimulation is None:
             raise ValueError(f"{str(path)!r} must be a unit of FMI 2 for co-simulation, got FMI {told.fmiVersion}")
         references = {v.name: v.valueReference for v in told.modelVariables if v.type == "Real"}
-        return cls(path, references, bool(told.coSimulation.canSerializeFMUstate))
+        return cls(path, references)
+
+
+Told = tuple[Array, ...]
+"""Times and inputs of all calls, (k, 1 + inputs) each: read-only, and each longer than the next."""
 
 
 @dataclass(eq=False)
@@ -99,31 +111,49 @@ class _Law:
     sensors: tuple[str, ...]
     ports: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, float]
-    _running: Any = field(default=None, repr=False)
+    _running: tuple[Told, Any] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_running": None}
 
     def __call__(self, time: float, see: Mapping[str, Any], memory: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        slave, references = self._slave(time, memory), self.unit.references
-        slave.setReal([references[name] for name in self.sensors], [float(see[name]) for name in self.sensors])
+        row, told = np.array([time, *(float(see[name]) for name in self.sensors)]), memory["told"]
+        slave = self._slave(told, time)
+        self._running = None  # whatever the step raises, the instance stands nowhere then
+        answer = self._step(slave, row)
+        told = _with_row(told, row)
+        self._running = told, slave
+        return answer, {"told": told}
+
+    def _step(self, slave: Any, row: Array) -> dict[str, Any]:
+        """What the unit answers to the inputs of a row; it takes its step."""
+        time, *inputs = row.tolist()
+        references = self.unit.references
+        slave.setReal([references[name] for name in self.sensors], inputs)
         answer = {port: slave.getReal([references[name] for name in names]) for port, names in self.ports.items()}
         slave.doStep(currentCommunicationPoint=time, communicationStepSize=self.period)
-        calls = memory["calls"] + 1
-        self._running = calls, slave
-        return answer, {"calls": calls, "state": self._kept(slave)}
+        return answer
 
-    def _slave(self, time: float, memory: Mapping[str, Any]) -> Any:
-        """The instance where the memory says it stands: that of the last call, a new one, or one that is restored."""
-        calls, slave = self._running or (-1, None)
-        if calls == memory["calls"] > 0:
-            return slave
-        if memory["calls"] and not self.unit.keeps:
-            raise ValueError(f"the unit {self.unit.path.name!r} cannot serialise its states: its run cannot go on")
-        slave = self._started(time)
-        if memory["calls"]:
-            slave.setFMUstate(slave.deSerializeFMUstate(np.asarray(memory["state"], np.uint8).tobytes()))
+    def _slave(self, told: Told, time: float) -> Any:
+        """The instance that was told this: that of the last call, or a new one, which is told again."""
+        if self._running is not None and told and _same(self._running[0], told):
+            return self._running[1]
+        rows = self._rows(told)
+        slave = self._started(rows[0, 0] if len(rows) else time)
+        for row in rows:
+            self._step(slave, row)
         return slave
+
+    def _rows(self, told: Any) -> Array:
+        """All calls (k, 1 + inputs), which a file may have held: raises ValueError where they are none."""
+        width = 1 + len(self.sensors)
+        blocks = [block for block in told if isinstance(block, np.ndarray)] if isinstance(told, tuple) else []
+        if not isinstance(told, tuple) or len(blocks) < len(told) or any(b.shape[1:] != (width,) for b in blocks):
+            raise ValueError(f"what the unit {self.unit.path.name!r} was told must be rows of {width} numbers")
+        rows = np.concatenate([np.zeros((0, width)), *blocks])
+        if not (np.isfinite(rows).all() and np.all(np.diff(rows[:, 0]) > 0.0)):
+            raise ValueError(f"what the unit {self.unit.path.name!r} was told must be finite, at times that ascend")
+        return rows
 
     def _started(self, time: float) -> Any:
         fmpy = _fmpy()
@@ -134,20 +164,26 @@ class _Law:
         folder = fmpy.extract(path, tempfile.mkdtemp(prefix="flexph-fmu-"))
         slave = fmpy.instantiate_fmu(folder, fmpy.read_model_description(path), "CoSimulation")
         weakref.finalize(slave, shutil.rmtree, folder, ignore_errors=True)
-        slave.setupExperiment(startTime=time)
+        slave.setupExperiment(startTime=float(time))
         slave.enterInitializationMode()
         if self.parameters:
             slave.setReal([self.unit.references[name] for name in self.parameters], list(self.parameters.values()))
         slave.exitInitializationMode()
         return slave
 
-    def _kept(self, slave: Any) -> Any:
-        if not self.unit.keeps:
-            return np.zeros(0, np.uint8)
-        state = slave.getFMUstate()
-        kept = np.frombuffer(slave.serializeFMUstate(state), np.uint8)
-        slave.freeFMUstate(state)
-        return kept
+
+def _with_row(told: Told, row: Array) -> Told:
+    """All calls and one more: the last are joined while they are as many, so that the arrays stay few."""
+    blocks = [*told, row[None].copy()]
+    while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):
+        blocks[-2:] = [np.concatenate(blocks[-2:])]
+    for block in blocks:
+        block.setflags(write=False)
+    return tuple(blocks)
+
+
+def _same(a: Told, b: Told) -> bool:
+    return len(a) == len(b) and all(one is other or np.array_equal(one, other) for one, other in zip(a, b, strict=True))
 
 
 def _fmpy() -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import cloudpickle
 
-from ..files.durable import staged
+from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .co_simulation import CoSimulation
@@ -64,8 +64,7 @@ def write_fmu(
         Without pythonfmu (extra ``fmi``).
     """
     target = Path(path)
-    if target.suffix != ".fmu":
-        raise ValueError(f"path must end with .fmu, got {str(path)!r}")
+    refuse_suffix("a unit", path, (".fmu",))
     builder = _builder()
     make, parameters = _made_of(simulation)
     plan = make(**parameters)

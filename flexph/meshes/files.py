@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import meshio
 import numpy as np
 
+from ..files.reading import refuse_missing
 from ..numerics.arrays import Array
 from ..numerics.checks import listed
 from .abaqus_mesh import abaqus_contents, is_abaqus
@@ -26,22 +27,24 @@ DIMENSION = {"vertex": 0, "line": 1, "triangle": 2, "quad": 2, "tetra": 3, "hexa
 
 
 def read(mesh: Source) -> meshio.Mesh:
-    """A mesh, or that of a file; ValueError, naming the path, for whatever stops the reader."""
+    """A mesh, or that of a file; ValueError, naming the path, for whatever stops the reader.
+
+    OSError where there is no regular file.
+    """
     return read_contents(mesh).mesh
 
 
 def read_contents(mesh: Source) -> MeshContents:
-    """A mesh with what its file says beside it; ValueError, naming the path, for whatever stops the reader."""
+    """A mesh with what its file says beside it; errors as of :func:`read`."""
     if isinstance(mesh, meshio.Mesh):
         return MeshContents(mesh)
     if not isinstance(mesh, str | os.PathLike):
         raise ValueError(f"mesh must be a meshio.Mesh or the path of a file, got {type(mesh).__name__}")
+    refuse_missing("mesh", mesh)
     printed, warned = io.StringIO(), io.StringIO()
     try:
         path = Path(mesh)
-        if path.exists() and not path.is_file():
-            raise OSError("it is no regular file")
-        if path.suffix.lower() == ".inp" and path.is_file() and is_abaqus(path):
+        if path.suffix.lower() == ".inp" and is_abaqus(path):
             return abaqus_contents(path)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
             content = guarded_mesh(path)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
 import re
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ import h5py
 import meshio
 import numpy as np
 
+from ..files import contained
+from ..files.xml_texts import parsed, refuse_entities
+
 TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot", ".bdf": "nastran", ".fem": "nastran", ".nas": "nastran"}
 """Formats of text by the endings of files, whose readers wait for a line that may never come."""
 BINARIES = {".ply": "ply", ".mdpa": "mdpa"}
-HDF5 = (".cgns", ".h5", ".h5m", ".hmf", ".med")
 XDMF = (".xdmf", ".xmf")
 COUNTS = 12
 """Words from which data of Gmsh count what follows: of texts, of numbers, of whole numbers."""
@@ -74,18 +76,21 @@ def guarded_mesh(path: Path) -> Any:
         _refuse_nodes(content)
     if suffix in XDMF:
         refuse_ways_out(path)
-    if suffix in HDF5:
+    if suffix == ".vtu":
+        refuse_entities(path.read_bytes())
+    if path.is_file() and contained.is_hdf5(path):  # also by another ending, such as .exo
         _refuse_links(path)
     return meshio.read(path, "gmsh" if suffix == ".msh" else None)
 
 
 def refuse_ways_out(path: Path) -> None:
     """Raise ValueError for an XDMF file whose arrays lie in a file outside of its folder, or behind links."""
-    for item in ET.parse(path).iter("DataItem"):
-        if item.get("Format") == "HDF":
-            name = (item.text or "").strip().partition(":")[0]
+    for item in parsed(path).iter("DataItem"):
+        if item.get("Format") in ("HDF", "Binary"):
+            name = (item.text or "").strip()  # of Binary, meshio reads it from the working directory
+            name = os.path.abspath(name) if item.get("Format") == "Binary" else name.partition(":")[0]
             refuse_outside(path.parent, name)
-            if (path.parent / name).is_file():
+            if (path.parent / name).is_file() and contained.is_hdf5(path.parent / name):
                 _refuse_links(path.parent / name)
 
 
@@ -97,21 +102,9 @@ def refuse_outside(folder: Path, name: str) -> None:
 
 
 def _refuse_links(path: Path) -> None:
-    """Raise ValueError for an HDF5 file with links to others, or arrays in them."""
+    """Raise OSError for an HDF5 file whose contents lie elsewhere, or are more than it can hold."""
     with h5py.File(path, "r") as file:
-        groups = [file["/"]]
-        while groups:
-            group = groups.pop()
-            for name in group:
-                if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                    raise ValueError(f"{group.name}/{name} is a link to another place")
-                member = group[name]
-                if isinstance(member, h5py.Dataset) and (member.is_virtual or member.external):
-                    raise ValueError(f"{member.name} has its values in another file")
-                if isinstance(member, h5py.Group):
-                    if h5py.h5o.get_info(member.id).rc != 1:
-                        raise ValueError(f"{member.name} has a second name")
-                    groups.append(member)
+        contained.refuse_ways_out(file)
 
 
 def _refuse_counts(content: bytes) -> None:

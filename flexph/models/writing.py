@@ -13,7 +13,7 @@ import numpy as np
 from ruamel.yaml import YAML
 from scipy.spatial.transform import Rotation
 
-from flexph.files.durable import staged
+from flexph.files.durable import refuse_suffix, staged
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.mechanisms.mechanism import Mechanism
@@ -78,6 +78,7 @@ def write_model(path: Path, mechanism: Mechanism) -> None:
     mechanism : Mechanism
         The mechanism.
     """
+    refuse_suffix("a model file", path, (".yaml", ".yml"))
     text, yaml = StringIO(), YAML(typ="safe", pure=True)
     yaml.default_flow_style, yaml.sort_base_mapping_type_on_output = None, False  # type: ignore[assignment]
     yaml.width = 120

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..files.durable import staged
+from ..files.durable import refuse_suffix, staged
 from ..plot.panels import Panel
 
 FIRST, REST = 20, 80
@@ -89,6 +89,7 @@ class Section:
 
 def write_page(path: str | Path, title: str, sections: Iterable[Section], *, subtitle: str = "") -> Path:
     """Write sections as one HTML file, whole or not at all; returns its path."""
+    refuse_suffix("a page", path, (".html", ".htm"))
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs

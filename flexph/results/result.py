@@ -12,9 +12,12 @@ from typing import Any, ClassVar, Self
 import h5py
 import numpy as np
 
+from ..files.contained import open_contained
+from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
+from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
-from ..files.stored_fields import Declared, Leaf, get_texts, open_checksummed, read_fields, values_of
+from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
@@ -117,8 +120,9 @@ class Result(NamedFields, ABC):
         """Write the run as HDF5 (docs/guide/solution-format.md): open, checksummed, without code in it.
 
         The file appears whole or not at all, and what was there before stays until then. Raises OSError where it cannot
-        be written, as on a full disk.
+        be written, as on a full disk, and ValueError for a path that ends in another suffix than ``.h5`` or ``.hdf5``.
         """
+        refuse_suffix("a saved run, which is HDF5,", path, HDF5_SUFFIXES)
         write_hdf5(path, self._write)
 
     def _write(self, file: h5py.File) -> None:
@@ -138,15 +142,15 @@ class Result(NamedFields, ABC):
         read then: ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are compared then,
         too, and whether they are numbers is not.
 
-        Raises ValueError for a file that is missing, damaged, of another format, or of another mechanism or system.
+        Raises ValueError for a file that is damaged, of another format, or of another mechanism or system;
+        FileNotFoundError where there is none.
         """
         own = cls.signature(system)
-        if not Path(path).is_file():
-            raise ValueError(f"cannot read the saved run {str(path)!r}: there is no such file")
+        refuse_missing("saved run", path)
         try:
             if lazy:
-                return cls._read(open_checksummed(path), system, own, leaf=in_file)
-            with open_checksummed(path) as file:
+                return cls._read(open_contained(path), system, own, leaf=in_file)
+            with open_contained(path) as file:
                 return cls._read(file, system, own)
         except _Another as error:
             raise ValueError(str(error)) from None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..files.durable import refuse_suffix
 from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, read_vtkhdf, write_vtkhdf
 from ..numerics.arguments import checked
@@ -33,8 +34,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
     Path
         The path.
     """
-    if Path(path).suffix != SUFFIX:
-        raise ValueError(f"path of a scene must end in {SUFFIX}, got {str(path)!r}")
+    refuse_suffix("a scene", path, (SUFFIX,))
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
     blocks = (block_of(part) for part in scene.parts if part.points.shape[1] and len(part.cells))
     write_vtkhdf(path, scene.times, blocks, {"scene": about})

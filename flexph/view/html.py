@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.durable import staged
+from ..files.durable import refuse_suffix, staged
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..scenes.scene import Part, Scene
@@ -96,6 +96,7 @@ def write_html(
     """
     from plotly.io import to_html
 
+    refuse_suffix("a page", path, (".html", ".htm"))
     figure = figure_of(as_scene(shown, frames, scale=scale, forces=forces), field)
     options = {"include_plotlyjs": True, "auto_play": False, "validate": False, "default_height": "100vh"}
     with staged(path) as part:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.durable import staged
+from ..files.durable import refuse_suffix, staged
 from ..numerics.arguments import checked
 from ..scenes.scene import Part, Scene
 from .looks import COLOURS, as_scene, bar_title, caption, coloured, limits_of, shown_field, unit_of
@@ -62,7 +62,7 @@ def write_picture(
     ModuleNotFoundError
         Without pyvista, naming what to install.
     """
-    _refuse_suffix(path, "a picture", (".png",))
+    refuse_suffix("a picture", path, (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
     row = _most_deformed(scene) if at is None else _row_at(scene, at)
     stage = _Stage(scene, shown_field(scene, field), size)
@@ -111,11 +111,11 @@ def write_film(
     Path
         The path.
     """
-    _refuse_suffix(path, "a film", FILMS)
+    refuse_suffix("a film", path, FILMS)
     scene = as_scene(shown, frames, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field), size)
     with staged(path) as part:
-        if part.suffix == ".gif":
+        if part.suffix.lower() == ".gif":
             stage.plotter.open_gif(str(part), fps=rate, subrectangles=True)
         else:
             stage.plotter.open_movie(str(part), framerate=rate, quality=7)
@@ -139,11 +139,6 @@ def _most_deformed(scene: Scene) -> int:
     own = [part.deformation for part in scene.parts if part.kind == "body" and part.deformation.shape[1]]
     sizes = sum((np.linalg.norm(d, axis=2).max(axis=1) for d in own), np.zeros(len(scene.times)))
     return int(sizes.argmax()) if sizes.any() else len(scene.times) // 2
-
-
-def _refuse_suffix(path: str | Path, kind: str, endings: tuple[str, ...]) -> None:
-    if Path(path).suffix not in endings:
-        raise ValueError(f"path of {kind} must end in {' or '.join(endings)}, got {str(path)!r}")
 
 
 @checked

@@ -223,6 +223,8 @@ def _other_format(file, name, elsewhere):
     file.attrs["format"] = np.bytes_("flexph solution 99")
 
 
+OF_CONTENTS = (_huge_at_once, _outside, _virtual, _link, _soft_link, _second_name)
+"""What no HDF5 file that is read may have."""
 OF_DATASETS = (
     _other_shape, _longer, _huge, _huge_at_once, _other_kind, _complex, _text, _compressed, _outside, _virtual, _link,
     _soft_link, _second_name, _missing, _group,

@@ -16,11 +16,12 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from damage import OF_DATASETS, OF_RUNS, damage_hdf5, damaged
+from damage import OF_CONTENTS, OF_DATASETS, OF_RUNS, damage_hdf5, damaged
 from formats import FORMATS
 from patience import Hanging, patience
 
 SAVED = {"solution": OF_RUNS, "trajectory": OF_RUNS, "switching": OF_RUNS, "reduced body": OF_DATASETS}
+SAVED |= dict.fromkeys(("piece", "scene", "vtkhdf series", "mesh .med", "mesh .h5m"), OF_CONTENTS)
 """Formats that are damaged by the HDF5 library, too."""
 
 

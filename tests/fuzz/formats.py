@@ -21,9 +21,12 @@ from flexph.bodies.foreign.matrix_files import given_matrix
 from flexph.bodies.foreign.matrix_labels import nodal_order
 from flexph.exchange import read_mat, read_matrix_market, write_mat, write_matrix_market
 from flexph.export.series_files import read_series, write_pvd, write_xdmf
+from flexph.files.reading import reading
+from flexph.files.trees import read_tree, write_tree
 from flexph.files.vtkhdf import Block, Frames, write_vtkhdf
 from flexph.meshes.files import read_contents
 from flexph.scenes import Field, Part, Scene, read_scene, write_scene
+from flexph.studies.execution.records import Record, read_record, record_path, write_record
 from flexph.switching import At, SwitchingPHDAE, SwitchingTrajectory, Transition
 
 TIMES = np.linspace(0.0, 0.4, 5)
@@ -188,6 +191,21 @@ def _named(folder):
     return folder / "motion.vtkhdf"
 
 
+def _piece(folder):
+    write_tree(folder / "00000001.h5", {"rows": {"x": np.arange(40.0).reshape(8, 5)}, "open": True, "then": None})
+    return folder / "00000001.h5"
+
+
+def _tree(path):
+    with reading("piece", path):
+        return plain(read_tree(path))
+
+
+def _record(folder):
+    write_record(folder, Record({"a": 1.5}, {"q": np.arange(4.0), "name": np.array("x")}, seconds=0.5))
+    return record_path(folder, {"a": 1.5})
+
+
 _value = lambda path: plain(given_matrix("mass", path))  # noqa: E731
 _held = lambda path: _of_mesh(read_contents(path))  # noqa: E731
 _told = lambda path: plain(nodal_order(np.arange(2), 2, path).mapping)  # noqa: E731
@@ -222,6 +240,8 @@ FORMATS = {
     "labels": Format(_text("m.txt", matrix_texts.matrix_input(MATRIX, [11, 12], dim=2)), _value),
     "rows": Format(_text("m.txt", _rows), _value),
     "mapping": Format(_text("m.mapping", matrix_texts.mapping_text(_labels)), _told),
+    "piece": Format(_piece, _tree, True, False),
+    "record": Format(_record, lambda path: plain(read_record(path)), True),
     "pvd": Format(partial(_series, ".pvd", write_pvd), _frames),
     "scene": Format(_scene, lambda path: plain(read_scene(path)), False, False),
     "vtkhdf series": Format(_named, _frames, False, False),

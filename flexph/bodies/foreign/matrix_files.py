@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import math
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ...files.npz import EXPANSION, refuse_misfits
 from ...files.reading import SPARE, reading, refuse_huge, sound
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -23,9 +22,6 @@ PRINTED = 1e-6
 """Relative defect of a matrix from another program that counts as its printed digits, and is averaged away."""
 HELD = 1e36
 """Number that Abaqus adds to the diagonal where a boundary condition holds a degree of freedom."""
-
-EXPANSION = 200
-"""Size of a text over that of its compressed file that is believed."""
 
 
 def given_matrix(name: str, source: Any, shape: tuple[int, int] | None = None) -> Any:
@@ -106,8 +102,6 @@ def _refuse_held(name: str, matrix: Any, order: NodalOrder | None) -> None:
 
 
 def _read(name: str, path: Path) -> TextMatrix:
-    if not path.is_file():
-        raise ValueError(f"{name} cannot be read: there is no file {str(path)!r}")
     with reading(name, path):
         content = _content(path)
         values = content.matrix.data if sparse.issparse(content.matrix) else content.matrix
@@ -144,17 +138,7 @@ def _text(path: Path, start: bytes) -> str:
 
 def _scipy_matrix(path: Path) -> Any:
     """The matrix of scipy.sparse.save_npz, whose arrays must be as long as their headings say."""
-    with zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-        if size > EXPANSION * path.stat().st_size + SPARE:
-            raise ValueError(f"it expands to {size} bytes, more than {EXPANSION} times its size")
-        for member in archive.infolist():
-            with archive.open(member) as file:
-                version = np.lib.format.read_magic(file)
-                heading = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-                shape, _, kind = heading[version](file)
-                if math.prod(shape) * kind.itemsize != member.file_size - file.tell():
-                    raise ValueError(f"{member.filename} declares an array {shape}, and has {member.file_size} bytes")
+    size = refuse_misfits(path)
     matrix = sparse.load_npz(path)
     refuse_huge(matrix.shape, size)
     return sound(matrix)

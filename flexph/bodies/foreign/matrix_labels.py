@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...files.reading import reading
+from ...files.reading import reading, refuse_missing
 from ...numerics.arrays import Array
 from ...numerics.checks import listed
 from ...numerics.memo import Memo, once
@@ -119,8 +119,7 @@ def _mapping_file(path: Path) -> Array:
 
     Also a vector of whole numbers in the Matrix Market format.
     """
-    if not path.is_file():
-        raise ValueError(f"mapping cannot be read: there is no file {str(path)!r}")
+    refuse_missing("mapping", path)
     text = path.read_text(encoding="latin-1")
     if text.lower().startswith("%%matrixmarket"):
         with reading("mapping", path):

@@ -10,10 +10,12 @@ import h5py
 import numpy as np
 from scipy import sparse
 
+from ...files.contained import open_contained
+from ...files.durable import HDF5_SUFFIXES, refuse_suffix
 from ...files.hdf5 import write_hdf5
 from ...files.reading import reading
 from ...files.storage import put_text, write_fields, write_value
-from ...files.stored_fields import get_texts, open_checksummed, read_fields, read_value, refuse_expansion
+from ...files.stored_fields import get_texts, read_fields, read_value, refuse_expansion
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..body import Body
@@ -51,10 +53,12 @@ def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> N
     Raises
     ------
     ValueError
-        For a body that is not reduced: more than 5000 coordinates, or the local stresses of a mesh.
+        For another suffix than ``.h5`` or ``.hdf5``, and for a body that is not reduced: more than 5000 coordinates, or
+        the local stresses of a mesh.
     OSError
         Where the file cannot be written.
     """
+    refuse_suffix("a reduced body, which is HDF5,", path, HDF5_SUFFIXES)
     check.choice("fields", fields, ("none", "shape", "stresses"))
     elastic = body.elasticity
     if body.unshifted is not None or not isinstance(elastic, Elasticity | None) or _largest(body) > LARGEST:
@@ -92,11 +96,11 @@ def load_reduced(path: str | Path) -> Body:
     Raises
     ------
     ValueError
-        For a file that is missing, damaged, or of another format.
+        For a file that is damaged, or of another format.
+    OSError
+        For a file that is missing.
     """
-    if not Path(path).is_file():
-        raise ValueError(f"a reduced body cannot be read from {str(path)!r}: there is no such file")
-    with reading("a reduced body", path), open_checksummed(path) as file:
+    with reading("a reduced body", path), open_contained(path) as file:
         return sound_body(_read(file))
 
 

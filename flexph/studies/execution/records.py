@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...files.durable import PREFIX, replacing
+from ...files.npz import refuse_misfits
+from ...files.reading import refuse_missing
 from .values import Arrays
 
 SUFFIX = ".npz"
@@ -81,15 +82,20 @@ def read_record(path: Path) -> Record:
 
 @contextmanager
 def _entries(path: Path) -> Iterator[Any]:
+    refuse_missing("record", path)
     try:
+        refuse_misfits(path)
         with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
             yield file
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # of archives that are damaged or made to be, all kinds
         raise OSError(f"{path} is damaged: {error}") from error
 
 
 def _head(file: Any) -> dict[str, Any]:
     head: dict[str, Any] = json.loads(file[_HEAD].item())
+    kinds = {"parameters": dict, "values": dict, "error": str, "traceback": str, "seconds": float}
+    if not (isinstance(head, dict) and all(isinstance(head.get(name), kind) for name, kind in kinds.items())):
+        raise ValueError(f"its entry {_HEAD!r} must tell {', '.join(kinds)}")
     return head
 
 

@@ -216,7 +216,6 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
         ),
         (lambda: box("tetra", (1, 1, 1), CUBE), {"loads": "left"}, "loads must be a dict of names with values"),
         (lambda: box("tetra", (1, 1, 1), CUBE), {"damping": 0.1}, r"damping must be a Damping, .* got float"),
-        (lambda: "nowhere.msh", {}, "mesh cannot be read from 'nowhere.msh'"),
         (lambda: 3, {}, "mesh must be a Mesh or a path, got 3"),
         (
             lambda: meshio.Mesh(np.zeros((6, 3)), [("wedge", [[0, 1, 2, 3, 4, 5]])]),
@@ -228,6 +227,13 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
 def test_bad_meshes_and_regions(mesh, options, message):
     with pytest.raises(ValueError, match=message):
         fem.solid(mesh(), STEEL, **options)
+
+
+def test_a_missing_mesh_is_no_wrong_one(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no such file: '.*nowhere\.msh'"):
+        fem.solid(tmp_path / "nowhere.msh", STEEL)
+    with pytest.raises(IsADirectoryError, match="must be a file and is a folder"):
+        fem.solid(tmp_path, STEEL)
 
 
 @pytest.mark.parametrize(

@@ -398,7 +398,6 @@ def bad(block):
     yield "nan", (M * np.nan, K, X), few, "mass must be finite"
     yield "size", (M, sparse.eye_array(5), X), few, "stiffness must have shape"
     yield "scaled", (M, K, X[:, ::-1]), few, "stiffness must vanish on rigid motions"
-    yield "file", ("nowhere.mtx", K, X), few, "mass cannot be read: there is no file 'nowhere.mtx'"
     yield "port", (M, K, X), {"ports": {"tip": 999}}, "port 'tip' must be node numbers from 0 to"
     yield "twice", (M, K, X), {"ports": {"tip": [1, 1]}}, "port 'tip' must not name a node twice"
     yield "line", (M, K, X), {"ports": {"tip": block.tip[:2]}}, "port 'tip' must have nodes that do not lie on a line"

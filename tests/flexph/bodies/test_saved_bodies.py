@@ -176,7 +176,7 @@ def test_bodies_that_are_too_large_are_refused_before_their_matrices_are_read(so
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="there is no such file"):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
         load_reduced(tmp_path / "body.h5")
     (tmp_path / "body.h5").write_text("rod")
     with pytest.raises(ValueError, match="it is no HDF5 file"):

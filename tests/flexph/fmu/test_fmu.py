@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import rigid
-from flexph import GROUND, connect, hinge, integrate, torque
+from flexph import GROUND, Solution, connect, hinge, integrate, torque
 from flexph.cli import main
 from flexph.control import Continuous, Sampled, port_spring
+from flexph.files.trees import separate
 from flexph.fmu import CoSimulation, fmu_controller, write_fmu
+from flexph.fmu.controller import _with_row
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, position
 
@@ -103,7 +105,7 @@ def test_the_command_takes_model_files_and_python_files(kind, tmp_path):
 
 
 def test_what_cannot_be_a_unit_says_so(tmp_path):
-    with pytest.raises(ValueError, match=r"must end with \.fmu"):
+    with pytest.raises(ValueError, match=r"must end in \.fmu"):
         write_fmu(tmp_path / "swing.zip", swing)
     with pytest.raises(ValueError, match="must have a number as default"):
         write_fmu(tmp_path / "swing.fmu", lambda name="x": swing())
@@ -183,6 +185,83 @@ def test_units_that_cannot_control_say_why(unit, tmp_path):
         fmu_controller(unit, **options | {"ports": {"motor 1": "angel"}})
     with pytest.raises(ValueError, match="must be scalars"):
         fmu_controller(unit, **options | {"sensors": {"motor_1": position("arm.tip")}})
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        fmu_controller(tmp_path / "none.fmu", **options)
     (tmp_path / "no.fmu").write_text("none")
     with pytest.raises(ValueError, match="no functional mock-up unit"):
         fmu_controller(tmp_path / "no.fmu", **options)
+
+
+def held_by(unit, **options):
+    sensors = {"motor_1": joint_angle("arm.root")}
+    return fmu_controller(unit, period=H, sensors=sensors, ports={"motor 1": "angle"}, **options)
+
+
+def test_a_saved_run_hands_no_bytes_to_a_unit_and_goes_on_to_the_same_bits(unit, tmp_path, monkeypatch):
+    """What a file says of a unit is what it was told: it is told again, and neither pickle nor the unit sees bytes."""
+    plan = swing()
+    run = lambda start, times, given: integrate(  # noqa: E731
+        plan.mechanism, start, times, method=plan.method, controllers={"it": given}
+    )
+    times = np.linspace(0.0, 8 * H, 9)
+    whole = run(plan.start, times, held_by(unit))
+    run(plan.start, times[:5], held_by(unit)).save(tmp_path / "half.h5")
+    half = Solution.load(tmp_path / "half.h5", plan.mechanism)
+    (memory,) = (known["memory"] for known in half.final.controllers.values())
+    assert set(memory) == {"told"}
+    assert np.concatenate(memory["told"]).shape == (4, 2)
+
+    def refuse(*_):
+        raise AssertionError("bytes of a file went to the unit")
+
+    for name in ("deSerializeFMUstate", "setFMUstate"):
+        monkeypatch.setattr(fmpy.fmi2.FMU2Slave, name, refuse)
+    np.testing.assert_array_equal(run(half.final, times[4:], held_by(unit)).states, whole.states[4:])
+
+
+def test_two_runs_of_one_length_are_not_taken_for_each_other(unit):
+    """A controller whose last run is another one of as many calls begins its unit anew."""
+    plan, given, times = swing(), held_by(unit), np.linspace(0.0, 8 * H, 9)
+    run = lambda start, times: integrate(  # noqa: E731
+        plan.mechanism, start, times, method=plan.method, controllers={"it": given}
+    )
+    moved = plan.mechanism.consistent_state(plan.mechanism.assemble({"arm": (0.0, 0.0, 1.0)}))
+    whole, half = run(plan.start, times).states, run(plan.start, times[:5])
+    run(moved, times[:5])
+    np.testing.assert_array_equal(run(half.final, times[4:]).states, whole[4:])
+
+
+@pytest.mark.parametrize("told", [np.zeros(3), (np.zeros((2, 2)),), (np.full((1, 2), np.nan),), ("x",)])
+def test_what_a_file_says_of_a_unit_is_judged(unit, told):
+    with pytest.raises(ValueError, match=r"what the unit 'swing\.fmu' was told must be"):
+        held_by(unit).function(0.0, {"motor_1": 5.0}, {"told": told})
+
+
+class Trap:
+    """An object whose pickle makes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_the_state_of_a_unit_is_no_code(unit, tmp_path):
+    from flexph.fmu.slave import MechanismSlave
+
+    with pytest.raises(ValueError, match="damaged"):
+        MechanismSlave._fmu_state_from_bytes(pickle.dumps(Trap(tmp_path / "code")))
+    assert not (tmp_path / "code").exists()
+
+
+def test_the_log_of_a_unit_stays_short_and_is_not_copied():
+    told = ()
+    for k in range(1000):
+        told = _with_row(told, np.array([float(k), 1.0]))
+    np.testing.assert_array_equal(np.concatenate(told)[:, 0], np.arange(1000.0))
+    assert len(told) <= 10  # as many as the number of calls has digits in base two
+    again = separate({"told": told})["told"]
+    assert all(a is b for a, b in zip(again, told, strict=True))
+    free = [np.zeros(2)]
+    assert separate(free)[0] is not free[0]

@@ -1,6 +1,7 @@
 """Runs: kept on disk, continued, thinned out, broken off; and what their ledger adds up to."""
 
 import math
+import os
 from dataclasses import fields, replace
 
 import h5py
@@ -163,7 +164,13 @@ def test_a_truncated_file_is_found(whole, tmp_path, part):
 
 def test_files_that_are_not_runs(whole, tmp_path):
     path = tmp_path / "run.h5"
-    refused(path)  # missing
+    with pytest.raises(FileNotFoundError, match=r"there is no such file: '.*run\.h5'"):
+        Solution.load(path, MECHANISM)
+    os.mkfifo(tmp_path / "pipe.h5")  # would never end
+    with pytest.raises(OSError, match="must be a regular file"):
+        Solution.load(tmp_path / "pipe.h5", MECHANISM)
+    with pytest.raises(ValueError, match=r"which is HDF5, must end in \.h5, \.hdf5, got '.*t\.csv'"):
+        whole.save(tmp_path / "t.csv")
     path.write_text("time,angle\n0,1\n")
     refused(path)
     with h5py.File(path, "w") as file:

@@ -110,7 +110,7 @@ def test_a_file_of_another_system_is_refused(tmp_path):
 
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "run.h5"
-    with pytest.raises(ValueError, match=r"cannot read the saved run .*run\.h5': there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"saved run cannot be read, there is no such file: '.*run\.h5'"):
         Trajectory.load(path, oscillator())
     path.write_text("no file of this kind")
     with pytest.raises(ValueError, match="damaged or not a flexph trajectory"):

@@ -1,0 +1,90 @@
+"""HDF5 files that others may have written: what is read lies in the file itself, once, and is no more than it can hold.
+
+Links, virtual datasets and external storage would read other files; a fill value or a filter may stand for any number
+of bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import h5py
+
+from .reading import SPARE, refuse_missing
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+CHECKSUMMED = 3
+"""Version of the superblock from which on all structures of a file have checksums."""
+LZF = 32000
+FILTERS = {h5py.h5z.FILTER_FLETCHER32: 1, h5py.h5z.FILTER_SHUFFLE: 1, h5py.h5z.FILTER_NBIT: 64, LZF: 1032}
+FILTERS |= {h5py.h5z.FILTER_DEFLATE: 1032, h5py.h5z.FILTER_SZIP: 1032}
+"""Filters of HDF5 that are read, and how many bytes one byte becomes by them at most."""
+
+
+def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
+    """Open a file of flexph for reading, none of whose contents lie in another.
+
+    ``linked`` as in :func:`refuse_ways_out`. Raises OSError for a file that is missing, without checksums, or with ways
+    out.
+    """
+    refuse_missing("HDF5", path)
+    with open(path, "rb") as raw:
+        start = raw.read(len(SIGNATURE) + 1)
+    if not start.startswith(SIGNATURE):
+        raise OSError("it is no HDF5 file")
+    if len(start) == len(SIGNATURE) or start[len(SIGNATURE)] < CHECKSUMMED:
+        raise OSError("it is an HDF5 file without checksums")
+    file = h5py.File(path, "r")
+    try:
+        refuse_ways_out(file, linked=linked)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def is_hdf5(path: Path) -> bool:
+    """Whether a file begins as those of HDF5 do."""
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
+def refuse_ways_out(file: h5py.File, *, linked: str = "") -> None:
+    """Raise OSError for links, second names and values elsewhere, and for more values than the file can hold.
+
+    Soft links are allowed below the group ``linked``, which nobody follows. No link is followed to find out.
+    """
+    left = [("", file["/"].id)]
+    while left:
+        place, group = left.pop()
+        names: list[bytes] = []
+        group.links.iterate(names.append)
+        for name in names:
+            own, kind = f"{place}/{name.decode(errors='replace')}", group.links.get_info(name).type
+            if kind == h5py.h5l.TYPE_SOFT and linked and own.startswith(f"{linked}/"):
+                continue
+            if kind != h5py.h5l.TYPE_HARD:
+                raise OSError(f"{own} is a link to another place")
+            member = h5py.h5o.open(group, name)
+            if h5py.h5o.get_info(member).rc != 1:
+                raise OSError(f"{own} has a second name")
+            if isinstance(member, h5py.h5g.GroupID):
+                left.append((own, member))
+            elif isinstance(member, h5py.h5d.DatasetID):
+                _refuse_elsewhere(own, member, file.id.get_filesize())
+
+
+def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:
+    """Raise OSError for a dataset whose values lie elsewhere, or are more than what is stored of it can hold."""
+    properties = dataset.get_create_plist()
+    if properties.get_layout() == h5py.h5d.VIRTUAL or properties.get_external_count():
+        raise OSError(f"{name} has its values in another file")
+    filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
+    strange = next((number for number in filters if number not in FILTERS), None)
+    if strange is not None:
+        raise OSError(f"{name} is stored through filter {strange}, which is not read")
+    declared = dataset.get_space().get_simple_extent_npoints() * dataset.get_type().get_size()
+    stored = min(dataset.get_storage_size(), size)
+    if declared > SPARE + stored * math.prod(FILTERS[number] for number in filters):
+        raise OSError(f"{name} declares {declared} bytes of values, and the file has {stored} bytes of them")
