@@ -39,11 +39,7 @@ SLOW = {  # programs of some seconds, most of which the build of the site execut
     "tutorials/11-rods-and-cables.md",
     "how-to/urdf-robot.md",
 }
-NEEDS = {"how-to/urdf-robot.md": "yourdfpy"}
-"""Modules of extras that are not those of the tests."""
-
-
-CONTACTS = {"guide/contact.md", "how-to/contact-forces.md", "tutorials/9-contact.md"}
+CONTACTS = {"guide/contact.md", "how-to/contact-forces.md", "how-to/urdf-robot.md", "tutorials/9-contact.md"}
 """Pages that would compile loops of their own."""
 
 
@@ -109,8 +105,6 @@ def run_page(tmp_path_factory):
 def test_the_blocks_of_a_page_run(run_page, request, name):
     if name in CONTACTS:
         request.getfixturevalue("short_runs_by_numpy")
-    if name in NEEDS:
-        pytest.importorskip(NEEDS[name])
     assert run_page(name).space
 
 

@@ -1,7 +1,6 @@
 """Linear systems to and from other packages and files.
 
-Imports: bodies, files, joints, joints.forces, joints.rows, linear, linear.responses, numerics, numerics.factors,
-systems.
+Imports: files, linear, linear.responses, numerics, numerics.factors, systems.
 """
 
 import lazy_loader

@@ -31,7 +31,7 @@ RESULTS = {
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
     "BodyAxes", "Damping", "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
-    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "InverseDynamics",
+    "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "InverseDynamics",
 }  # fmt: skip
 """Values that functions return, which nobody has to make."""
 FIELDS = {"at_nodes", "energy_norm", "peak_von_mises", "stress_error", "tensors", "section_forces"}

@@ -1,0 +1,116 @@
+"""Bodies that links belong to: links fixed to each other move as one.
+
+A link that cannot move by itself (no mass, a point mass, a rod without thickness, a rotor without mass) belongs to the
+link that it is fixed to; without one that stands, all of them make one body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .elements import FIXED, FLOATING, JointElement, LinkElement
+from .masses import masses_of
+
+WORLD = ""
+"""The carrier of links that are the ground; no link has this name."""
+
+
+class Carried(NamedTuple):
+    """The link whose body carries a link, or WORLD, and the pose (4, 4) of the link in the frame of that."""
+
+    carrier: str
+    pose: Array
+
+
+class Group(NamedTuple):
+    """Links that are fixed to each other, the first one nearest to the root, and their poses in it."""
+
+    poses: dict[str, Array]
+    is_flexible: bool
+
+
+def carriers(
+    links: Mapping[str, LinkElement],
+    joints: Sequence[JointElement],
+    root: str,
+    *,
+    flexible: Collection[str],
+    fixed: bool,
+) -> dict[str, Carried]:
+    """What carries each link; links are left out that are without mass and lead to none."""
+    groups = _groups(joints, root, flexible)
+    leading = _leading(links, joints, groups)
+    above = {joint.child: joint.parent for joint in joints}
+    found: dict[str, Carried] = {}
+    for first, group in groups.items():
+        own = _in_group(links, group, above, is_ground=first == root and _is_ground(links, joints, group, fixed))
+        if not own and first in leading:  # without mass, between joints
+            own = dict.fromkeys(group.poses, first)
+        for name, carrier in own.items():
+            frame = group.poses[carrier or first]
+            found[name] = Carried(carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name]))
+    return found
+
+
+def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]) -> dict[str, Group]:
+    first_of, groups = {root: root}, {root: Group({root: np.eye(4)}, root in flexible)}
+    for joint in joints:
+        first = first_of[joint.parent]
+        if joint.kind == FIXED and joint.parent not in flexible and joint.child not in flexible:
+            first_of[joint.child] = first
+            groups[first].poses[joint.child] = groups[first].poses[joint.parent] @ joint.origin
+        else:
+            first_of[joint.child] = joint.child
+            groups[joint.child] = Group({joint.child: np.eye(4)}, joint.child in flexible)
+    return groups
+
+
+def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, Group]) -> set[str]:
+    """First links of the groups that have mass or inertia, or lead to some."""
+    first_of = {name: first for first, group in groups.items() for name in group.poses}
+    leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
+    for joint in reversed(joints):
+        if first_of[joint.child] in leading:
+            leading.add(first_of[joint.parent])
+    return leading
+
+
+def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement], group: Group, fixed: bool) -> bool:
+    """Whether the links at the root are the ground, and where they are not fixed: a world from which all float."""
+    leaving = [joint for joint in joints if joint.parent in group.poses and joint.child not in group.poses]
+    empty = all(links[name].is_empty for name in group.poses)
+    return fixed or (empty and bool(leaving) and all(joint.kind == FLOATING for joint in leaving))
+
+
+def _in_group(
+    links: Mapping[str, LinkElement], group: Group, above: Mapping[str, str], *, is_ground: bool
+) -> dict[str, str]:
+    """The carrier of each link of a group, none where all are empty."""
+    if group.is_flexible:
+        return dict(zip(group.poses, group.poses, strict=True))
+    standing = [name for name in group.poses if masses_of(links[name]).stands]
+    if is_ground:
+        default = WORLD
+    elif standing:
+        default = standing[0]
+    elif all(links[name].is_empty for name in group.poses):
+        return {}
+    else:
+        heaviest = max(group.poses, key=lambda name: (links[name].mass, np.trace(links[name].moments)))
+        return dict.fromkeys(group.poses, heaviest)
+    own: dict[str, str] = {}
+    for name in group.poses:
+        own[name] = name if name in standing else own.get(above.get(name, ""), default)
+    return own
+
+
+def _relative(frame: Array, pose: Array) -> Array:
+    """A pose as seen from a frame, both (4, 4) rigid motions of one space."""
+    seen = np.eye(4)
+    seen[:3, :3] = frame[:3, :3].T @ pose[:3, :3]
+    seen[:3, 3] = frame[:3, :3].T @ (pose[:3, 3] - frame[:3, 3])
+    return seen

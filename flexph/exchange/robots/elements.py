@@ -1,0 +1,63 @@
+"""Links and joints of a robot, as a file states them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+
+TURNING, SLIDING, PLANAR, FLOATING, FIXED = ("revolute", "continuous"), ("prismatic",), "planar", "floating", "fixed"
+KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
+
+
+class Limit(NamedTuple):
+    """Range of a joint [rad, m], its largest speed [rad/s, m/s] and the largest effort of its motor [N m, N]."""
+
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+
+
+class Mimic(NamedTuple):
+    """Law ``q = multiplier * q_leader + offset`` of a joint that follows another one."""
+
+    leader: str
+    multiplier: float
+    offset: float
+
+
+class LinkElement(NamedTuple):
+    """A link in its own axes: mass [kg], centre of mass (3,) [m] and moments of inertia about it (3, 3) [kg m²]."""
+
+    name: str
+    mass: float = 0.0
+    centre: Array = np.zeros(3)
+    moments: Array = np.zeros((3, 3))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has neither mass nor inertia."""
+        return self.mass == 0.0 and not self.moments.any()
+
+
+class JointElement(NamedTuple):
+    """A joint: its frame on the parent (4, 4), and its axis there and on the child."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Array
+    axis: Array
+    damping: float = 0.0
+    friction: float = 0.0
+    limit: Limit | None = None
+    mimic: Mimic | None = None
+
+
+def several(names: list[str], most: int = 8) -> str:
+    """The first of many names, for a message."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

@@ -1,0 +1,92 @@
+"""The tree of links and joints: its root, its order, and joints that follow others."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from .elements import SLIDING, TURNING, JointElement, Mimic, several
+
+
+class Coupling(NamedTuple):
+    """Ratio of the rate of a joint to that of its leader; a joint without a leader, "", stays where it is."""
+
+    leader: str
+    ratio: float
+
+
+def root_of(links: Mapping[str, object], joints: Sequence[JointElement]) -> str:
+    """The one link that is no child; raises ValueError for joints of unknown links, two parents and several roots."""
+    above: dict[str, str] = {}
+    for joint in joints:
+        for end, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in links:
+                raise ValueError(f"the {end} of joint {joint.name!r} must be a link of the file, got {name!r}")
+        if joint.parent == joint.child:
+            raise ValueError(f"joint {joint.name!r} joins link {joint.parent!r} to itself")
+        if joint.child in above:
+            raise ValueError(
+                f"link {joint.child!r} must be the child of one joint, got {above[joint.child]!r} and {joint.name!r}"
+            )
+        above[joint.child] = joint.name
+    roots = [name for name in links if name not in above]
+    if not roots:
+        raise ValueError(f"the robot must have one root, got a circle of joints: {several(list(above.values()))}")
+    if len(roots) > 1:
+        raise ValueError(f"the robot must have one root, got {len(roots)} links that are no child: {several(roots)}")
+    return roots[0]
+
+
+def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
+    """The joints, each after that of its parent; raises ValueError for those that hang at a circle."""
+    after: dict[str, list[JointElement]] = {}
+    for joint in joints:
+        after.setdefault(joint.parent, []).append(joint)
+    reached, queue = [], deque([root])
+    while queue:
+        for joint in after.get(queue.popleft(), []):
+            reached.append(joint)
+            queue.append(joint.child)
+    if len(reached) < len(joints):
+        names = {joint.name for joint in reached}
+        left = several([joint.name for joint in joints if joint.name not in names])
+        raise ValueError(f"joints {left} hang at no link that is joined to the root {root!r}")
+    return tuple(reached)
+
+
+def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
+    """By joint that follows the one at the end of its chain, which follows none, and the law of both."""
+    by_name = {joint.name: joint for joint in joints}
+    resolved: dict[str, Mimic] = {}
+    for joint in joints:
+        law, chain = joint.mimic, [joint.name]
+        while law is not None:
+            leader = by_name.get(law.leader)
+            if leader is None:
+                raise ValueError(f"joint {joint.name!r} mimics {law.leader!r}, which is no joint of the file")
+            for one in (joint, leader):
+                if one.kind not in (*TURNING, *SLIDING):
+                    raise ValueError(f"joint {joint.name!r} mimics {leader.name!r}: {one.name!r} must turn or slide")
+            if leader.name in chain:
+                raise ValueError(f"joint {joint.name!r} mimics itself: {' → '.join([*chain, leader.name])}")
+            resolved[joint.name] = law
+            chain.append(leader.name)
+            own = leader.mimic
+            law = own and Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
+    return resolved
+
+
+def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:
+    """Couplings of the joints that are kept; where their leader is not, the first that follows it takes its place."""
+    led: dict[str, list[str]] = {}
+    found = {}
+    for name, law in followers.items():
+        if name in kept and law.multiplier == 0.0:
+            found[name] = Coupling("", 0.0)
+        elif name in kept:
+            led.setdefault(law.leader, []).append(name)
+    for leader, names in led.items():
+        first, ratio = (leader, 1.0) if leader in kept else (names[0], followers[names[0]].multiplier)
+        found |= {name: Coupling(first, followers[name].multiplier / ratio) for name in names if name != first}
+    return found

@@ -1,0 +1,203 @@
+"""URDF files as links and joints, by the XML reader of the standard library.
+
+Of a link its ``inertial`` is read, of a joint ``origin``, ``parent``, ``child``, ``axis``, ``limit``, ``dynamics`` and
+``mimic``; shapes, materials, transmissions, calibrations and safety controllers are not looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...numerics import checks as check
+from ...numerics.arrays import Array
+from .elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
+
+Element = ElementTree.Element
+
+
+def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement]]:
+    """Links by name and joints of a URDF file; raises ValueError with the name of the link or joint at fault."""
+    root = _root(path)
+    links = [_link(*own) for own in _named(root, "link")]
+    joints = [_joint(*own) for own in _named(root, "joint")]
+    if not links:
+        raise ValueError(f"{str(path)!r} must have a link, got none")
+    return {link.name: link for link in links}, joints
+
+
+def _root(path: Path) -> Element:
+    if not path.is_file():
+        raise ValueError(f"path must be a URDF file, got {str(path)!r}")
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise ValueError(f"{str(path)!r} is no URDF file: {error}") from error
+    for element in root.iter():
+        space, _, tag = element.tag.rpartition("}") if isinstance(element.tag, str) else ("", "", "")
+        if "xacro" in space:
+            raise ValueError(f"{str(path)!r} has the element xacro:{tag}: expand it first, by the program xacro")
+        element.tag = tag
+    if root.tag != "robot":
+        raise ValueError(f"{str(path)!r} is no URDF file: its first element must be robot, got {root.tag!r}")
+    return root
+
+
+def _named(root: Element, tag: str) -> list[tuple[str, Element]]:
+    """The elements of a kind with their names, which differ."""
+    known: dict[str, Element] = {}
+    for number, element in enumerate(root.findall(tag), 1):
+        name = element.get("name", "")
+        if not name:
+            raise ValueError(f"{tag} number {number} of the file must have a name")
+        if name in known:
+            raise ValueError(f"the file has two {tag}s of the name {name!r}")
+        known[name] = element
+    return list(known.items())
+
+
+def _link(name: str, element: Element) -> LinkElement:
+    where = f"link {name!r}"
+    own = _only(element, "inertial", where)
+    if own is None:
+        return LinkElement(name)
+    stated, moments = _only(own, "mass", where), _only(own, "inertia", where)
+    if stated is None:
+        raise ValueError(f"the inertial of {where} must have a mass")
+    mass = _not_negative(stated, "value", where, "mass", None)
+    if moments is None:
+        if mass > 0.0:
+            raise ValueError(f"{where} has mass but no inertia: give it one in the file")
+        return LinkElement(name)
+    pose, given = _origin(own, where), _moments(moments, where)
+    return LinkElement(name, mass, pose[:3, 3], pose[:3, :3] @ given @ pose[:3, :3].T)
+
+
+def _moments(element: Element, where: str) -> Array:
+    matrix = np.zeros((3, 3))
+    for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        entry = f"i{'xyz'[i]}{'xyz'[j]}"
+        matrix[i, j] = matrix[j, i] = _number(element, entry, where, entry, None if i == j else 0.0)
+    return matrix
+
+
+def _joint(name: str, element: Element) -> JointElement:
+    where = f"joint {name!r}"
+    kind = element.get("type")
+    if kind not in KINDS:
+        raise ValueError(f"{where} must be one of {', '.join(KINDS)}, got {kind!r}")
+    parent, child = (_reference(element, tag, "link", where) for tag in ("parent", "child"))
+    axis, losses = _only(element, "axis", where), _only(element, "dynamics", where)
+    along = np.array([1.0, 0.0, 0.0]) if axis is None else _numbers(axis, "xyz", where, "axis", "1 0 0")
+    size = float(np.linalg.norm(along))
+    if size == 0.0 and kind not in (FIXED, FLOATING):
+        raise ValueError(f"{where} must have an axis that is not zero")
+    damping, friction = (
+        0.0 if losses is None else _not_negative(losses, what, where, what, 0.0) for what in ("damping", "friction")
+    )
+    direction, limit = along / (size or 1.0), _limit(element, where, kind)
+    pose, mimic = _origin(element, where), _mimic(element, where)
+    return JointElement(name, kind, parent, child, pose, direction, damping, friction, limit, mimic)
+
+
+def _limit(element: Element, where: str, kind: str) -> Limit | None:
+    """The limits; of lower and upper one that is missing is 0, and where both are there are none, as for continuous."""
+    own = _only(element, "limit", where)
+    if own is None:
+        return None
+    bounded = kind in ("revolute", *SLIDING) and ("lower" in own.attrib or "upper" in own.attrib)
+    values = []
+    for what, missing in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf), ("effort", math.inf)):
+        missing = 0.0 if bounded and what in ("lower", "upper") else missing
+        values.append(_number(own, what, where, f"limit {what}", missing, endless=True))
+    return Limit(*values) if bounded else Limit(-math.inf, math.inf, *values[2:])
+
+
+def _mimic(element: Element, where: str) -> Mimic | None:
+    own = _only(element, "mimic", where)
+    if own is None:
+        return None
+    leader = _reference(element, "mimic", "joint", where)
+    factor, offset = (
+        _number(own, what, where, f"mimic {what}", missing) for what, missing in (("multiplier", 1.0), ("offset", 0.0))
+    )
+    return Mimic(leader, factor, offset)
+
+
+def _only(element: Element, tag: str, where: str) -> Element | None:
+    """The one element of a kind within another."""
+    own = element.findall(tag)
+    if len(own) > 1:
+        raise ValueError(f"{where} must have one {tag}, got {len(own)}")
+    return own[0] if own else None
+
+
+def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
+    own = _only(element, tag, where)
+    name = "" if own is None else own.get(attribute, "")
+    if not name:
+        raise ValueError(f'{where} must have a {tag}, <{tag} {attribute}="…"/>')
+    return name
+
+
+def _origin(element: Element, where: str) -> Array:
+    """The pose (4, 4) of an ``origin``: rpy are angles about the fixed axes x, y, z."""
+    pose, own = np.eye(4), _only(element, "origin", where)
+    if own is None:
+        return pose
+    pose[:3, 3] = _numbers(own, "xyz", where, "origin xyz", "0 0 0")
+    if "quat_xyzw" in own.attrib:
+        quaternion = _numbers(own, "quat_xyzw", where, "origin quat_xyzw", "", count=4)
+        if not quaternion.any():
+            raise ValueError(f"origin quat_xyzw of {where} must not be zero")
+        pose[:3, :3] = Rotation.from_quat(quaternion).as_matrix()
+    else:
+        angles = _numbers(own, "rpy", where, "origin rpy", "0 0 0")
+        pose[:3, :3] = Rotation.from_euler("xyz", angles).as_matrix()
+    return pose
+
+
+def _not_negative(element: Element, attribute: str, where: str, what: str, missing: float | None) -> float:
+    value = _number(element, attribute, where, what, missing)
+    if value < 0.0:
+        raise ValueError(f"{what} of {where} must not be negative, got {value:g}")
+    return value
+
+
+def _number(
+    element: Element, attribute: str, where: str, what: str, missing: float | None, *, endless: bool = False
+) -> float:
+    """A number of an attribute; None as ``missing`` asks for it, ``endless`` allows for infinity."""
+    text = element.get(attribute)
+    if text is None:
+        if missing is None:
+            raise ValueError(f"{what} of {where} must be given")
+        return missing
+    return _parsed([text], where, what, endless=endless)[0]
+
+
+def _numbers(element: Element, attribute: str, where: str, what: str, missing: str, *, count: int = 3) -> Array:
+    text = element.get(attribute, missing)
+    words = text.split()
+    if len(words) != count:
+        raise ValueError(f"{what} of {where} must be {count} numbers, got {check.shown(text)}")
+    return np.array(_parsed(words, where, what))
+
+
+def _parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:
+    values = []
+    for word in words:
+        try:
+            value = float(word)
+        except ValueError:
+            hint = ": expand it first, by the program xacro" if "$" in word else ""
+            raise ValueError(f"{what} of {where} must be a number, got {check.shown(word)}{hint}") from None
+        if math.isnan(value) or (math.isinf(value) and not endless):
+            raise ValueError(f"{what} of {where} must be finite, got {word.strip()}")
+        values.append(value)
+    return values

@@ -1,0 +1,394 @@
+"""Robots of every kind of joint and link, against recursive Newton-Euler equations that read the file by themselves."""
+
+import warnings
+
+import numpy as np
+import pytest
+from robot_dynamics import Tree
+from scipy.spatial.transform import Rotation
+
+from flexph import connect, integrate
+from flexph.contacts import KelvinVoigt
+from flexph.exchange import read_urdf
+from flexph.methods import Exact
+
+GRAVITY = (0.3, -0.8, -9.5)
+NUMPY = Exact(compiled=False)
+STEP = 2e-5
+"""Of difference quotients; what is of first order in them falls out of two steps, h and 2h."""
+
+
+def text_of(values):
+    return " ".join(repr(float(v)) for v in values)
+
+
+def link(name, mass=None, centre=(0, 0, 0), turn=(0, 0, 0), J=(0, 0, 0), products=(0, 0, 0)):
+    """A link; without a mass one without an inertial."""
+    if mass is None:
+        return f'<link name="{name}"/>'
+    entries = zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), (*J, *products), strict=True)
+    inertia = " ".join(f'{entry}="{float(value)!r}"' for entry, value in entries)
+    place = f'<origin xyz="{text_of(centre)}" rpy="{text_of(turn)}"/>'
+    return f'<link name="{name}"><inertial>{place}<mass value="{mass!r}"/><inertia {inertia}/></inertial></link>'
+
+
+def joint(name, kind, parent, child, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 0, 1), more=""):
+    ends = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{text_of(xyz)}" rpy="{text_of(rpy)}"/>'
+    return f'<joint name="{name}" type="{kind}">{ends}<axis xyz="{text_of(axis)}"/>{more}</joint>'
+
+
+def file_of(path, *parts, name=' name="r"'):
+    path.write_text(f"<robot{name}>{''.join(parts)}</robot>", encoding="utf-8")
+    return path
+
+
+def solid(rng, name, scale=1.0):
+    """A link as a body has it: moments from second moments."""
+    a, b, c = rng.uniform(0.01, 0.05, 3) * scale
+    return link(name, rng.uniform(0.5, 2.0) * scale, rng.normal(0, 0.2, 3), rng.normal(0, 1, 3), (b + c, a + c, a + b))
+
+
+def moving(rng, name, kind, parent, child, more=""):
+    return joint(name, kind, parent, child, rng.normal(0, 0.3, 3), rng.normal(0, 1, 3), 2.0 * rng.normal(0, 1, 3), more)
+
+
+def start_of(robot, tree, q, rate):
+    """The mechanism, and its state of these coordinates and rates."""
+    mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    found, _ = tree.motion(q, rate, {})
+    owner = {f"{name}.{end}": link for link, port in robot.ports.items() for name in robot.bodies for end in ("origin",)
+             if port == f"{name}.{end}"}  # fmt: skip
+    velocities = {port.partition(".")[0]: (found[link][3], found[link][2]) for port, link in owner.items()}
+    pose = mechanism.assemble(robot.placed({name: q[name] for name in tree.moving if name not in tree.laws}))
+    return mechanism, mechanism.consistent_state(pose, velocities=velocities)
+
+
+def compare(path, seed=0, atol=1e-6):
+    """Coordinates, rates and accelerations of all joints against the equations of the file, at a random state."""
+    rng, robot, tree = np.random.default_rng(seed), read_urdf(path), Tree(path)
+    free = [name for name in tree.moving if name not in tree.laws]
+    q = tree.coupled({name: rng.uniform(-1, 1) for name in free})
+    one, none = tree.coupled({name: rng.uniform(-1, 1) for name in free}), tree.coupled(dict.fromkeys(free, 0.0))
+    rate = {name: one[name] - none[name] for name in q}
+    mechanism, start = start_of(robot, tree, q, rate)
+    run, longer = (integrate(mechanism, start, [0.0, h], method=NUMPY) for h in (STEP, 2.0 * STEP))
+    second = tree.accelerations(q, rate, GRAVITY)
+    for name, own in robot.joints.items():
+        assert run.measured(own.coordinate)[0] == pytest.approx(q[name], abs=1e-12)
+        once, twice = (np.diff(each.measured(own.rate))[0] / each.times[1] for each in (run, longer))
+        assert run.measured(own.rate)[0] == pytest.approx(rate[name], abs=1e-10)
+        assert 2.0 * once - twice == pytest.approx(second[name], abs=atol, rel=1e-6)
+    assert run.ledger.largest_residual < 1e-12
+    return robot, run
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 30))])
+def test_a_random_robot_accelerates_as_its_file_says(tmp_path, seed):
+    """Joints that turn and slide at skew axes, links fixed to others with and without mass, mimics of both kinds."""
+    rng = np.random.default_rng(seed)
+    kinds = ["revolute", "prismatic", "continuous", *rng.choice(["revolute", "prismatic", "continuous"], 3)]
+    parts = [
+        link("base"),
+        link("mount"),
+        joint("m", "fixed", "base", "mount", rng.normal(0, 1, 3), rng.normal(0, 1, 3)),
+    ]
+    names = ["mount"]
+    for k, kind in enumerate(rng.permutation(kinds)):
+        follows = f'<mimic joint="j{k - 1}" multiplier="{rng.uniform(-2, 2)}" offset="0.3"/>' if k == 4 else ""
+        parent = names[int(rng.integers(max(0, len(names) - 2), len(names)))]
+        parts += [solid(rng, f"l{k}"), moving(rng, f"j{k}", kind, parent, f"l{k}", follows)]
+        names.append(f"l{k}")
+    extra = [link("point", 0.3, (0.1, 0.2, 0)), link("rotor", 0.0, J=(0.02, 0.02, 0.03)), link("frame"),
+             link("rod", 0.2, (0.1, 0, 0), J=(0, 0.01, 0.01))]  # fmt: skip
+    on = ["l0", "l1", "l2", "frame"]
+    for own, name, parent in zip(extra, ("point", "rotor", "frame", "rod"), on, strict=True):
+        parts += [own, joint(f"f {name}", "fixed", parent, name, rng.normal(0, 0.2, 3), rng.normal(0, 1, 3))]
+    robot, _ = compare(file_of(tmp_path / "r.urdf", *parts), seed)
+    assert sorted(robot.bodies) == [f"l{k}" for k in range(6)]
+    assert set(robot.ports) == {"base", "mount", *robot.bodies, "point", "rotor", "frame", "rod"}
+
+
+WEIGHTLESS = {
+    "a link without mass between skew axes": [link("a"), "L"],
+    "a point mass on its own joint": [link("a", 0.4, (0.3, 0.1, 0.2)), "L"],
+    "a rotor without mass before a link": [link("a", 0.0, J=(0.01, 0.01, 0.02)), "L"],
+    "two links without mass": [link("a"), link("b"), "L"],
+    "a rod without thickness at the end": ["L", link("a", 0.5, (0.2, 0, 0), J=(0, 0.01, 0.01))],
+    "a mass of 1e-4 after one of 1": ["L", link("a"), "S"],
+}
+
+
+@pytest.mark.parametrize("case", WEIGHTLESS)
+@pytest.mark.parametrize("kind", ["revolute", pytest.param("prismatic", marks=pytest.mark.slow)])
+def test_bodies_without_mass_between_joints_do_not_show(tmp_path, case, kind):
+    """What they get is 1e-9 of what they carry."""
+    rng = np.random.default_rng(5)
+    parts, parent = [link("base")], "base"
+    for k, own in enumerate(WEIGHTLESS[case]):
+        text = solid(rng, f"l{k}", 1.0 if own == "L" else 1e-4) if own in "LS" else own
+        name = text.split('"')[1]
+        parts += [text, moving(rng, f"j{k}", kind if k == 0 else "revolute", parent, name)]
+        parent = name
+    compare(file_of(tmp_path / "r.urdf", *parts), 1)
+
+
+def test_gantries_of_links_without_mass_are_read(tmp_path):
+    """Three slides and three turns of massless links to one body that floats freely: gravity and Euler's equations."""
+    rng, axes = np.random.default_rng(3), np.vstack([np.eye(3), np.eye(3)])
+    parts, parent = [link("world")], "world"
+    for k in range(6):
+        name = f"l{k}"
+        parts += [solid(rng, name) if k == 5 else link(name)]
+        parts += [joint(f"j{k}", "prismatic" if k < 3 else "revolute", parent, name, axis=axes[k])]
+        parent = name
+    compare(file_of(tmp_path / "r.urdf", *parts), 2)
+
+
+SEVERAL = [
+    ("prismatic", "revolute", 0.4),
+    ("revolute", "prismatic", -2.0),
+    ("prismatic", "prismatic", -1.0),
+    ("revolute", "continuous", 0.0),
+]
+
+
+@pytest.mark.parametrize(("leader", "follower", "factor"), SEVERAL)
+def test_mimic_joints_are_coupled_exactly(tmp_path, leader, follower, factor):
+    """On one hand, and in a chain of mimics whose first leader has no mass; ratios hold over large steps."""
+    rng = np.random.default_rng(8)
+    law = '<mimic joint="{}" multiplier="{}" offset="-0.2"/>'
+    parts = [link("base"), solid(rng, "palm"), moving(rng, "wrist", "revolute", "base", "palm")]
+    parts += [solid(rng, "one"), moving(rng, "lead", leader, "palm", "one")]
+    parts += [solid(rng, "two"), moving(rng, "follow", follower, "palm", "two", law.format("lead", factor))]
+    robot, _ = compare(file_of(tmp_path / "r.urdf", *parts), 3)
+    mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    start = mechanism.consistent_state(mechanism.assemble(robot.placed({"lead": 0.1})))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 5), method=NUMPY)
+    lead, follow = (run.measured(robot.joints[name].coordinate) for name in ("lead", "follow"))
+    np.testing.assert_allclose(follow, factor * lead - 0.2, atol=1e-12)
+
+
+def test_mimics_of_a_joint_without_mass_are_coupled_to_each_other(tmp_path):
+    law = '<mimic joint="{}" multiplier="{}"/>'
+    rng = np.random.default_rng(8)
+    parts = [link("base"), link("dummy"), moving(rng, "dummy", "revolute", "base", "dummy")]
+    parts += [solid(rng, "one"), moving(rng, "a", "revolute", "base", "one", law.format("dummy", 2.0))]
+    parts += [solid(rng, "two"), moving(rng, "b", "revolute", "base", "two", law.format("a", -1.5))]
+    robot = read_urdf(file_of(tmp_path / "r.urdf", *parts))
+    assert list(robot.joints) == ["a", "b"]
+    mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    start = mechanism.consistent_state(mechanism.assemble(robot.placed({"dummy": 0.2})))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 5), method=NUMPY)
+    a, b = (run.measured(robot.joints[name].coordinate) for name in "ab")
+    assert (a[0], b[0]) == pytest.approx((0.4, -0.6), abs=1e-14)
+    np.testing.assert_allclose(b, -1.5 * a, atol=1e-12)
+    with pytest.raises(ValueError, match="joint 'a' follows 'dummy': give that one"):
+        robot.placed({"a": 0.1})
+
+
+@pytest.mark.parametrize("root", ["", "trunk"])
+def test_a_robot_that_is_not_fixed_falls(tmp_path, root):
+    """With a root without mass as with mass, ½ g t² by Exact steps."""
+    rng = np.random.default_rng(0)
+    parts = [link("base"), solid(rng, "trunk"), joint("f", "fixed", "base", "trunk", (0.1, 0.2, 0.3), (0.4, 0.5, 0.6))]
+    parts = parts[1:2] if root else parts
+    robot = read_urdf(file_of(tmp_path / "r.urdf", *parts), fixed=False)
+    mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    placed = robot.placed()
+    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(placed)), [0.0, 0.5], method=NUMPY)
+    fallen = run.position("trunk.origin")
+    np.testing.assert_allclose(fallen[0], placed["trunk"][0], atol=1e-14)
+    np.testing.assert_allclose(fallen[1] - fallen[0], 0.125 * np.array(GRAVITY), atol=1e-12)
+
+
+def test_floating_and_planar_joints(tmp_path):
+    """A body floats over a world, another one glides on a plane of it: free fall, and what is left along the plane."""
+    rng, normal = np.random.default_rng(0), np.array([0.0, 0.6, 0.8])
+    parts = [link("world"), solid(rng, "trunk"), joint("free", "floating", "world", "trunk", (0, 0, 1))]
+    parts += [solid(rng, "puck"), joint("table", "planar", "world", "puck", (1, 0, 0), (0.3, 0, 0.2), normal)]
+    robot = read_urdf(file_of(tmp_path / "r.urdf", *parts))
+    turned = Rotation.from_rotvec([0.1, 0.2, 0.3])
+    placed = robot.placed({"free": ((0.0, 0.0, 1.0), turned), "table": (0.2, -0.1, 0.4)})
+    np.testing.assert_allclose(placed["trunk"][0], [0, 0, 2.0])
+    np.testing.assert_allclose(placed["trunk"][1].as_matrix(), turned.as_matrix(), atol=1e-14)
+    mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    assert "freedoms 9" in mechanism.describe()
+    start = mechanism.consistent_state(mechanism.assemble(placed))
+    np.testing.assert_allclose(mechanism.position(start, "puck.origin"), placed["puck"][0], atol=1e-13)
+    run = integrate(mechanism, start, [0.0, 0.2], method=NUMPY)
+    np.testing.assert_allclose(np.diff(run.position("trunk.origin"), axis=0)[0], 0.02 * np.array(GRAVITY), atol=1e-2)
+    across = Rotation.from_euler("xyz", [0.3, 0, 0.2]).apply(normal)
+    np.testing.assert_allclose((run.position("puck.origin") - [1.0, 0.0, 0.0]) @ across, 0.0, atol=1e-12)
+    with pytest.raises(ValueError, match="joint 'table' is planar: it has no coordinate"):
+        robot.joints["table"].coordinate  # noqa: B018
+
+
+def knee(path, kind, law='<limit lower="-0.2" upper="0.3" velocity="3" effort="20"/>', **given):
+    rng = np.random.default_rng(4)
+    parts = [link("base"), solid(rng, "thigh"), solid(rng, "shin")]
+    parts += [moving(rng, "hip", "revolute", "base", "thigh"), moving(rng, "knee", kind, "thigh", "shin", law)]
+    return read_urdf(file_of(path / "r.urdf", *parts), **given)
+
+
+def running(robot, *elements, knee=0.1, end=0.1, steps=5):
+    mechanism = connect(robot.bodies, [*robot.connections, *elements], gravity=GRAVITY)
+    pose = mechanism.assemble(robot.placed({"hip": 0.4, "knee": knee}))
+    return integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, end, steps + 1), method=NUMPY)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_stops_springs_and_drives_count_as_the_file_does(tmp_path, kind):
+    robot = knee(tmp_path, kind)
+    own = robot.joints["knee"]
+    assert own.limit == (-0.2, 0.3, 3.0, 20.0)
+    run = running(robot, own.drive(lambda t: 0.1 + 3.0 * t), own.stop(KelvinVoigt(10.0)))
+    q = run.measured(own.coordinate)
+    np.testing.assert_allclose(q, 0.1 + 3.0 * run.times, atol=1e-12)
+    np.testing.assert_allclose(run.contact("stop knee").gap, np.column_stack([q + 0.2, 0.3 - q]), atol=1e-12)
+    stiff = running(robot, own.spring(stiffness=1e9, damping=1e5, rest=0.25), knee=0.25)
+    np.testing.assert_allclose(stiff.measured(own.coordinate), 0.25, atol=1e-6)  # a load of 100 over 1e9
+    if kind == "revolute":
+        motor = own.effort()
+        assert motor.input.follows
+        with pytest.raises(ValueError, match="no limits"):
+            robot.joints["hip"].stop(KelvinVoigt(1.0))
+
+
+def test_limits_of_more_than_half_a_turn(tmp_path):
+    """Whole turns are left out where stops cannot have them; a range of a turn is refused by name."""
+    law = '<limit lower="{}" upper="{}" velocity="3" effort="20"/>'
+    far = knee(tmp_path, "revolute", law.format(5.0, 8.0)).joints["knee"]
+    run = running(knee(tmp_path, "revolute", law.format(5.0, 8.0)), far.stop(KelvinVoigt(10.0)), knee=6.0, end=1e-3)
+    np.testing.assert_allclose(run.contact("stop knee").gap[0], [1.0, 2.0], atol=1e-12)
+    with pytest.raises(ValueError, match="joint 'knee': upper must be less than a turn above lower"):
+        knee(tmp_path, "revolute", law.format(-6.3, 6.3)).joints["knee"].stop(KelvinVoigt(1.0))
+    with pytest.warns(UserWarning, match=r"must have lower <= upper.*: knee"):
+        crossed = knee(tmp_path, "revolute", law.format(1.0, -1.0))
+    with pytest.raises(ValueError, match="joint 'knee': lower must be below upper"):
+        crossed.joints["knee"].stop(KelvinVoigt(1.0))
+    only = knee(tmp_path, "revolute", '<limit upper="0.5" velocity="1" effort="1"/>')
+    assert only.limits["knee"][:2] == (0.0, 0.5)  # what is missing is 0
+    assert knee(tmp_path, "continuous", law.format(-1, 1)).limits["knee"][:2] == (-np.inf, np.inf)
+
+
+BEYOND = link("arm", 1.0, (0.2, 0, 0), J=(1e-3, 1e-2, 1.5e-2))
+
+
+def test_moments_that_no_body_has_are_told_and_repaired(tmp_path):
+    """J3 = 1.5e-2 beside 1e-3 and 1e-2: the second moment that is −2e-3 becomes 0, J1 and J2 grow by 2e-3."""
+    path = file_of(tmp_path / "r.urdf", link("base"), BEYOND, joint("j", "revolute", "base", "arm"))
+    with pytest.warns(UserWarning, match=r"J1 \+ J2 >= J3.*: arm \(0\.15\); taken as they are"):
+        robot = read_urdf(path)
+    np.testing.assert_allclose(robot.bodies["arm"].moments, np.diag([1e-3, 1e-2, 1.5e-2]), atol=1e-17)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        repaired = read_urdf(path, inertia="repair").bodies["arm"].moments
+    np.testing.assert_allclose(repaired, np.diag([3e-3, 1.2e-2, 1.5e-2]), atol=1e-17)
+    with pytest.raises(ValueError, match=r"must have J1 \+ J2 >= J3.*arm"):
+        read_urdf(path, inertia="refuse")
+
+
+def test_names_of_any_letters(tmp_path):
+    """Slashes and dots, names of ports and parts of states, and one name for a link and its joint."""
+    rng = np.random.default_rng(1)
+    names = ["leg/j", "leg_j", "origin", "velocity", "a.b", "damping leg_j"]
+    parts, parent = [link("base")], "base"
+    for name in names:
+        parts += [solid(rng, name), moving(rng, name, "revolute", parent, name, '<dynamics damping="0.0"/>')]
+        parent = name
+    parts += [link("näme"), joint("näme", "fixed", parent, "näme")]
+    robot, _ = compare(file_of(tmp_path / "r.urdf", *parts, name=""), 0)
+    assert list(robot.joints) == names
+    assert list(robot.bodies)[:2] == ["leg_j_2", "leg_j"]
+    assert robot.ports["leg/j"] == "leg_j_2.origin"
+
+
+def test_shapes_and_extensions_are_not_looked_at(tmp_path):
+    mesh = '<visual><geometry><mesh filename="package://no/mesh.stl"/></geometry></visual>'
+    shapes = f'<collision><geometry><capsule radius="1"/></geometry></collision>{mesh}'
+    arm = BEYOND.replace("0.015", "0.01").replace("<inertial>", f"{shapes}<inertial>")
+    extra = '<transmission name="t"><joint name="j"/></transmission><gazebo reference="arm"/>'
+    safety = '<safety_controller k_velocity="1"/><calibration rising="0"/>'
+    parts = [link("base"), arm, joint("j", "revolute", "base", "arm", more=safety), extra]
+    assert list(read_urdf(file_of(tmp_path / "r.urdf", *parts)).bodies) == ["arm"]
+
+
+@pytest.mark.parametrize("masses", [0, pytest.param(15, marks=pytest.mark.slow)])
+def test_thousands_of_links_that_are_fixed(tmp_path, masses):
+    """1500 of no mass are one body with the link that they hang at, and carry what hangs at them."""
+    parts = [link("base"), link("arm", 1.0, (0.2, 0, 0), J=(1e-2, 1e-2, 1e-2)), joint("j", "revolute", "base", "arm")]
+    parent = "arm"
+    for k in range(1500):
+        mass = 1.0 if masses and k % 100 == 0 else None
+        parts += [link(f"f{k}", mass, J=(1e-2,) * 3), joint(f"f{k}", "fixed", parent, f"f{k}", (1e-3, 0, 0), (0, 0, 0))]
+        parent = f"f{k}"
+    robot = read_urdf(file_of(tmp_path / "r.urdf", *parts))
+    assert len(robot.bodies) == 1 + masses
+    name, port = robot.ports["f1499"].split(".")
+    assert robot.bodies[name].ports[port].position[0] + robot.placed()[name][0][0] == pytest.approx(1.5, abs=1e-9)
+
+
+GOOD = [link("base"), link("arm", 1.0, (0.2, 0, 0), J=(1e-2, 1e-2, 1e-2)), joint("j", "revolute", "base", "arm")]
+REFUSED = {
+    "mass of link 'arm' must be finite, got nan": ('value="1.0"', 'value="nan"'),
+    "mass of link 'arm' must not be negative, got -1": ('value="1.0"', 'value="-1"'),
+    "mass of link 'arm' must be a number, got '{m}'.*xacro": ('value="1.0"', 'value="${m}"'),
+    "inertial of link 'arm' must have a mass": ('<mass value="1.0"/>', ""),
+    "ixx of link 'arm' must be given": ('ixx="0.01"', ""),
+    "iyy of link 'arm' must be finite, got inf": ('iyy="0.01"', 'iyy="inf"'),
+    "inertia of link 'arm' must have no negative principal moment": ('iyy="0.01"', 'iyy="-0.01"'),
+    "link 'arm' must have one inertial, got 2": ("</link>", "<inertial/></link>"),
+    "link number 1 of the file must have a name": ('<link name="base"/>', "<link/>"),
+    "the file has two links of the name 'arm'": ('<link name="base"/>', '<link name="base"/><link name="arm"/>'),
+    "the file has two joints of the name 'j'": ("</joint>", "</joint><joint name='j' type='fixed'/>"),
+    "joint number 1 of the file must have a name": ('<joint name="j"', "<joint"),
+    "joint 'j' must be one of .* got 'ball'": ("revolute", "ball"),
+    "joint 'j' must be one of .* got None": ('type="revolute"', ""),
+    "joint 'j' must have a parent": ('<parent link="base"/>', ""),
+    "the child of joint 'j' must be a link of the file, got 'leg'": ('child link="arm"', 'child link="leg"'),
+    "joint 'j' joins link 'arm' to itself": ('parent link="base"', 'parent link="arm"'),
+    "axis of joint 'j' must be 3 numbers, got '1 0'": ('axis xyz="0.0 0.0 1.0"', 'axis xyz="1 0"'),
+    "joint 'j' must have an axis that is not zero": ('axis xyz="0.0 0.0 1.0"', 'axis xyz="0 0 0"'),
+    "origin rpy of joint 'j' must be a number, got 'pi'": ('rpy="0.0 0.0 0.0"/><axis', 'rpy="0 0 pi"/><axis'),
+    "damping of joint 'j' must not be negative, got -0.1": ("</joint>", '<dynamics damping="-0.1"/></joint>'),
+    "friction of joint 'j' must be finite, got nan": ("</joint>", '<dynamics friction="nan"/></joint>'),
+    "limit upper of joint 'j' must be finite, got nan": ("</joint>", '<limit lower="0" upper="nan"/></joint>'),
+    "joint 'j' mimics 'k', which is no joint": ("</joint>", '<mimic joint="k"/></joint>'),
+    "joint 'j' mimics itself: j → j": ("</joint>", '<mimic joint="j"/></joint>'),
+    "joint 'j' must have a mimic": ("</joint>", "<mimic/></joint>"),
+    "must have one root, got 2 links that are no child: base, lost": ("</robot>", '<link name="lost"/></robot>'),
+    "is no URDF file: its first element must be robot, got 'sdf'": ("robot", "sdf"),
+    "is no URDF file: no element found": ("<robot", ""),
+    "the element xacro:macro: expand it first": ("</robot>", '<x:macro xmlns:x="http://ros.org/xacro"/></robot>'),
+    "joint 'j' moves no inertia .*link 'arm' lacks mass or moments": (
+        GOOD[1], link("arm", 1.0, (0, 0, 0.2))),
+    "a link with mass that can move": (GOOD[1], link("arm")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", REFUSED)
+def test_what_is_wrong_in_a_file_is_named(tmp_path, told):
+    path = file_of(tmp_path / "r.urdf", *GOOD)
+    assert list(read_urdf(path).bodies) == ["arm"]
+    old, new = REFUSED[told]
+    text = path.read_text(encoding="utf-8")
+    path.write_text("" if told.endswith("no element found") else text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ValueError, match=told.replace("{m}", r"\$\{m\}")):
+        read_urdf(path)
+
+
+def test_circles_and_second_parents_are_named(tmp_path):
+    links = [link(name, 1.0, J=(1e-2,) * 3) for name in "abc"]
+    two = [joint("p", "fixed", "a", "c"), joint("q", "fixed", "b", "c")]
+    with pytest.raises(ValueError, match="link 'c' must be the child of one joint, got 'p' and 'q'"):
+        read_urdf(file_of(tmp_path / "r.urdf", *links, *two))
+    circle = [joint("p", "fixed", "b", "c"), joint("q", "fixed", "c", "b")]
+    with pytest.raises(ValueError, match="joints p, q hang at no link that is joined to the root 'a'"):
+        read_urdf(file_of(tmp_path / "r.urdf", *links, *circle))
+    with pytest.raises(ValueError, match="one root, got a circle of joints: p, q"):
+        read_urdf(file_of(tmp_path / "r.urdf", *links[1:], *circle))
+
+
+def test_a_root_without_mass_that_nothing_holds_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"'base'"):
+        read_urdf(file_of(tmp_path / "r.urdf", *GOOD), fixed=False)
