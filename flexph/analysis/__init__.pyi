@@ -13,6 +13,8 @@ from .kinematic import KinematicSystem as KinematicSystem
 from .kinematic import hidden_constraints as hidden_constraints
 from .passivity import PassivityReport as PassivityReport
 from .pattern import sparsity_text as sparsity_text
+from .periodic.multipliers import Floquet as Floquet
+from .periodic.multipliers import floquet as floquet
 from .report import Analysis as Analysis
 from .report import analyze as analyze
 from .stability import StabilityReport as StabilityReport

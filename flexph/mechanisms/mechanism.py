@@ -374,7 +374,8 @@ class Mechanism(Model):
         other equilibria and are not counted. About a steady rotation all is seen in the frame that turns. Dampers to
         the ground act there with a circulatory stiffness, c Ω× of equal ones. Supports that are not the same at all
         angles make it periodic: the exponents are those of Floquet's theorem. ``Spectrum.fixed_values`` are for
-        Campbell diagrams. A rotor on a body that stands still is not supported.
+        Campbell diagrams. Of a rotor on a body that stands still take
+        :func:`flexph.analysis.floquet`.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ GIVEN = {
 RESULTS = {
     "Analysis", "Assessment", "BucklingLoad", "CasimirReport", "CanonicalForm", "Certificate", "Constraint",
     "ConstrainedForm", "ContactHistory",
-    "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "FrequencyResponse", "ImpassePoint",
+    "Decomposition", "Echelon", "Eigenmodes", "Elasticity", "Floquet", "FrequencyResponse", "ImpassePoint",
     "Inconsistency", "IndexReport", "Inertia", "InputError", "Integrability", "IntegrationError",
     "IntegrationInterrupted", "KernelForm", "LagrangianSubmanifold", "Ledger", "LoadPort", "Mechanism",
     "MechanismDerivative", "ModeChange", "Occurrences", "PassivityReport", "Pose", "Port", "Reaction",

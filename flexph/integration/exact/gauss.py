@@ -12,9 +12,9 @@ import numpy as np
 from ...kernels.arrays import total
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.gauss.collocation import Collocation
-from ...kernels.gauss.stages import Given, Rates, Stages, onset
+from ...kernels.gauss.stages import Given, Onset, Rates, Stages, onset
 from ...kernels.gradient import is_sparse
-from ...kernels.state import derive
+from ...kernels.state import Configuration, derive
 from ...kernels.tolerances import NEWTON
 from ...mechanisms.arrays.network import DENSE_LIMIT
 from ...mechanisms.model.constraints import gap_of
@@ -56,16 +56,19 @@ class GaussStepper:
 
     def step(self, start: StepStart, time: float) -> StepResult:
         """The step from a start to a time [s]; raises StepFailed."""
+        return self.details(start, time)[0]
+
+    def details(self, start: StepStart, time: float) -> tuple[StepResult, Problem, Stages]:
+        """The step with its equations and their solution."""
         if is_sparse(self.arrays):  # in a compiled run
             error = StepFailed("the iteration of the compiled loops did not settle", 0, np.nan)
             error.span = (start.time, time)
             raise error
         a, h, rk = self.arrays, time - start.time, self.collocation.tableau
-        given, (coefficient, offset) = self._given(start.time, h), self.table.at(time)
-        c, d = start.state.c, start.state.d
-        at = onset(a, (c, d), h, NEWTON.forgotten * gap_of(a, d.product, *self.table.at(start.time)))
+        coefficient, offset = self.table.at(time)
+        problem = Problem(self.collocation, self.onset(start.state.c, start.time, h), self._given(start.time, h))
         try:
-            solution = solve(Problem(self.collocation, at, given), self._guess(start, h))
+            solution = solve(problem, self._guess(start, h))
             t, end = solution.stages, solution.stages.end
             d1 = derive(a, end)
             gap, lam = gap_of(a, d1.product, coefficient, offset), t.x.lam
@@ -76,12 +79,13 @@ class GaussStepper:
             error.span = (start.time, time)
             raise
         defect = velocity_defect(a, (end, d1), coefficient, self.table.rates(time, h))
+        given = problem.given
         energy, flows = self.accounts.energies(end, d1), self._flows(h, t, given)
         residual = abs(self.accounts.balance(start.energy, energy, flows))
         state = EvaluatedState(flat(self.inner.mechanism, end), (end, d1), defect)
         slip = (rk.weights @ self.collocation.rates(t, given))[a.rolling.free > 0]
         worst = [float(np.abs(x).max(initial=0.0)) for x in (gap, defect, slip)]
-        return StepResult(
+        result = StepResult(
             end=StepStart(time, state, energy, _rows(t, defect, h)),
             middle=0.5 * (start.time + time),
             stage=rk.weights @ lam,
@@ -90,6 +94,12 @@ class GaussStepper:
             residuals=np.array([residual, *worst]),
             counts=np.array([solution.iterations, 1.0, 0.0]),
         )
+        return result, problem, t
+
+    def onset(self, c: Configuration, time: float, h: float) -> Onset:
+        """The start of a step of h at a time [s] from a configuration."""
+        a, d = self.arrays, derive(self.arrays, c)
+        return onset(a, (c, d), h, NEWTON.forgotten * gap_of(a, d.product, *self.table.at(time)))
 
     def _given(self, start: float, h: float) -> Given:
         """What time prescribes at the nodes, of the interpolant through Gauss-Lobatto points."""

@@ -1,9 +1,9 @@
 """Spring-dampers in a steady motion: what the motion makes of their rates, and how that changes with displacements.
 
 All bodies move with v₀ + Ω × r. Between points that turn together nothing is stretched. Dampers to points and
-directions of the world are, with the rates s of their measures. Displacements ξ are seen in the axes that turn: the rates
-change by S ξ̇ + F ξ, F at the velocities of the motion. A damper acts with Sᵀ(c + ρ'(s))(S ξ̇ + F ξ),
-and Sᵀ(c + ρ'(s))F is the circulatory part of the stiffness, for an isotropic damper c Ω× itself.
+directions of the world are, with the rates s of their measures. Displacements ξ are seen in the axes that turn. They
+change the rates by S ξ̇ + F ξ, F at the velocities of the motion. A damper acts with Sᵀ(c + ρ'(s))(S ξ̇ + F ξ), and
+Sᵀ(c + ρ'(s))F is the circulatory part of the stiffness, for an isotropic damper c Ω× itself.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _rate_changes(a: Arrays, c: Configuration, d: Derived, spin: Array) -> Any:
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
-    """What changes of the products (p, n_v) do to ∂ℓ/∂Π Π̇ at their rates (p,): of lengths and angles alone."""
+    """Changes of ∂ℓ/∂Π Π̇ of lengths and angles with those of the products (p, n_v), at their rates (p,)."""
     springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
     components = springs.component_product.size
     at = springs.length_product

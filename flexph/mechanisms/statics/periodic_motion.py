@@ -65,7 +65,7 @@ class Basis(NamedTuple):
             row = int(np.argmax(moved.max(axis=1)))
             raise ValueError(
                 f"{self.given.mechanism.constraint_names[row]!r} leaves other motions as the mechanism turns on, "
-                "which mechanism.spectrum does not know: hold both directions across the axis, or by springs"
+                "which mechanism.spectrum does not know: take flexph.analysis.floquet(mechanism, state, period=...)"
             )
 
     def changes(self, first: Supports) -> bool:
@@ -111,7 +111,7 @@ def _damper_size(basis: Basis) -> Array:
 
 
 def in_any_direction(a: Arrays) -> Any:
-    """What takes sizes in world or body axes to those in any others of the same body, sparse (n_v, n_v)."""
+    """Map of sizes in world or body axes to sizes in any other axes of the same body, sparse (n_v, n_v)."""
     centres, spins, bent = a.columns
     groups = [*centres, *(own for own in spins if own[0] >= 0)]
     rows = np.concatenate([np.repeat(own, own.size) for own in groups])

@@ -70,8 +70,8 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
             raise ValueError(
                 f"{connection.name} does not turn with the spin {spin} rad/s, but in a steady rotation "
                 "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. A "
-                "rotor on a support that stands still, such as a flexible tower, is not supported: it has no Campbell "
-                "diagram here"
+                "rotor on a support that stands still, such as a flexible tower, is not supported: take "
+                "flexph.analysis.floquet about its motion over a turn"
             )
 
 
@@ -95,7 +95,8 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s); "
-            "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported"
+            "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported: "
+            "take flexph.analysis.floquet about its motion over a turn"
         )
     return Steady(solution[dim:], solution[:dim])
 

@@ -111,7 +111,7 @@ def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
     raise ValueError(
         f"{name} acts from the ground and does not turn with {_described(given)}: its force changes as the mechanism "
         "turns, so that there is no steady rotation. Let it act on the axis, let it turn with the mechanism, or "
-        "integrate the motion"
+        "integrate the motion; flexph.analysis.floquet tells the stability of one that repeats itself"
     )
 
 

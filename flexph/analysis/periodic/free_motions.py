@@ -1,0 +1,69 @@
+"""Free motions of a mechanism at a state: variations of positions and velocities that its joints leave."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lstsq, qr
+
+from ...integration.exact.linearised import SHARES, WEIGHTS, Variations, moved, tangent_of
+from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.state import Configuration, derive
+from ...linear.elimination import null_space
+from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.model.constraints import rates_at, velocities_of
+from ...mechanisms.model.time_table import TimeTable
+from ...numerics.arrays import Array, dense
+
+REACH = 1e-3
+"""Displacement, over the size of the mechanism, of the differences of the rates of constraints."""
+
+
+class FreeMotions(NamedTuple):
+    """Motions that the joints leave, in units of the mechanism: displacements N α, and velocities N β with α's own.
+
+    ``sizes`` (n_v,) of displacements; ``basis`` N (n_v, k), orthonormal over these; ``faster`` what the velocities
+    of the constraints need to follow displacements, (n_v, k).
+    """
+
+    sizes: Array
+    basis: Array
+    faster: Array
+    pace: float
+
+    @property
+    def variations(self) -> Variations:
+        """Of α and β, as columns."""
+        moved, zero = self.sizes[:, None] * self.basis, np.zeros_like(self.basis)
+        return Variations(np.hstack([moved, zero]), np.hstack([self.faster, self.pace * moved]))
+
+    def coordinates(self, given: Variations) -> Array:
+        """α and β of variations, (2k, m)."""
+        displaced, faster = (self.basis.T @ (part / self.sizes[:, None]) for part in given)
+        return np.vstack([displaced, faster / self.pace])
+
+
+def free_motions(
+    mechanism: Mechanism, table: TimeTable, at: tuple[Configuration, float], *, pace: float
+) -> FreeMotions:
+    """The free motions at a configuration and a time [s]; ``pace`` [1/s] brings velocities to displacements."""
+    c, time = at
+    a = mechanism.network.arrays
+    sizes = displacement_sizes(a, lever(a))
+
+    def missed(p: Configuration) -> Array:
+        G, b = rates_at(mechanism, (p, derive(a, p)), table, time)
+        return np.asarray(G @ velocities_of(mechanism, p) - b)
+
+    G = rates_at(mechanism, (c, derive(a, c)), table, time)[0]
+    if not G.shape[0]:
+        return FreeMotions(sizes, np.eye(sizes.size), np.zeros((sizes.size,) * 2), pace)
+    scaled = dense(G) * sizes
+    basis = qr(null_space(scaled, mechanism.constraint_names)[0].toarray(), mode="economic")[0]
+    changes = np.zeros((G.shape[0], basis.shape[1]))
+    for i, column in enumerate((sizes[:, None] * basis).T):
+        direction = tangent_of(a, c, column, np.zeros_like(column))
+        ends = [missed(moved(c, direction, REACH * share)) for share in SHARES]
+        changes[:, i] = sum(w / REACH * end for w, end in zip(WEIGHTS, ends, strict=True))
+    return FreeMotions(sizes, basis, -sizes[:, None] * lstsq(scaled, changes)[0], pace)
