@@ -24,7 +24,7 @@ from .bodies import Flexible, flexible_body, rigid_body
 from .carriers import WORLD, Carried, carriers
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, LinkElement, Mimic
 from .joints import End, RobotJoint, against, robot_joint
-from .masses import Masses, masses_of, together
+from .masses import Masses, check_moments, masses_of, together
 from .names import free_names
 from .robot import Kinematics, Robot
 from .tree import couplings
@@ -70,6 +70,7 @@ def assembled(
         raise ValueError("the robot must have a link with mass that can move, or is not the ground")
     flexed = {n: flexible_body(n, _after(n, kept), options.flexible[n]) for n in own if n in options.flexible}
     masses = {name: _mass_of(name, links, carried, flexed) for name in own}
+    check_moments(masses)
     carrier = {name: one.carrier for name, one in carried.items()}
     whole = completed(masses, joints, carrier)
     is_free = not options.fixed and carrier[root] != WORLD

@@ -15,6 +15,8 @@ from .elements import LinkElement, several
 Handling = Literal["accept", "repair", "refuse"]
 LEAST = 1e-13
 """Smallest principal moment over the largest one with which a link is a body of its own: above round-off."""
+POINT = 1e-8
+"""Radius of gyration [m] up to which a link is a point: its moments are round-off of those of its mass at 1 m."""
 ADVICE = 'taken as they are; inertia="repair" takes the nearest ones that a body can have'
 
 
@@ -53,31 +55,33 @@ def together(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """The links with moments that were accepted or repaired; raises ValueError for negative ones, and to refuse."""
+    """The links with moments that were accepted or repaired; raises ValueError to refuse, and for a negative trace."""
     sound, beyond = dict(links), []
     for name, link in links.items():
-        if not link.moments.any():
+        own = np.linalg.eigvalsh(link.moments) if link.moments.any() else np.zeros(3)
+        if np.abs(own).max() <= POINT**2 * link.mass:
+            sound[name] = link._replace(moments=np.zeros((3, 3)))
             continue
-        excess = _excess(link.moments)
-        repaired = link._replace(moments=_nearest(link.moments)) if excess > check.ROUND_OFF else link
+        if own.sum() < 0.0:
+            raise _negative(name, link.moments)
+        excess = float((2.0 * own[-1] - own.sum()) / np.abs(own).sum())
         if excess > check.ROUND_OFF:
             beyond.append(f"{name} ({excess:.2g})")
-        sound[name] = repaired if handling == "repair" else link
-        _check_moments(sound[name], link)
+            sound[name] = link._replace(moments=_nearest(link.moments)) if handling == "repair" else link
     if beyond and handling != "repair":
-        told = (
-            f"principal moments of inertia must have J1 + J2 >= J3, beyond by shares of J1 + J2 + J3: {several(beyond)}"
-        )
+        told = f"moments of inertia must have J1 + J2 >= J3, beyond by shares of J1 + J2 + J3: links {several(beyond)}"
         if handling == "refuse":
             raise ValueError(told)
         warn(f"{told}; {ADVICE}")
     return sound
 
 
-def _excess(moments: Array) -> float:
-    """How far the largest principal moment is beyond the sum of the others, over the sum of all."""
-    own = np.linalg.eigvalsh(moments)
-    return float((2.0 * own[-1] - own.sum()) / np.abs(own).sum())
+def check_moments(bodies: Mapping[str, Masses]) -> None:
+    """Raise ValueError for a body that a negative moment is left of, with all links that belong to it."""
+    for name, own in bodies.items():
+        size = np.linalg.eigvalsh(own.moments) if own.moments.any() else np.zeros(3)
+        if size[0] < -check.ROUND_OFF * np.abs(size).max():
+            raise _negative(name, own.moments)
 
 
 def _nearest(moments: Array) -> Array:
@@ -87,8 +91,9 @@ def _nearest(moments: Array) -> Array:
     return np.asarray(np.trace(second) * np.eye(3) - second)
 
 
-def _check_moments(link: LinkElement, given: LinkElement) -> None:
-    own = np.linalg.eigvalsh(link.moments)
-    if own[0] < -check.ROUND_OFF * np.abs(own).max() or np.trace(given.moments) < 0.0:
-        found = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(given.moments))
-        raise ValueError(f"the inertia of link {link.name!r} must have no negative principal moment, got {found} kg m²")
+def _negative(name: str, moments: Array) -> ValueError:
+    found = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(moments))
+    return ValueError(
+        f"the inertia of link {name!r} must have no negative principal moment, got {found} kg m²: "
+        'correct it in the file, or take inertia="repair"'
+    )

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from .elements import SLIDING, TURNING, JointElement, Mimic, several
+from .elements import FIXED, FLOATING, PLANAR, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
@@ -56,25 +56,36 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """By joint that follows the one at the end of its chain, which follows none, and the law of both."""
+    """By joint that follows the one at the end of its chain, which follows none, and the law of both.
+
+    Fixed joints follow none, and what follows one that is fixed stays at its offset.
+    """
     by_name = {joint.name: joint for joint in joints}
     resolved: dict[str, Mimic] = {}
     for joint in joints:
-        law, chain = joint.mimic, [joint.name]
+        law, chain = joint.mimic if joint.kind != FIXED else None, [joint.name]
         while law is not None:
             leader = by_name.get(law.leader)
             if leader is None:
                 raise ValueError(f"joint {joint.name!r} mimics {law.leader!r}, which is no joint of the file")
             for one in (joint, leader):
-                if one.kind not in (*TURNING, *SLIDING):
+                if one.kind in (PLANAR, FLOATING):
                     raise ValueError(f"joint {joint.name!r} mimics {leader.name!r}: {one.name!r} must turn or slide")
             if leader.name in chain:
                 raise ValueError(f"joint {joint.name!r} mimics itself: {' → '.join([*chain, leader.name])}")
+            if leader.kind == FIXED:
+                law = Mimic(leader.name, 0.0, law.offset)
             resolved[joint.name] = law
             chain.append(leader.name)
-            own = leader.mimic
-            law = own and Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
+            law = _after(law, leader.mimic if leader.kind != FIXED else None)
     return resolved
+
+
+def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
+    """The law of a joint whose leader follows by a law of its own."""
+    if own is None:
+        return None
+    return Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
 
 
 def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:

@@ -277,7 +277,7 @@ BEYOND = link("arm", 1.0, (0.2, 0, 0), J=(1e-3, 1e-2, 1.5e-2))
 def test_moments_that_no_body_has_are_told_and_repaired(tmp_path):
     """J3 = 1.5e-2 beside 1e-3 and 1e-2: the second moment that is −2e-3 becomes 0, J1 and J2 grow by 2e-3."""
     path = file_of(tmp_path / "r.urdf", link("base"), BEYOND, joint("j", "revolute", "base", "arm"))
-    with pytest.warns(UserWarning, match=r"J1 \+ J2 >= J3.*: arm \(0\.15\); taken as they are"):
+    with pytest.warns(UserWarning, match=r"J1 \+ J2 >= J3.*: links arm \(0\.15\); taken as they are"):
         robot = read_urdf(path)
     np.testing.assert_allclose(robot.bodies["arm"].moments, np.diag([1e-3, 1e-2, 1.5e-2]), atol=1e-17)
     with warnings.catch_warnings():
@@ -286,6 +286,39 @@ def test_moments_that_no_body_has_are_told_and_repaired(tmp_path):
     np.testing.assert_allclose(repaired, np.diag([3e-3, 1.2e-2, 1.5e-2]), atol=1e-17)
     with pytest.raises(ValueError, match=r"must have J1 \+ J2 >= J3.*arm"):
         read_urdf(path, inertia="refuse")
+
+
+def test_moments_of_round_off_and_negative_ones(tmp_path):
+    """Digits of zero are a point mass; a negative moment of a link that is fixed to another counts in their sum."""
+    arm = link("arm", 1.0, (0.2, 0, 0), J=(1e-2, 1e-2, 1e-2))
+    fixed = joint("f", "fixed", "arm", "part", (0.1, 0, 0))
+    digits = link("part", 1.3, (0.2, 0, 0), products=(0, 2.4e-35, 0))
+    negative = link("part", 1e-3, J=(2.4e-5, 2.8e-5, 3.8e-5), products=(6.1e-5, 0, 0))
+    turns = joint("j", "revolute", "base", "arm", axis=(0, 1, 0))
+    compare(file_of(tmp_path / "r.urdf", link("base"), arm, turns, digits, fixed))
+    path = file_of(tmp_path / "r.urdf", link("base"), arm, turns, negative, fixed)
+    with pytest.warns(UserWarning, match="J1 .* J3.*links part"):
+        assert list(read_urdf(path).bodies) == ["arm"]
+    alone = file_of(tmp_path / "r.urdf", link("base"), negative, joint("j", "revolute", "base", "part"))
+    with pytest.warns(UserWarning, match="links part"), pytest.raises(ValueError, match="link 'part' must have no neg"):
+        read_urdf(alone)
+    assert np.linalg.eigvalsh(read_urdf(alone, inertia="repair").bodies["part"].moments)[0] > 0.0
+
+
+def test_mimics_of_and_by_fixed_joints(tmp_path):
+    """What is fixed stays, and what follows it stays at its offset."""
+    rng, law = np.random.default_rng(2), '<mimic joint="lead" multiplier="2" offset="0.3"/>'
+    parts = [link("base"), solid(rng, "palm"), moving(rng, "wrist", "revolute", "base", "palm")]
+    parts += [solid(rng, "one"), moving(rng, "lead", "fixed", "palm", "one")]
+    parts += [solid(rng, "two"), moving(rng, "follow", "revolute", "palm", "two", law)]
+    parts += [solid(rng, "three"), moving(rng, "still", "fixed", "palm", "three", law)]
+    path = file_of(tmp_path / "r.urdf", *parts)
+    robot = read_urdf(path)
+    mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
+    start = mechanism.consistent_state(mechanism.assemble(robot.placed({"wrist": 0.3})))
+    run = integrate(mechanism, start, [0.0, 0.05, 0.1], method=NUMPY)
+    np.testing.assert_allclose(run.measured(robot.joints["follow"].coordinate), 0.3, atol=1e-12)
+    assert abs(run.measured(robot.joints["wrist"].coordinate)[-1] - 0.3) > 1e-3
 
 
 def test_names_of_any_letters(tmp_path):
@@ -336,7 +369,7 @@ REFUSED = {
     "inertial of link 'arm' must have a mass": ('<mass value="1.0"/>', ""),
     "ixx of link 'arm' must be given": ('ixx="0.01"', ""),
     "iyy of link 'arm' must be finite, got inf": ('iyy="0.01"', 'iyy="inf"'),
-    "inertia of link 'arm' must have no negative principal moment": ('iyy="0.01"', 'iyy="-0.01"'),
+    "inertia of link 'arm' must have no negative principal moment": ('iyy="0.01"', 'iyy="-0.03"'),
     "link 'arm' must have one inertial, got 2": ("</link>", "<inertial/></link>"),
     "link number 1 of the file must have a name": ('<link name="base"/>', "<link/>"),
     "the file has two links of the name 'arm'": ('<link name="base"/>', '<link name="base"/><link name="arm"/>'),
