@@ -7,11 +7,6 @@ from .bodies.shapes import box as box
 from .bodies.shapes import cylinder as cylinder
 from .bodies.shapes import sphere as sphere
 from .bodies.solid import solid as solid
-from .dirac_form import LagrangianSubmanifold as LagrangianSubmanifold
-from .dirac_form import ResistiveRelation as ResistiveRelation
-from .dirac_form import dirac_structure as dirac_structure
-from .dirac_form import lagrangian_submanifold as lagrangian_submanifold
-from .dirac_form import resistive_relation as resistive_relation
 from .interconnection import interconnect as interconnect
 from .particles.connections import Dashpot as Dashpot
 from .particles.connections import Rod as Rod
@@ -35,6 +30,12 @@ from .single_body.ports import Frame as Frame
 from .single_body.ports import Gimbal as Gimbal
 from .single_body.ports import Torque as Torque
 from .single_body.rolling import Rolling as Rolling
+from .structures.dirac import ResistiveRelation as ResistiveRelation
+from .structures.dirac import dirac_structure as dirac_structure
+from .structures.dirac import resistive_relation as resistive_relation
+from .structures.lagrangian import LagrangianSubmanifold as LagrangianSubmanifold
+from .structures.lagrangian import lagrangian_submanifold as lagrangian_submanifold
+from .structures.whole import port_hamiltonian as port_hamiltonian
 from .system.matrix_functions import Differentiable as Differentiable
 from .system.system import MultibodySystem as MultibodySystem
 from .system.terms import Damper as Damper

@@ -51,13 +51,7 @@ class NamedPorts:
 
     def split(self, port: str, parts: Mapping[str, int]) -> Self:
         """The structure with one port in parts, names with their sizes in order."""
-        span = check.lookup("port", port, self.ports)
-        if sum(parts.values()) != spans.width(span):
-            raise ValueError(f"parts must add up to the {spans.width(span)} entries of {port!r}, got {dict(parts)}")
-        ports: dict[str, slice] = {}
-        for name, own in self.ports.items():
-            ports |= spans.consecutive(parts, span.start or 0) if name == port else {name: own}
-        return self.from_graph(self.graph, ports)
+        return self.from_graph(self.graph, spans.divided(self.ports, port, parts))
 
     def mask(self, names: Iterable[str] | Array) -> Array:
         """Mask (n,) of the entries of some ports."""

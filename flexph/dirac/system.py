@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,6 +140,20 @@ class PortHamiltonian(Remade):
     def modulated(self) -> ModulatedDirac:
         """The structure as a function of the energy variables."""
         return ModulatedDirac(self.at, self.energy.states(self.sample), self.storage)
+
+    @checked
+    def split_port(self, port: str, parts: Mapping[str, int]) -> PortHamiltonian:
+        """The system with one port in parts, names with their sizes in order, such as a force and a torque.
+
+        Parts of a port of the storage are ports of the storage. A resistive port cannot be split: its relation is one
+        of all its entries.
+        """
+        if port in self.resistive:
+            raise ValueError(f"port {port!r} is resistive, with one relation of all its entries: it cannot be split")
+        D = self.structure
+        storage = tuple(part for name in self.storage for part in (parts if name == port else (name,)))
+        split = D.split(port, parts) if isinstance(D, DiracStructure) else lambda x: D(x).split(port, parts)
+        return dataclasses.replace(self, structure=split, storage=storage)
 
     @checked
     def kernel_form(self, x: Array) -> KernelForm:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from . import checks as check
 from .arrays import Array
 
 
@@ -35,6 +36,26 @@ def consecutive_of(spans: Mapping[str, slice], names: Iterable[str], start: int 
 def moved(spans: Mapping[str, slice], by: int) -> dict[str, slice]:
     """The spans behind a number of other entries."""
     return {name: slice((span.start or 0) + by, span.stop + by) for name, span in spans.items()}
+
+
+def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> dict[str, slice]:
+    """The spans with one of them, a port, in consecutive parts: names with their sizes in order.
+
+    Raises ValueError where there is no such port, sizes do not add up, or a name is taken.
+    """
+    span = check.lookup("port", name, spans)
+    for part, size in parts.items():
+        check.name("a part", part)
+        check.count(f"size of {part!r}", size, 1)
+    if sum(parts.values()) != width(span):
+        raise ValueError(f"parts must add up to the {width(span)} entries of {name!r}, got {dict(parts)}")
+    taken = sorted(part for part in parts if part in spans and part != name)
+    if taken:
+        raise ValueError(f"parts of {name!r} must have names of their own, there are ports {taken} already")
+    whole: dict[str, slice] = {}
+    for other, own in spans.items():
+        whole |= consecutive(parts, span.start or 0) if other == name else {other: own}
+    return whole
 
 
 def indices(spans: Iterable[slice]) -> Array:

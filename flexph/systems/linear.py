@@ -14,11 +14,12 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, BoolArray, ComplexArray
 from ..numerics.factors.definiteness import check_semi_definite
 from ..numerics.memo import read_only
+from .named_ports import NamedPorts
 
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearPHDAE:
+class LinearPHDAE(NamedPorts):
     """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
 
     Conditions, enforced here: E = Eᵀ ⪰ 0, J = −Jᵀ, R = Rᵀ ⪰ 0, matching shapes, finite entries. Then
@@ -172,6 +173,10 @@ class LinearPHDAE:
             (n, m_port).
         """
         return self.B[:, check.lookup("port", port, self.ports)]
+
+    def _split_too(self, port: str, parts: Mapping[str, int]) -> dict[str, Any]:
+        kinds = {name: kind for name, kind in self.causality.items() if name != port}
+        return {"causality": kinds | dict.fromkeys(parts, self.causality.get(port, "force"))}
 
     @checked
     def expand(self, x: Array | ComplexArray) -> Array:

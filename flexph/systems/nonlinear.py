@@ -16,6 +16,7 @@ from ..numerics.memo import Remade, read_only
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
 from .gradient_pair import GRADIENT_TOLERANCE, NEAR, GradientPair
+from .named_ports import NamedPorts
 from .port_matrices import PortMatrices
 
 MatrixFunction = Callable[[Array], Any]
@@ -39,7 +40,7 @@ class Constant:
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PHDAE(Remade):
+class PHDAE(NamedPorts, Remade):
     """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 
     The matrices are functions of the state x (n,), or constant matrices. Then dH/dt = yᵀu − zᵀR z. With feed-through

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from flexph.numerics import checks as check
+from flexph.numerics import spans
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.systems.inputs import Input
@@ -238,6 +239,27 @@ class MultibodySystem(SystemModel):
         zeta = check.array("positions", positions, (self.positions,))
         omega = check.array("velocities", velocities, (self.velocities,))
         return start.accelerations(self, zeta, omega, inputs=inputs or {}, time=time)
+
+    @checked
+    def split_port(self, port: str, parts: Mapping[str, int]) -> MultibodySystem:
+        """The system with one port in parts, such as a force and a torque.
+
+        Parameters
+        ----------
+        port : str
+            Name of a port.
+        parts : mapping
+            Numbers of its columns of B by name, in their order, such as ``{"force": 3, "torque": 3}``.
+
+        Returns
+        -------
+        MultibodySystem
+            The system, with other ports.
+        """
+        whole = spans.divided(self.port_slices, port, parts)
+        inner = spans.consecutive(parts)
+        ports = {name: self.ports[port].part(inner[name]) if name in inner else self.ports[name] for name in whole}
+        return replace(self, ports=ports)
 
     @checked
     def split(self, x: Array) -> Split:

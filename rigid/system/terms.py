@@ -14,7 +14,7 @@ from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import discrete_jacobian
 from flexph.systems.resistive_relations import Relation
 
-from .matrix_functions import MatrixFunction
+from .matrix_functions import MatrixFunction, at, mapped
 
 
 @checked
@@ -61,6 +61,14 @@ class PositionMap:
             return _spread(size, [(span, term.jacobian(zeta[span])) for span, term in terms])
 
         return cls(lambda zeta: np.sum([term.value(zeta[span]) for span, term in terms], axis=0), jacobian, terms)
+
+    def part(self, rows: slice) -> PositionMap:
+        """Some of the entries of p."""
+        return PositionMap(
+            lambda zeta: self.value(zeta)[rows],
+            mapped(lambda slope: slope[..., rows, :], self.jacobian),
+            tuple((span, term.part(rows)) for span, term in self.terms),
+        )
 
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
         """A discrete Jacobian over a step, ``D̄p Δζ = Δp`` ([dg] definition 6); ``kept`` as there.
@@ -141,6 +149,12 @@ class ExternalPort:
 
     matrix: MatrixFunction | Array
     position: PositionMap | None = None
+
+    def part(self, columns: slice) -> ExternalPort:
+        """The port of some of the columns of B."""
+        B = self.matrix
+        cut = mapped(lambda b: b[..., columns], B) if callable(B) else at(B, np.zeros(0))[:, columns]
+        return ExternalPort(cut, None if self.position is None else self.position.part(columns))
 
 
 @checked

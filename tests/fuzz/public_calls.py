@@ -861,6 +861,7 @@ def _rigid() -> dict[str, Call]:
                                               "velocity_parts": None}),
         "rigid.dirac_structure": Call(rigid.dirac_structure, {"system": system, "zeta": np.zeros(2),
                                                               "momenta": np.zeros(2)}),
+        "rigid.port_hamiltonian": Call(rigid.port_hamiltonian, {"system": system, "zeta": None, "momenta": None}),
         "rigid.lagrangian_submanifold": Call(rigid.lagrangian_submanifold, {"system": system}),
         "rigid.resistive_relation": Call(rigid.resistive_relation, {"system": system, "zeta": np.zeros(2)}),
     }  # fmt: skip

@@ -352,14 +352,14 @@ def test_equations_lie_in_the_structures(name, seed):
     flow = (equations.J(x) - equations.R(x)) @ z + equations.B(x) @ u
     tau = system.V_gradient(zeta) + system.c_jacobian(zeta).T @ x[f.lam]
     friction, momenta, rates = system.tau_d(zeta, omega), system.mass @ omega, system.B(zeta).T @ omega
-    flows = {"positions": flow[f.positions], "momenta": flow[f.velocities], "resistive": omega}
-    efforts = {"positions": tau, "momenta": omega, "resistive": friction}
-    flows |= {port: rates[span] for port, span in system.port_slices.items()}
-    efforts |= {port: -u[span] for port, span in system.port_slices.items()}
+    flows = {"positions": -flow[f.positions], "momenta": -flow[f.velocities], "resistive": -friction}
+    efforts = {"positions": tau, "momenta": omega, "resistive": omega}
+    flows |= {port: u[span] for port, span in system.port_slices.items()}
+    efforts |= {port: rates[span] for port, span in system.port_slices.items()}
     D = rigid.dirac_structure(system, zeta, momenta)
     assert D.defect(flows, efforts) < 1e-12
     assert rigid.lagrangian_submanifold(system).defect(zeta, momenta, tau, omega) < 1e-12
-    assert rigid.resistive_relation(system, zeta).contains(friction, omega)
+    assert rigid.resistive_relation(system, zeta).contains(-friction, omega)
     # and ẋ is the rate of the motion: λ, μ are those with which the constraints go on to hold
     assert np.allclose(system.mass @ system.accelerations(zeta, omega, inputs=forces).velocities, flow[f.velocities])
 
@@ -372,10 +372,11 @@ def means_of(system, found, k):
     zeta, omega = middle[f.positions], middle[f.velocities]
     step = (x1 - x0) / h
     tau = system.V_gradient(zeta) + system.c_jacobian(zeta).T @ x1[f.lam]
-    flows = {"positions": step[f.positions], "momenta": system.mass @ step[f.velocities], "resistive": omega}
-    efforts = {"positions": tau, "momenta": omega, "resistive": system.tau_d(zeta, omega)}
+    flows = {"positions": -step[f.positions], "momenta": -system.mass @ step[f.velocities]}
+    flows["resistive"] = -system.tau_d(zeta, omega)
+    efforts = {"positions": tau, "momenta": omega, "resistive": omega}
     rates = system.B(zeta).T @ omega
-    flows |= {port: rates[span] for port, span in system.port_slices.items()}
+    efforts |= {port: rates[span] for port, span in system.port_slices.items()}
     return flows, efforts, zeta, system.mass @ omega
 
 
@@ -385,8 +386,8 @@ def defect_of_run(system, found, force):
     for k in range(0, len(found.times) - 1, 7):
         flows, efforts, zeta, momenta = means_of(system, found, k)
         middle = 0.5 * (found.times[k] + found.times[k + 1])
-        efforts |= {p: -np.atleast_1d(force.get(p, lambda t: np.zeros(0))(middle)) for p in system.ports}
-        efforts = {p: e if e.size else np.zeros_like(flows[p]) for p, e in efforts.items()}
+        flows |= {p: np.atleast_1d(force.get(p, lambda t: np.zeros(0))(middle)) for p in system.ports}
+        flows = {p: f if f.size else np.zeros_like(efforts[p]) for p, f in flows.items()}
         worst = max(worst, rigid.dirac_structure(system, zeta, momenta).defect(flows, efforts))
     return worst
 
@@ -428,7 +429,7 @@ def test_members_of_the_structures_have_the_sizes_of_the_system():
     with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
         L.tangent(zero, np.zeros(2))
     relation = rigid.resistive_relation(car, zero)
-    with pytest.raises(ValueError, match=r"omega must have shape \(3\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"effort must have shape \(3\), got \(2,\)"):
         relation.contains(zero, np.zeros(2))
-    with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"flow must have shape \(3\), got \(2,\)"):
         relation.contains(np.zeros(2), zero)

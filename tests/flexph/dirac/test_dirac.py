@@ -102,7 +102,10 @@ def appendix_image(system, zeta, momenta):
     )
     C = np.hstack([o((len(A), n)), A, o((len(A), k + m))])
     free = null_space(C)
-    return np.vstack([np.hstack([J @ free, C.T]), np.hstack([free, np.zeros_like(C.T)])])
+    flows, efforts = np.hstack([J @ free, C.T]), np.hstack([free, np.zeros_like(C.T)])
+    # here (−ζ̇, τ), (−Γ̇, ϖ), (−τ_d, ϖ), (F, y); there (ζ̇, τ), (Γ̇, ϖ), (ϖ, τ_d), (y, −F)
+    swapped = np.arange(len(J)) >= n + k
+    return np.vstack([np.where(swapped[:, None], -efforts, -flows), np.where(swapped[:, None], flows, efforts)])
 
 
 @random_cases
@@ -120,10 +123,10 @@ def test_structure_of_a_multibody_system(seed):
     Z, B = system.Z(zeta), system.B(zeta)
     inertial = -(Z.T @ tau + system.G(zeta, momenta) @ omega + friction + B @ outer + system.A(zeta).T @ mu)
     rates = B.T @ omega
-    flows = {"positions": Z @ omega, "momenta": inertial, "resistive": omega, "in": rates[:1], "out": rates[1:]}
-    efforts = {"positions": tau, "momenta": omega, "resistive": friction, "in": outer[:1], "out": outer[1:]}
+    flows = {"positions": -Z @ omega, "momenta": -inertial, "resistive": -friction, "in": -outer[:1], "out": -outer[1:]}
+    efforts = {"positions": tau, "momenta": omega, "resistive": omega, "in": rates[:1], "out": rates[1:]}
     assert D.defect(flows, efforts) < 1e-14 * 100.0  # as good as the sums above
-    assert not D.contains({**flows, "in": rates[:1] + 0.01}, efforts)
+    assert not D.contains(flows, {**efforts, "in": rates[:1] + 0.01})
     assert not D.contains(flows, {**efforts, "momenta": omega + 0.01 * np.arange(4.0)})
 
 
@@ -195,9 +198,11 @@ def test_resistive_relation(seed):
     zeta, omega = state(system, seed)
     tau = system.tau_d(zeta, omega)
     R = rigid.resistive_relation(system, zeta)
-    assert R.contains(tau, omega)
+    assert R.contains(-tau, omega)
     assert tau @ omega > 0.0
-    assert not R.contains(1.01 * tau, omega)
+    assert not R.contains(-1.01 * tau, omega)
+    r, s = R.matrices(zeta, omega)
+    np.testing.assert_allclose((r + s) @ omega, tau, rtol=1e-13)
 
 
 def test_bad_input():

@@ -1,23 +1,20 @@
-"""What a multibody system is made of as a port-Hamiltonian system ([rigid] definition 7): D, L and R of its states."""
+"""The Lagrangian submanifold of a multibody system: its energy ([rigid] definition 5, eq. (9))."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from flexph.dirac import DiracStructure, LagrangianSubspace
+from flexph.dirac import LagrangianSubspace
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.differences import CENTRAL, central
-from flexph.numerics.memo import Remade
 from flexph.numerics.ranks import kernel, rank_of
 from flexph.numerics.subspaces import relative
 
-from .system.matrix_functions import at
-from .system.system import MultibodySystem
+from ..system.system import MultibodySystem
 
 RANK = 1e-10
 """Singular value over the largest one below which M, or c', counts as singular."""
@@ -25,56 +22,6 @@ MEMBER = 1e-10
 """Relative residual up to which a state counts as a member."""
 SYMMETRIC = 1e-6
 """Relative defect of a Hessian by differences beyond which its gradient is none."""
-STORED = ("positions", "momenta", "resistive")
-
-
-@checked
-def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> DiracStructure:
-    """D(ζ, Γ) of [rigid] eq. (7), in kernel form, at positions ζ (n_pot,) and momenta Γ = Mϖ (n_kin,).
-
-        ϖ_Lf = Z ϖ_Le,  ϖ_R = ϖ_Le,  ϖ_ext = Bᵀϖ_Le,  A ϖ_Le = 0
-        ∃μ :  τ_Lf + Zᵀτ_Le + G ϖ_Le + τ_R + B τ_ext + Aᵀμ = 0
-
-    Its ports, with flow and effort, are ``positions`` (ϖ_Lf, τ_Le), ``momenta`` (τ_Lf, ϖ_Le), ``resistive`` (ϖ_R, τ_R)
-    and the external ones by their own names (ϖ_ext, τ_ext), τ_ext = −F: along solutions (ζ̇, τ), (Γ̇, ϖ), (ϖ, τ_d),
-    (y, −F). By it, fᵀe = 0 is dH/dt + ϖᵀτ_d − yᵀF = 0. A may have dependent rows.
-
-    Parameters
-    ----------
-    system : MultibodySystem
-        The system.
-    zeta : array
-        Positions ζ (n_pot,).
-    momenta : array
-        Γ = Mϖ (n_kin,).
-
-    Returns
-    -------
-    DiracStructure
-        With the ports that are named above.
-    """
-    zeta = check.array("zeta", zeta, (system.positions,))
-    momenta = check.array("momenta", momenta, (system.velocities,))
-    Z, B, n, k = system.Z(zeta), system.B(zeta), system.positions, system.velocities
-    ports = _ports(system)
-    J = np.zeros((n + 2 * k + B.shape[1],) * 2)
-    stored, moving, resistive, outer = slice(0, n), slice(n, n + k), slice(n + k, n + 2 * k), slice(n + 2 * k, None)
-    J[moving, moving] = -system.G(zeta, momenta)
-    for other, block in ((stored, Z), (resistive, np.eye(k)), (outer, B.T)):
-        J[other, moving], J[moving, other] = block, -block.T
-    rows = np.zeros((len(A := system.A(zeta)), len(J)))
-    rows[:, moving] = A
-    return DiracStructure.from_skew(J, ports).constrained(rows)
-
-
-def _ports(system: MultibodySystem) -> dict[str, slice]:
-    twice = sorted(set(STORED) & set(system.ports))
-    if twice:
-        raise ValueError(f"ports must not be named like those of the storage, {', '.join(STORED)}: got {twice}")
-    sizes = [system.positions, system.velocities, system.velocities]
-    sizes += [at(p.matrix, system.sample).shape[1] for p in system.ports.values()]
-    ends = np.cumsum(sizes).tolist()
-    return {name: slice(end - size, end) for name, size, end in zip([*STORED, *system.ports], sizes, ends, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -108,9 +55,9 @@ class LagrangianSubmanifold:
         slope, force, moved = s.c_jacobian(zeta), s.V_gradient(zeta), s.mass @ omega
         held = slope.T @ self.multipliers(zeta, tau)
         return max(
-            relative(moved - momenta, _largest(moved, momenta)),
-            relative(s.c(zeta), np.linalg.norm(slope, axis=1) * _largest(zeta)),
-            relative(tau - force - held, _largest(tau, force, held)),
+            relative(moved - momenta, largest(moved, momenta)),
+            relative(s.c(zeta), np.linalg.norm(slope, axis=1) * largest(zeta)),
+            relative(tau - force - held, largest(tau, force, held)),
         )
 
     def contains(self, zeta: Array, momenta: Array, tau: Array, omega: Array, *, tolerance: float = MEMBER) -> bool:
@@ -181,53 +128,8 @@ def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
     return LagrangianSubmanifold(system)
 
 
-@dataclass(frozen=True, eq=False)
-class ResistiveRelation(Remade):
-    """``R_ζ = {(τ, ϖ) : τ = τ_d(ζ, ϖ)}`` at positions ζ ([rigid] eq. (8)), resistive: τᵀϖ ≥ 0 (definition 6).
-
-    Parameters
-    ----------
-    force : callable
-        τ_d (n_kin,) of ϖ.
-    """
-
-    force: Callable[[Array], Array]
-
-    def defect(self, tau: Array, omega: Array) -> float:
-        """|τ − τ_d(ζ, ϖ)| relative to the larger of both; infinite where power is generated."""
-        wanted = self.force(omega)
-        tau = check.array("tau", tau, wanted.shape)
-        power, scale = float(wanted @ omega), float(np.abs(wanted) @ np.abs(omega))
-        if power < -check.ROUND_OFF * scale:
-            return np.inf
-        return relative(tau - wanted, _largest(tau, wanted))
-
-    def contains(self, tau: Array, omega: Array, *, tolerance: float = MEMBER) -> bool:
-        """Whether (τ, ϖ) ∈ R_ζ, and dissipates."""
-        return self.defect(tau, omega) <= tolerance
-
-
-@checked
-def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelation:
-    """R_ζ of a system ([rigid] eq. (8)).
-
-    Parameters
-    ----------
-    system : MultibodySystem
-        The system.
-    zeta : array
-        Positions ζ (n_pot,).
-
-    Returns
-    -------
-    ResistiveRelation
-        What dissipates, as a relation of flows and efforts.
-    """
-    here = check.array("zeta", zeta, (system.positions,))
-    return ResistiveRelation(lambda omega: system.tau_d(here, check.array("omega", omega, (system.velocities,))))
-
-
-def _largest(*values: Array) -> float:
+def largest(*values: Array) -> float:
+    """The largest entry of some arrays."""
     return max(float(np.abs(v).max(initial=0.0)) for v in values)
 
 
