@@ -155,10 +155,10 @@ def inverse_dynamics(
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must be two at least, got {grid.size}")
-    driven = _driven(mechanism, motion)
+    driven = driven_mechanism(mechanism, motion)
     if start.anchors.rows.size != _size(mechanism):
         raise ValueError(f"start must be one of this mechanism, got another {type(start).__name__.lower()}")
-    first = _start_of(driven, start, float(grid[0]), elastic)
+    first = driven_start(driven, start, float(grid[0]), elastic)
     run = integrate(driven, first, grid, inputs=inputs, method=method)
     kept, values = mechanism.layout.multipliers, _size(mechanism)
     anchors = Anchors(first.anchors.rows[:values], first.anchors.springs)
@@ -167,7 +167,7 @@ def inverse_dynamics(
     return InverseDynamics(run=run, forces=read_only(forces), start=begin)
 
 
-def _driven(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mechanism:
+def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mechanism:
     """The mechanism with a drive, by the same name, in the place of each port; the drives follow all other joints."""
     if not motion:
         raise ValueError("motion must have an external port and a function of time at least, got none")
@@ -197,7 +197,7 @@ def _drive(port: Connection, given: Motion) -> Connection:
     return replace(moved, label=port.name)
 
 
-def _start_of(driven: Mechanism, start: Pose | State, time: float, elastic: Any) -> State:
+def driven_start(driven: Mechanism, start: Pose | State, time: float, elastic: Any) -> State:
     """The start as one of the mechanism with drives, whose rows come last."""
     of_drives = np.full(_size(driven) - start.anchors.rows.size, np.nan)
     anchors = Anchors(np.append(start.anchors.rows, of_drives), start.anchors.springs)

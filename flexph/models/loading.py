@@ -16,12 +16,23 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked
 
-from .mechanism_of import build_mechanism, check_motions, check_outputs, pose_of, state_of
+from .mechanism_of import build_mechanism, check_motions, pose_of, state_of
+from .outputs import check_outputs
 from .reading.problems import Misfit, ModelError, nearest
 from .reading.tree import Tree, read_file
-from .running import RunOfFile, check_begin, frequencies_of, integrated, inverted, settled
+from .running import (
+    RunOfFile,
+    check_begin,
+    check_inputs,
+    check_motion,
+    frequencies_of,
+    integrated,
+    inverted,
+    settled,
+    times_of,
+)
 from .sampling import check_study
-from .schema.controllers import check_driven
+from .schema.controllers import check_driven, check_references
 from .schema.document import Document
 from .schema.entry import Builder
 from .schema.runs import Equilibrium, Frequencies, Integrate, InverseDynamicsRun, TimedRun
@@ -89,6 +100,12 @@ class ModelFile:
                 self._check_names(entry, here)
                 start, place = self._start(entry, here)
                 state = state_of(self.mechanism, start, place)
+                check_inputs(self.mechanism, entry, start.time, here)
+                if isinstance(entry, TimedRun):
+                    last = float(times_of(entry, start.time)[-1])
+                    check_motions(self.document, self.builder, last, "the end")
+                if isinstance(entry, InverseDynamicsRun):
+                    check_motion(self.mechanism, entry, pose_of(self.mechanism, start, place, start.time), here)
                 if isinstance(entry, Integrate):
                     self._check_controllers(entry, state, here)
                     check_begin(self.mechanism, entry, state, here, place)
@@ -117,6 +134,7 @@ class ModelFile:
                 ControlLoops(self.mechanism, {name: controller}, state)
         method, controllers = here.of(entry.method, "method") or Exact(), here.of(entry.controllers, "controllers")
         check_driven(self.mechanism.network.input_slices, entry.controllers, controllers, here)
+        check_references(entry.controllers, here, times_of(entry, state.time))
         with here.at("controllers").refusals():
             if isinstance(method, MechanismMethod):
                 loops_of(self.mechanism, state, method, controllers)

@@ -43,6 +43,11 @@ def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:
     return run.times[-len(values) :], np.reshape(values, (len(values), -1))
 
 
+def headings(name: str, width: int) -> list[str]:
+    """Headings of a column of one or several components."""
+    return [name] if width == 1 else [f"{name} {i}" for i in range(width)]
+
+
 def number_of(run: Any, measure: Measure) -> float:
     """One number of a run."""
     _, values = series_of(run, measure.of)
@@ -57,6 +62,5 @@ def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
     for name, reading in columns.items():
         times, values = series_of(run, reading)
         table.setdefault("t [s]", times)
-        labels = [name] if values.shape[1] == 1 else [f"{name} {i}" for i in range(values.shape[1])]
-        table |= dict(zip(labels, values.T, strict=True))
+        table |= dict(zip(headings(name, values.shape[1]), values.T, strict=True))
     return table

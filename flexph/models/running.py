@@ -15,7 +15,12 @@ from flexph.export.tables import write_ledger, write_table
 from flexph.integration.contact.steppers import steps_with_contacts
 from flexph.integration.exact.steppers import stepper_from
 from flexph.integration.integrate import integrate
-from flexph.integration.inverse_dynamics import InverseDynamics, inverse_dynamics
+from flexph.integration.inverse_dynamics import (
+    InverseDynamics,
+    driven_mechanism,
+    driven_start,
+    inverse_dynamics,
+)
 from flexph.integration.methods import Exact, MechanismMethod
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
@@ -26,6 +31,7 @@ from flexph.systems.inputs import Forcing
 
 from .readings import number_of, table_of
 from .schema.entry import Builder
+from .schema.functions import refuse_undefined
 from .schema.runs import (
     Equilibrium,
     Frequencies,
@@ -150,6 +156,27 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
         stepper, _, _ = stepper_from(mechanism, start, method, forcing, steps_of=steps_with_contacts)
     with place.refusals():
         stepper.start(start)
+
+
+def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder) -> None:
+    """Raise Misfit for inputs of another size than their ports, and those without a value in the first or last step."""
+    times = times_of(run, begin) if isinstance(run, TimedRun) else np.full(2, begin)
+    with builder.refusals(run):
+        forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)
+        for first, last in (times[:2], times[-2:]):
+            forcing.at(float(0.5 * (first + last)))
+
+
+def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder) -> None:
+    """Raise Misfit where the motion of inverse dynamics has another size than its ports, or cannot begin at a pose."""
+    begin = 0.0 if run.start is None else run.start.time
+    elastic = "undeformed" if run.start is None else run.start.elastic
+    motion = motion_of(run, builder)
+    for name, function in motion.items():
+        with builder.at("motion", name).refusals():
+            refuse_undefined(function, float(times_of(run, begin)[-1]), "the end")
+    with builder.refusals(run):
+        driven_start(driven_mechanism(mechanism, motion), pose, begin, elastic)
 
 
 def inverted(

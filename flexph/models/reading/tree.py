@@ -7,6 +7,7 @@ anchors that contain themselves or multiply beyond a bound, deep nesting and lar
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path as File
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
@@ -36,6 +38,30 @@ REMEDIES = {
     "cannot start any token": "a text with such a letter in front is written in quotes",
 }
 """What to do about what the parser says, by words of its message."""
+
+
+MANY_VALUES = f"more than {MANY} values, those of anchors counted wherever they are used: take tables (CSV) for numbers"
+COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+SEPARATED = re.compile(r",|^[ \t]*- ", re.MULTILINE)
+"""What stands between the values of lists and mappings."""
+
+
+class _TooMany(Exception):
+    """More values than a file may have; the line and column where they are."""
+
+
+class _Counting(Composer):
+    """A composer that ends where a text has too many values, in place of composing all of them first."""
+
+    count = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """The next node."""
+        self.count += 1
+        if self.count > 2 * MANY:  # names of mappings are nodes, too
+            mark = self.parser.peek_event().start_mark
+            raise _TooMany(mark.line + 1, mark.column + 1)
+        return super().compose_node(parent, index)
 
 
 @dataclass(frozen=True)
@@ -76,10 +102,16 @@ def read_text(text: str, name: str) -> Tree:
     if len(text) > LARGEST:
         wrong = f"more than {LARGEST} letters: numbers in such a quantity belong into tables (CSV) and mesh files"
         raise ModelError(name, [Problem((), wrong)])
+    if len(SEPARATED.findall(COMMENT.sub("", text))) > MANY:  # before the parser, which takes 0.1 ms for each
+        raise ModelError(name, [Problem((), MANY_VALUES)])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of anchors that are used again, and directives that are not known
-            node = YAML(typ="safe", pure=True).compose(text)
+            yaml = YAML(typ="safe", pure=True)
+            yaml.Composer = _Counting
+            node = yaml.compose(text)
+    except _TooMany as error:
+        raise ModelError(name, [Problem((), MANY_VALUES, *error.args)]) from None
     except MarkedYAMLError as error:
         raise ModelError(name, [_of_parser(error)]) from None
     except RecursionError:
@@ -117,7 +149,7 @@ class _Walk:
         if kind not in PLAIN:
             self._refuse(path, f"tags such as {str(node.tag)[:40]!r} are not read: write the value without")
         if next(self.budget, None) is None:
-            self._refuse(path, f"more than {MANY} values, those of anchors counted wherever they are used")
+            self._refuse(path, MANY_VALUES)
         if len(path) > DEEPEST:
             self._refuse(path[:3], f"nested deeper than {DEEPEST} levels, or an anchor that contains itself")
         if isinstance(node, MappingNode):

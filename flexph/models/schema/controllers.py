@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from flexph.control.continuous import Continuous
@@ -16,7 +17,7 @@ from ..reading.problems import nearest
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import Direction, Inertia, Number, Time, by_shape, quantity
-from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of
+from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of, refuse_undefined
 from .sampled import Damped, FunctionController, PDController, PIDController, Reference, Stiff
 from .sensors import SensorEntry
 
@@ -133,10 +134,36 @@ Controller = one_of(
 )
 
 
-def check_driven(known: Iterable[str], given: Mapping[str, Any], made: Mapping[str, Any], here: Builder) -> None:
+def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
+    """Raise Misfit for what controllers follow or are supplied with, of a wrong size, or undefined within a run."""
+    for name, entry in given.items():
+        for field in ("reference", "supply", "drive"):
+            place = here.at("controllers", name, field)
+            function = place.of(getattr(entry, field, None))
+            if callable(function):
+                last = 0.5 * (times[-2] + times[-1]) - getattr(entry, "period", 0.0)  # the last sample is not before
+                size = entry.width if isinstance(entry, PortController) else 1
+                _refuse_size(function, size, place, (float(times[0]), max(float(last), float(times[0]))))
+
+
+def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, float]) -> None:
+    """Raise Misfit for a function that is not so many finite numbers at two times."""
+    with place.refusals():
+        for time, when in zip(span, ("the start", "the end"), strict=True):
+            refuse_undefined(function, time, when)
+            if np.size(function(time)) != size:
+                raise place.misfit(f"it must be {size} number{'s' * (size > 1)}, got {np.size(function(time))}")
+
+
+def check_driven(known: Mapping[str, slice], given: Mapping[str, Any], made: Mapping[str, Any], here: Builder) -> None:
     """Refuse ports of sampled laws that neither the mechanism has, whose are ``known``, nor another controller."""
     free = [f"{name}: {port}" for name, c in made.items() if isinstance(c, Continuous) for port in c.system.ports]
     for name, entry in given.items():
         if isinstance(entry, PDController | PIDController) and entry.port not in (ports := [*known, *free]):
             told = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
             raise here.at("controllers", name, "port").misfit(told)
+        if isinstance(entry, PDController | PIDController) and entry.port in known:
+            part, own = known[entry.port], 1 if entry.axis is None else len(entry.axis)
+            if part.stop - part.start != own:
+                told = f"{entry.port!r} has {part.stop - part.start} components, and the controller answers {own}"
+                raise here.at("controllers", name, "port").misfit(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +17,11 @@ from flexph.joints.rows.vectors import GROUND
 from ..reading.problems import nearest, shown
 from ..values.quantities import read_quantity
 
-RESERVED = ("solution.h5", "ledger.csv", "summary.json", "unfinished.h5", "unfinished", "checkpoint")
-"""What a folder of results holds beside the outputs of a model file."""
+RESERVED = ("solution.h5", "ledger.csv", "forces.csv", "frequencies.csv", "summary.json", "report.html")
+RESERVED += ("unfinished.h5", "unfinished", "checkpoint")
+"""What a folder of results holds beside the outputs of a model file; scenes begin with ``scene``."""
+LONGEST_NAME = 100
+"""Bytes of the name of a file or folder of results: systems take 255, of which some are needed while it is written."""
 TAG = "arm "
 """Begin of the tags of unions, which no path of a file has."""
 
@@ -142,13 +146,24 @@ def _result(given: Any) -> str:
     name = relative(given)
     if ".." in PurePosixPath(name).parts or "\\" in name:
         raise ValueError(f"got {shown(given)}: results stay in their folder, write a name such as 'motion.csv'")
-    if PurePosixPath(name).parts[0].lower() in RESERVED:
+    parts = PurePosixPath(name).parts
+    if not parts or parts[0].lower() in RESERVED or re.fullmatch(r"scene\b.*\.vtkhdf", parts[-1].lower()):
         raise ValueError(f"got {shown(given)}, which every run writes itself: take another name")
+    if max(len(part.encode()) for part in parts) > LONGEST_NAME or not name.isprintable():
+        raise ValueError(f"got {shown(given)}: write a name of at most {LONGEST_NAME} letters")
+    return name
+
+
+def _table(given: Any) -> str:
+    name = _result(given)
+    if not name.lower().endswith(".csv"):
+        raise ValueError(f"got {shown(given)}: a table is comma-separated values, write a name that ends in .csv")
     return name
 
 
 Name = Annotated[str, Field(min_length=1)]
 File = Annotated[Any, Reads(lambda given: InputFile(relative(given)), (("type", "string"), ("description", "a file")))]
+TableName = Annotated[str, Reads(_table, (("type", "string"), ("description", "a file of the results, .csv")))]
 ResultName = Annotated[str, Reads(_result, (("type", "string"), ("description", "a file of the results")))]
 
 

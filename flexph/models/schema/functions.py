@@ -93,12 +93,11 @@ FunctionMapping = Annotated[
 FORMULA = "a formula of t such as '150*t', or a table"
 AngleFunction = by_shape(FORMULA, scalar=formula_of("rad"), mapping=FunctionMapping)
 LengthFunction = by_shape(FORMULA, scalar=formula_of("m"), mapping=FunctionMapping)
-PlaceFunction = by_shape(
-    f"a list of two or three of {FORMULA}", sequence=list[formula_of("m")], mapping=FunctionMapping
-)
+PlaceFunction = by_shape(f"a list of two or three of {FORMULA}", sequence=list[LengthFunction], mapping=FunctionMapping)
 _Force = formula_of("N", "N*m", "N/m", "N/m^2", "N/m^3")
+_Component = by_shape(f"a force, or {FORMULA}", scalar=_Force, mapping=FunctionMapping)
 InputValue = by_shape(
-    f"a force, {FORMULA}; or a list of components", scalar=_Force, sequence=list[_Force], mapping=FunctionMapping
+    f"a force, {FORMULA}; or a list of components", scalar=_Force, sequence=list[_Component], mapping=FunctionMapping
 )
 
 
@@ -111,17 +110,17 @@ def as_function(given: Any) -> Any:
     return Expression(repr(float(given)))
 
 
-def refuse_undefined(function: Any, time: float) -> None:
-    """Raise ValueError for a function without a finite value at a time [s]."""
+def refuse_undefined(function: Any, time: float, when: str) -> None:
+    """Raise ValueError for a function without a finite value at a time [s], which is the start or the end of a run."""
     told = f" {function.text!r}" if isinstance(function, Expression) else ""
     try:
         with np.errstate(all="ignore"):
             value = function(time)
     except Exception as error:  # also functions of others, which raise anything
-        raise ValueError(f"the function{told} fails at t = {time:.6g} s, the start: {error}") from error
+        raise ValueError(f"the function{told} fails at t = {time:.6g} s, {when}: {error}") from error
     entries = value.as_matrix() if isinstance(value, Rotation) else value
     if not np.all(np.isfinite(np.asarray(entries, dtype=float))):
-        raise ValueError(f"the function{told} is not finite at t = {time:.6g} s, the start")
+        raise ValueError(f"the function{told} is not finite at t = {time:.6g} s, {when}")
 
 
 class Driven(Entry):
@@ -134,24 +133,28 @@ class Driven(Entry):
         given = super().arguments(builder)
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
-    def check_at(self, time: float, builder: Builder) -> None:
+    def check_at(self, time: float, builder: Builder, when: str = "the start") -> None:
         """Raise Misfit where a motion has no value at a time [s]."""
         given = self.arguments(builder)
         for name in self.motions:
             if name in given:
                 with builder.at(name).refusals():
-                    refuse_undefined(given[name], time)
+                    refuse_undefined(given[name], time, when)
 
 
 @dataclass(frozen=True)
 class Components:
-    """A vector (k,) of functions of time."""
+    """A vector (k,) of functions of time, which have one number each."""
 
     functions: tuple[Any, ...]
 
     def __call__(self, time: float) -> list[float]:
-        """The values at a time."""
-        return [function(time) for function in self.functions]
+        """The values at a time. Raises ValueError for a component that is several numbers."""
+        values = [np.asarray(function(time), dtype=float) for function in self.functions]
+        for k, value in enumerate(values):
+            if value.size != 1:
+                raise ValueError(f"component {k} of a list must be one number, got {value.size}: take one column")
+        return [float(value.item()) for value in values]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from flexph.integration.methods.names import NAMES, by_name
 from ..reading.problems import nearest, shown
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
-from .fields import Number, Point, Reads, ResultName, Spin, Time, by_shape, wrong
-from .functions import FORMULA, FunctionMapping, InputValue, as_function, as_input, formula_of
+from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, wrong
+from .functions import FORMULA, FunctionMapping, InputValue, LengthFunction, as_function, as_input, formula_of
 from .rotations import Motion, Place
 from .sensors import SensorEntry
 
@@ -109,7 +109,7 @@ class Measure(Entry):
 class Outputs(Entry):
     """What is written beside the run itself, its ledger and its summary."""
 
-    tables: dict[ResultName, dict[str, ReadingText]] = Field(default_factory=dict)
+    tables: dict[TableName, dict[str, ReadingText]] = Field(default_factory=dict)
     measures: dict[str, Measure] = Field(default_factory=dict)
     series: ResultName = None
     bodies: list[str] = Field(default_factory=list)
@@ -149,7 +149,7 @@ class Integrate(TimedRun):
 MovedPort = by_shape(
     f"{FORMULA} of an angle, or a list of them for a place",
     scalar=formula_of("rad"),
-    sequence=list[formula_of("m")],
+    sequence=list[LengthFunction],
     mapping=FunctionMapping,
 )
 

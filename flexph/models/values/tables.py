@@ -25,6 +25,8 @@ def read_columns(path: Path, names: list[str]) -> list[np.ndarray]:
             for name in names:
                 if name not in header:
                     raise ValueError(f"{path.name} has no column {name!r} in its first row: {nearest(name, header)}")
+                if header.count(name) > 1:
+                    raise ValueError(f"{path.name} has {header.count(name)} columns {name!r}: rename all but one")
             places = [header.index(name) for name in names]
             numbers = [_numbers(path, rows.line_num, row, places) for row in rows if row]
     except (UnicodeDecodeError, csv.Error) as error:

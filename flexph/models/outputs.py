@@ -1,0 +1,131 @@
+"""Outputs of model files against the mechanism: what is read, and the names of files and columns."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from flexph.bodies.nodal_body import FramedBody
+from flexph.export.series_files import SUFFIXES
+from flexph.mechanisms.mechanism import Mechanism
+from flexph.mechanisms.model.time_table import Anchors
+from flexph.numerics.rotations import spins
+from flexph.sensors.contacts import gaps_of
+from flexph.sensors.step_panel import StepPanel
+
+from .mechanism_of import check_port
+from .reading.problems import nearest
+from .readings import headings
+from .schema.entry import Builder, Entry
+from .schema.runs import Outputs, Reading
+
+
+def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit for what a sensor cannot read of the mechanism; nothing is read."""
+    quantity, none = sensor.build(here), np.zeros(0)
+    with here.refusals():
+        StepPanel(mechanism, {"it": quantity}, Anchors(none, none))
+
+
+def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit, with the nearest name, for what a run of the mechanism has not."""
+    if isinstance(reading, Entry):
+        check_sensor(reading, mechanism, here)
+        return
+    if reading.what in ("displacement", "position", "velocity"):
+        check_port(reading.of, mechanism.bodies, here)
+        if reading.what == "displacement" and isinstance(mechanism.bodies[reading.of.partition(".")[0]], FramedBody):
+            raise here.misfit(
+                f"a body of several frames has no own one for the displacement of {reading.of!r}: take its position"
+            )
+        return
+    known = {
+        "spin": [name for name, body in mechanism.bodies.items() if not isinstance(body, FramedBody)],
+        "reaction": [connection.name for connection in mechanism.connections if connection.rows],
+        "state": list(mechanism.layout.parts),
+        "place": (curves := [c.name for c in mechanism.connections if c.kind == "point_on_curve"]),
+        "place_rate": curves,
+        "gap": (contacts := [c.name for c in mechanism.connections if c.touches]),
+    }.get(reading.what, contacts + [c.name for c in mechanism.connections if c.form.bearing is not None])
+    if reading.of not in known:
+        raise here.misfit(f"no {reading.what} of {reading.of!r}: {nearest(reading.of, known)}")
+
+
+def components_of(reading: Reading, mechanism: Mechanism) -> int:
+    """How many components there are of what is read."""
+    dim = mechanism.layout.dim
+    if reading.what == "state":
+        part = mechanism.layout.parts[reading.of]
+        return int(part.stop - part.start)
+    if reading.what == "gap":
+        return gaps_of(mechanism, reading.of).number
+    if reading.what in ("normal_force", "friction_force", "place", "place_rate"):
+        return 1
+    return {"spin": spins(dim), "reaction": dim + spins(dim)}.get(reading.what, dim)
+
+
+def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
+    """Whether what is read belongs to steps, which have times of their own, and not to instants."""
+    if isinstance(reading, Entry):
+        return False
+    multiplier = reading.what == "state" and mechanism.layout.parts[reading.of].start >= mechanism.layout.size
+    return reading.what == "reaction" or multiplier
+
+
+def _check_files(outputs: Outputs, here: Builder) -> None:
+    """Raise Misfit for two outputs of one name, capital letters or not, and one that is a folder of others."""
+    names = [*outputs.tables, *([outputs.series] if outputs.series else [])]
+    paths = [PurePosixPath(name.lower()) for name in names]
+    for k, (name, path) in enumerate(zip(names, paths, strict=True)):
+        for other in (*paths[:k], *paths[k + 1 :]):
+            if path == other or path in other.parents:
+                place = here.at("tables", name) if k < len(outputs.tables) else here.at("series")
+                raise place.misfit("two outputs would be one file, or one in the other: take another name")
+
+
+SEVERAL = 9
+"""Components of a sensor that reads more than one number, at most."""
+
+
+def _check_headings(file: str, columns: dict[str, Any], mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit where two columns of a table would have one heading."""
+    known = {"t [s]": ""}
+    for name, reading in columns.items():
+        place = here.at("tables", file, name)
+        check_reading(reading, mechanism, place)
+        for heading in headings(name, _width(reading, mechanism, place)):
+            if heading in known:
+                of = f"of column {known[heading]!r}" if known[heading] else "of the times"
+                raise place.misfit(f"its heading {heading!r} is that {of}, too: take another name")
+            known[heading] = name
+
+
+def _width(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> int:
+    if isinstance(reading, Reading):
+        return components_of(reading, mechanism)
+    return 1 if reading.build(here).scalar else SEVERAL
+
+
+def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None:
+    """Raise Misfit for readings and bodies that a run of the mechanism has not."""
+    _check_files(outputs, here)
+    for file, columns in outputs.tables.items():
+        _check_headings(file, columns, mechanism, here)
+        if len({_is_of_steps(reading, mechanism) for reading in columns.values()}) > 1:
+            own = "reactions and multipliers have times of their own: write them to a table of their own"
+            raise here.at("tables", file).misfit(own)
+    for name, measure in outputs.measures.items():
+        place = here.at("measures", name)
+        check_reading(measure.of, mechanism, place.at("of"))
+        count = components_of(measure.of, mechanism) if isinstance(measure.of, Reading) else None
+        if count is not None and measure.component >= count:
+            there = f"0 to {count - 1}" if count > 1 else "0 alone"
+            wrong = f"got {measure.component}: {measure.of.what} of {measure.of.of!r} has components {there}"
+            raise place.at("component").misfit(wrong)
+    for i, name in enumerate(outputs.bodies):
+        if name not in mechanism.bodies:
+            raise here.at("bodies", i).misfit(f"no body {name!r}: {nearest(name, mechanism.bodies)}")
+    if outputs.series and not outputs.series.endswith(SUFFIXES):
+        raise here.at("series").misfit(f"got {outputs.series!r}: write a name that ends in {', '.join(SUFFIXES)}")
