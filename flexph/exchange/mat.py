@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, savemat
 
-from ..files.durable import refuse_suffix
+from ..files.durable import refuse_suffix, staged
 from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
@@ -26,6 +26,9 @@ from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
 REQUIRED = ("E", "J", "R")
 MATRICES = (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift")
 NAMES = "names"
+
+HEADING = b"MATLAB 5.0 MAT-file, written by flexph".ljust(116)
+"""The text with which a file begins; that of scipy has the time in it."""
 
 
 @checked
@@ -68,7 +71,10 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     told = names_of(given)
     told[CHECKSUM] = checksum(told, _contents(written))
     # Names come first: a file that is cut has then names with another checksum, not matrices without names.
-    savemat(path, {NAMES: json.dumps(told, ensure_ascii=True), **written}, do_compression=True)
+    content = io.BytesIO()
+    savemat(content, {NAMES: json.dumps(told, ensure_ascii=True), **written}, do_compression=True)
+    with staged(path) as part:
+        part.write_bytes(HEADING + content.getvalue()[len(HEADING) :])
     return Path(path)
 
 

@@ -144,6 +144,8 @@ def _write_steps(grid: h5py.Group, times: Values, frames: Frames, *, moves: bool
     steps["NumberOfParts"] = np.ones(k, dtype=np.int64)
     for name in ("PartOffsets", "CellOffsets", "ConnectivityIdOffsets"):
         steps[name] = none
+    for name in DATA:
+        steps.create_group(f"{name}Offsets")  # such that HDF5 makes on its way to others have the time in them
     for name, values in _tables(frames).items():
         kind, _, own = name.partition("/")
         steps["PointOffsets" if name == "Points" else f"{kind}Offsets/{own}"] = number * values.shape[1]

@@ -26,6 +26,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "points": {"linestyle": "", "marker": ".", "markersize": 2.5},
 }
 ENDINGS = (".png", ".pdf", ".svg")
+TIMELESS: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+"""Entries that are left out of pictures: the same figure has the same bytes."""
 MISSING = 'pictures need matplotlib, which is not installed: pip install "flexph[plot]"'
 WIDTH = 95
 """Characters of a legend beside each other on axes of 8 inches."""
@@ -143,8 +145,8 @@ def save(ax: Any, path: str | Path) -> Path:
     check.choice("the ending of path", Path(path).suffix, ENDINGS)
     figure = root_of(np.ravel(ax)[0])
     try:
-        with staged(path) as part:
-            figure.savefig(part, dpi=150)
+        with staged(path) as part, pyplot.rc_context({"svg.hashsalt": "flexph"}):
+            figure.savefig(part, dpi=150, metadata=TIMELESS.get(part.suffix))
     finally:
         pyplot.close(figure)
     return Path(path)

@@ -98,7 +98,13 @@ def write_html(
 
     refuse_suffix("a page", path, (".html", ".htm"))
     figure = figure_of(as_scene(shown, frames, scale=scale, forces=forces), field)
-    options = {"include_plotlyjs": True, "auto_play": False, "validate": False, "default_height": "100vh"}
+    options = {
+        "include_plotlyjs": True,
+        "auto_play": False,
+        "validate": False,
+        "default_height": "100vh",
+        "div_id": "view",
+    }
     with staged(path) as part:
         part.write_text(str(to_html(figure, CONFIG, full_html=True, **options)), encoding="utf-8")
     return Path(path)

@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ...files.reading import refuse_missing
+from ...files.xml_texts import parsed
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
@@ -32,10 +34,9 @@ def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement
 
 
 def _root(path: Path) -> Element:
-    if not path.is_file():
-        raise ValueError(f"path must be a URDF file, got {str(path)!r}")
+    refuse_missing("robot", path)
     try:
-        root = ElementTree.parse(path).getroot()
+        root = parsed(path)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
         raise ValueError(f"{str(path)!r} is no URDF file: {error}") from error
     for element in root.iter():

@@ -125,7 +125,7 @@ def test_dry_friction_is_told_or_taken(tmp_path):
 
 
 def test_files_that_are_none_are_named(tmp_path):
-    with pytest.raises(ValueError, match="must be a URDF file"):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
         read_urdf(tmp_path / "no.urdf")
     (tmp_path / "bad.urdf").write_text("<robot")
     with pytest.raises(ValueError, match="is no URDF file"):

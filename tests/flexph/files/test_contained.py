@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from flexph.cli import main
+from flexph.exchange import read_urdf
 from flexph.export.series_files import read_series
 from flexph.files.contained import open_contained
 from flexph.files.hdf5 import write_hdf5
@@ -186,12 +187,12 @@ READ = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]>'
 
 
 @pytest.mark.parametrize("kind", [BOMB, READ, "deep"])
-@pytest.mark.parametrize("suffix", ["pvd", "xdmf", "vtu"])
+@pytest.mark.parametrize("suffix", ["pvd", "xdmf", "vtu", "urdf"])
 def test_xml_has_no_entities_and_is_not_nested_deeply(suffix, kind, tmp_path):
     text = "<a>" * 5000 + "</a>" * 5000 if kind == "deep" else f"<?xml version='1.0'?>{kind}<VTKFile>&a;</VTKFile>"
     (tmp_path / f"a.{suffix}").write_text(text)
     with pytest.raises(ValueError, match=r"document type|nested deeper"):
-        (read if suffix == "vtu" else read_series)(tmp_path / f"a.{suffix}")
+        {"vtu": read, "urdf": read_urdf}.get(suffix, read_series)(tmp_path / f"a.{suffix}")
 
 
 def record(path, head=None, **arrays):

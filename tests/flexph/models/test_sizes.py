@@ -41,7 +41,7 @@ WRONG = {
     "capitals": (f"outputs: {{tables: {{a.csv: {{x: {AT}}}, A.csv: {{x: {AT}}}}}}}", "two outputs would be one file"),
     "folder": (f"outputs: {{tables: {{a.csv: {{x: {AT}}}, a.csv/b.csv: {{x: {AT}}}}}}}", "or one in the other"),
     "heading": (f"outputs: {{tables: {{a.csv: {{x: {AT}, x 1: {ANGLE}}}}}}}", "heading 'x 1' is that of column 'x'"),
-    "times": ('outputs: {tables: {a.csv: {"t [s]": ANGLE}}}'.replace("ANGLE", ANGLE), "'t [s]' is that of the times"),
+    "times": ('outputs: {tables: {a.csv: {"t [s]": ANGLE}}}'.replace("ANGLE", ANGLE), "is that of the times"),
 }  # fmt: skip
 
 
