@@ -22,8 +22,10 @@ from scipy.special import ellipk
 
 import fem
 from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate
-from flexph.bodies import peak_von_mises, tensors, von_mises
+from flexph.bodies import peak_von_mises
+from flexph.bodies.stresses.points import LABELS, VON_MISES, largest_in_cells
 from flexph.case import Case, Check, Option
+from flexph.export.frames import state_at
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
@@ -114,11 +116,8 @@ def period(solution: Solution) -> float:
 
 def stress_peaks(solution: Solution) -> Array:
     """Largest von Mises stress at the two faces over time, (k,) [Pa]."""
-    view = solution.mechanism.bodies["plate"].view
-    assert view is not None
-    sigma = solution["plate.stress"]
-    peaks = [peak_von_mises(field, sigma).max(axis=1) for field in view.tensors.values()]
-    return np.max(peaks, axis=0)
+    state = state_at(solution, "plate", np.arange(len(solution.times)))
+    return np.asarray(largest_in_cells(solution.mechanism.bodies["plate"], state).max(axis=1))
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -167,7 +166,7 @@ def draw(result: Result, peaks: Array, path: Path) -> None:
 
 
 def draw_stress(result: Result, peaks: Array, path: Path) -> None:
-    """Von Mises stress at the two faces when it is largest: means of the cells."""
+    """The largest von Mises stress of each cell at the two faces, when it is largest of all."""
     from matplotlib.collections import PolyCollection
 
     view = result.solution.mechanism.bodies["plate"].view
@@ -176,7 +175,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
     sigma = result.solution["plate.stress"][k]
     figure = new_figure(10.0, 3.9)
     corners = list(view.points[view.cells[:, :4], :2])
-    stresses = {name: 1e-3 * von_mises(tensors(field.cells, sigma)) for name, field in view.tensors.items()}
+    stresses = {name: 1e-3 * peak_von_mises(field, sigma)[field.drawn] for name, field in view.tensors.items()}
     top = max(values.max() for values in stresses.values())
     for axes, (name, values) in zip(figure.subplots(1, 2), stresses.items(), strict=True):
         drawn = PolyCollection(corners, array=values, cmap="viridis", edgecolors="k", linewidths=0.3)
@@ -188,7 +187,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
         axes.set_xlabel("x from the hinge [m]")
         axes.set_ylabel("y [m]")
         axes.set_title(name.replace("stress_", "") + " face", fontsize="medium")
-    figure.colorbar(drawn, ax=figure.axes, label="von Mises stress [kPa]")
+    figure.colorbar(drawn, ax=figure.axes, label=f"{LABELS[VON_MISES]} [kPa]")
     figure.suptitle(f"t = {result.solution.times[k]:.3f} s")
     figure.savefig(path)
 

@@ -151,6 +151,11 @@ class LineMesh(Memo):
         """Rows of the stress of each field at local points of every element, over all stress coordinates."""
         return _stresses(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
 
+    def resultants(self, local: np.ndarray) -> sparse.csr_array:
+        """Rows of N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z point by point, in the plane with zeros."""
+        rows = _resultants(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
+        return scaled(rows, np.tile([1.0, 1.0 / self.step, 1.0 / self.step, 1.0, 1.0, 1.0], rows.shape[0] // 6))
+
     def find(self, x: float) -> tuple[int, float]:
         """Element of a station and its local point."""
         element = min(int(x / self.step), self.elements - 1)
@@ -198,9 +203,26 @@ def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) 
 @lru_cache(maxsize=64)
 def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_array]:
     """See :meth:`LineMesh.stresses`."""
-    own = {name: c.stress.rows(np.array(local), 1.0) for name, c in unit.components.items()}
+    return _over_all({name: c.stress.rows(np.array(local), 1.0) for name, c in unit.components.items()})
+
+
+def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
+    """Rows over the stress of each field as rows over all stress coordinates."""
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
+
+
+@lru_cache(maxsize=64)
+def _resultants(unit: LineMesh, local: tuple[float, ...]) -> sparse.csr_array:
+    """See :meth:`LineMesh.resultants`."""
+    values, points = _stresses(unit, local), np.array(local)
+    derivative = {name: int(name in unit.transverse) for name in unit.components}
+    slopes = _over_all({n: c.stress.rows(points, 1.0, derivative[n]) for n, c in unit.components.items()})
+    none = sparse.csr_array(values["x"].shape)
+    own = [values["x"], -slopes["y"], none, none, none, values["y"]]
+    if unit.dim == 3:
+        own[2:5] = slopes["z"], values["turn"], values["z"]
+    return interleave(*own)
 
 
 def scaled(matrix: sparse.csr_array, factors: float | np.ndarray) -> sparse.csr_array:

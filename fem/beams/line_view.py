@@ -8,13 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import StressField, View
+from flexph.bodies.section_stress import SectionStress
 from flexph.drawing.sweeps import Sweep
 
 from ..materials.materials import Section
+from ..materials.section_stresses import axial_factors, section_points
 from .line_mesh import LineMesh, scaled
 
 CELLS = 4  # straight pieces an element is drawn with
 CORNERS = np.arange(CELLS + 1) / CELLS
+ENDS = np.repeat(CORNERS, 2)[1:-1]  # of each piece
 SEGMENTS = 16  # corners a circle is drawn with
 
 _FORCES = {
@@ -33,24 +36,32 @@ def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float])
         shape=mesh.unit.once(_shape),
         stresses=line_stresses(mesh, section, CORNERS[:-1] + 0.5 / CELLS, rigidities),
         sweep=line_sweep(mesh, section),
+        sections=line_sections(mesh, section),
     )
 
 
 def line_sweep(mesh: LineMesh, section: Section) -> Sweep:
-    """The section along the axis; of one given by its constants, the rectangle of the same radii of gyration.
+    """The section along the axis; of one given by its constants, the rectangle of the same radii of gyration."""
+    return Sweep(outline(section), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step))
 
-    The axial stress is N/A − M_z y/I_z + M_y z/I_y, where the section says how far its outer fibres are.
-    """
-    second_y = section.second_moment_y if mesh.dim == 3 else None
-    y, z = outline(section).T
-    factors = {"x": np.full_like(y, 1.0 / section.area), "y": -y / section.second_moment}
-    fibres = [section.fibre]
-    if second_y is not None:
-        factors["z"] = z / second_y
-        fibres.append(section.fibre_z)
-    forces = _FORCES[mesh.dim]
-    stress = {} if None in fibres else {forces[k]: values for k, values in factors.items()}
-    return Sweep(np.column_stack([y, z]), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step), stress)
+
+def line_sections(mesh: LineMesh, section: Section) -> SectionStress | None:
+    """Stresses over the sections at both ends of all pieces; None where the outer fibres are not known."""
+    points = section_points(section, mesh.dim)
+    if points is None:
+        return None
+    pieces = np.arange(CELLS * mesh.elements)
+    return SectionStress(
+        resultants=mesh.resultants(ENDS),
+        factors=points.factors[None],
+        round=np.array([float(points.round)]),
+        corners=axial_factors(section, *outline(section).T)[None],
+        cell=np.repeat(pieces, 2),
+        ring=(pieces[:, None] + np.arange(2)).ravel(),
+        drawn=pieces,
+        positions=mesh.on_axis(mesh.points(ENDS)),
+        complete=points.complete,
+    )
 
 
 def outline(section: Section) -> np.ndarray:

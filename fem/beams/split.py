@@ -10,6 +10,7 @@ from scipy import sparse
 
 from flexph.bodies.body import Body, LoadPort, NodalLoad
 from flexph.bodies.fields import StressField, View
+from flexph.bodies.section_stress import SectionStress
 from flexph.bodies.split_body import SplitBody
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, sparse_block_diag
@@ -72,4 +73,21 @@ def _view(frames: Sequence[Body], places: Array) -> View:
             for name, field in first.stresses.items()
         },
         sweep=replace(sweeps[0], rotation=sparse_block_diag(sweep.rotation for sweep in sweeps)),
+        sections=_sections(views, places),
+    )
+
+
+def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
+    """The sections of all frames, one after the other."""
+    own = [view.sections for view in views if view.sections is not None]
+    if not own:
+        return None
+    pieces, rings = (np.arange(len(views)) * count for count in (len(views[0].cells), len(views[0].points)))
+    return replace(
+        own[0],
+        resultants=sparse_block_diag(sections.resultants for sections in own),
+        cell=np.concatenate([sections.cell + k for sections, k in zip(own, pieces, strict=True)]),
+        ring=np.concatenate([sections.ring + k for sections, k in zip(own, rings, strict=True)]),
+        drawn=np.concatenate([sections.drawn + k for sections, k in zip(own, pieces, strict=True)]),
+        positions=np.vstack([sections.positions + place for sections, place in zip(own, places, strict=True)]),
     )

@@ -13,6 +13,7 @@ from flexph.numerics.arrays import Array
 
 from ..beams.line_view import outline
 from ..materials.materials import Material, Section
+from ..materials.section_stresses import SectionPoints, section_points
 
 
 @checked
@@ -38,6 +39,8 @@ class RodSection:
         E [Pa], for axial stresses at the corners.
     corners : tuple of tuple of float
         (y, z) [m] of the outline in turn, four or eight of them; none where it is not known.
+    shape : Section, optional
+        Circle, ring or rectangle over which stresses follow from forces and moments, those of shear too.
 
     Raises
     ------
@@ -53,6 +56,7 @@ class RodSection:
     inertia: tuple[float, float, float]
     young: float | None = None
     corners: tuple[tuple[float, float], ...] = ()
+    shape: Section | None = None
 
     def __post_init__(self) -> None:
         for name, unit in (("axial", "N"), ("torsion", "N m²"), ("mass", "kg/m")):
@@ -69,6 +73,14 @@ class RodSection:
     def stiffness(self) -> Array:
         """(EA, GA₂, GA₃, GJ, EI₂, EI₃), (6,)."""
         return np.array([self.axial, *self.shear, self.torsion, *self.bending])
+
+    def points(self) -> SectionPoints | None:
+        """The points over which stresses are known, of the shape, or else the corners; None without them."""
+        own = None if self.shape is None else section_points(self.shape, 3)
+        if own is not None or self.young is None or not self.corners:
+            return own
+        axial = self.fibres(np.array(self.corners))
+        return SectionPoints(axial[:, None] * np.eye(3)[0][:, None], round=False, complete=False)
 
     def fibres(self, corners: Array) -> Array:
         """Axial stress at corners (q, 2) [m] over N, Q₂, Q₃, T, M₂, M₃, (q, 6): N/A + M₂ z/I₂ − M₃ y/I₃."""
@@ -117,6 +129,7 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
         inertia=(density * section.in_space("polar_moment"), density * second_y, density * second_z),
         young=E,
         corners=_corners(section),
+        shape=section,
     )
 
 

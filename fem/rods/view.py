@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import StressField, View
+from flexph.bodies.section_stress import SectionStress
 from flexph.numerics.arrays import Array
 
 from .elements import RodMesh
@@ -47,14 +48,13 @@ def rod_view(
     aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners)
     (count, q), parts = corners.shape[:2], QUADS[corners.shape[1]]
     base = q * np.arange(count - 1)[:, None, None] + parts
-    fibres = None if not known else StressField("Pa", _fibres(mesh, sections, corners))
     return View(
         points=(places[:, None] + aside).reshape(-1, 3),
         cells=np.concatenate([base, base + q], axis=2).reshape(-1, 8),
         cell_type="hexahedron",
         shape=sparse.csr_array(np.repeat(np.eye(count), q, axis=0)),
         stresses=_stresses(points, len(parts), known=known),
-        fibres=fibres,
+        sections=_over_sections(mesh, sections, corners, places) if known else None,
     )
 
 
@@ -93,14 +93,35 @@ def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
     return StressField(unit, rows, np.repeat(1.0 / modulus, each))
 
 
-def _fibres(mesh: RodMesh, sections: Sequence[RodSection], corners: Array) -> sparse.csr_array:
-    """Axial stress at the corners (N, q, 2) of all nodes, (N q, m): linear between points of Gauss, and beyond them."""
-    s, nodes = mesh.points.ravel(), mesh.nodes
-    weights = np.ones((nodes.size, 1))
-    if s.size > 1:
-        left, each = np.clip(np.searchsorted(s, nodes) - 1, 0, s.size - 2), np.arange(nodes.size)
-        weights, part = np.zeros((nodes.size, s.size)), (nodes - s[left]) / (s[left + 1] - s[left])
-        weights[each, left], weights[each, left + 1] = 1.0 - part, part
-    factors = np.array([own.fibres(at) for own, at in zip(sections, corners, strict=True)])
-    rows = np.einsum("np,nqi->nqpi", weights, factors)
-    return sparse.csr_array(rows.reshape(nodes.size * corners.shape[1], -1))
+def _over_sections(
+    mesh: RodMesh, sections: Sequence[RodSection], corners: Array, places: Array
+) -> SectionStress | None:
+    """Stresses over the sections at both ends of all pieces; None where those of a section are not known."""
+    points = [p for own in sections if (p := own.points()) is not None]
+    if len(points) < len(sections):
+        return None
+    complete, pieces = all(own.complete for own in points), np.arange(len(sections) - 1)
+    most = max(len(own.factors) for own in points)
+    factors = np.array([own.factors[np.minimum(np.arange(most), len(own.factors) - 1)] for own in points])
+    factors[:, :, 1:] *= complete
+    ends = (pieces[:, None] + np.arange(2)).ravel()
+    return SectionStress(
+        resultants=sparse.kron(_at_ends(mesh), sparse.eye_array(len(RESULTANTS))).tocsr(),
+        factors=factors[ends],
+        round=np.array([float(own.round) for own in points])[ends],
+        corners=np.array([own.fibres(at) for own, at in zip(sections, corners, strict=True)])[ends],
+        cell=np.repeat(pieces, 2),
+        ring=ends,
+        drawn=np.repeat(pieces, len(QUADS[corners.shape[1]])),
+        positions=places[ends],
+        complete=complete,
+    )
+
+
+def _at_ends(mesh: RodMesh) -> sparse.csr_array:
+    """Weights (2 pieces, points): both ends of all pieces by the polynomial through the points of their element."""
+    element = mesh.element
+    bases = np.linalg.inv(np.vander(element.points, increasing=True))
+    at_nodes = np.vander(element.nodes, element.points.size, increasing=True) @ bases
+    ends = np.arange(element.points.size)[:, None] + np.arange(2)
+    return sparse.kron(sparse.eye_array(mesh.lengths.size), at_nodes[ends.ravel()]).tocsr()

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from flexph.bodies.deformation import CurrentTensor
 from flexph.bodies.fields import View
 from flexph.bodies.nodal_body import PointLaw
+from flexph.bodies.stresses.deformation import CurrentTensor
 from flexph.numerics.arrays import Array
 
 from ..materials.elastic import normal_stress
@@ -44,7 +44,7 @@ def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> 
 def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, CurrentTensor]:
     """Cauchy's stress, and the other one where it is no linear function of the states."""
     drawn = drawing(model.mesh).drawn
-    place = (model.weights, model.cell_of_point, drawn)
+    place = (model.positions, model.weights, model.cell_of_point, drawn)
     stress = FiniteStress(model, laws)
     tensors = {"cauchy": CurrentTensor("Pa", stress.cauchy, *place)}
     if laws and model.plane == "strain":

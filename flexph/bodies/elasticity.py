@@ -208,3 +208,30 @@ class StressBasis:
     def over(self, basis: Array) -> StressBasis:
         """S B of a basis B (k, r)."""
         return StressBasis(self.energy, self.vectors @ basis)
+
+
+@dataclass(frozen=True, eq=False)
+class StressRows:
+    """Rows (r, m) over stresses σ = S σ̂ that are computed part by part: (r, k) over σ̂."""
+
+    rows: Any
+    basis: StressBasis
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(r, k)."""
+        return int(self.rows.shape[0]), self.basis.shape[1]
+
+    def __matmul__(self, sigma: Array) -> Array:
+        return self.rows @ (self.basis @ sigma)
+
+    def toarray(self) -> Array:
+        """The matrix, dense."""
+        return self.rows @ self.basis
+
+
+def rows_over(rows: Any, basis: Any) -> Any:
+    """Rows (r, m) over the coordinates σ̂ of σ = S σ̂, sparse or part by part."""
+    if isinstance(rows, StressRows):
+        return StressRows(rows.rows, rows.basis.over(basis))
+    return StressRows(rows, basis) if isinstance(basis, StressBasis) else sparse.csr_array(rows @ basis)

@@ -7,38 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..drawing.sweeps import Sweep
 from ..numerics.arrays import Array
-from .elasticity import StressBasis
-
-
-@dataclass(frozen=True, eq=False)
-class StressRows:
-    """Rows (r, m) over stresses σ = S σ̂ that are computed part by part: (r, k) over σ̂."""
-
-    rows: Any
-    basis: StressBasis
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(r, k)."""
-        return int(self.rows.shape[0]), self.basis.shape[1]
-
-    def __matmul__(self, sigma: Array) -> Array:
-        return self.rows @ (self.basis @ sigma)
-
-    def toarray(self) -> Array:
-        """The matrix, dense."""
-        return self.rows @ self.basis
-
-
-def rows_over(rows: Any, basis: Any) -> Any:
-    """Rows (r, m) over the coordinates σ̂ of σ = S σ̂, sparse or part by part."""
-    if isinstance(rows, StressRows):
-        return StressRows(rows.rows, rows.basis.over(basis))
-    return StressRows(rows, basis) if isinstance(basis, StressBasis) else sparse.csr_array(rows @ basis)
+from .elasticity import rows_over
+from .section_stress import SectionStress
 
 
 @dataclass(frozen=True)
@@ -213,8 +186,8 @@ class View:
         (p,) [m] of the points over the plane, for shapes of bodies of the plane; (0,) for none.
     sweep : Sweep, optional
         Section of a body that is drawn as a line.
-    fibres : StressField, optional
-        Axial stress at the points, (p, m).
+    sections : SectionStress, optional
+        Stresses over the sections of a body that is drawn along a line.
     """
 
     points: Array
@@ -225,4 +198,4 @@ class View:
     tensors: Mapping[str, TensorField] = field(default_factory=dict)
     heights: Array = field(default_factory=lambda: np.zeros(0))
     sweep: Sweep | None = None
-    fibres: StressField | None = None
+    sections: SectionStress | None = None

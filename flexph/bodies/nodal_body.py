@@ -128,7 +128,8 @@ class NodalBody(Described, Memo):
     view : View, optional
         What it looks like; its shape, (p, N), are weights of the nodes with which the points move.
     current : mapping
-        Tensors of solids that depend on the deformation, by name (:class:`flexph.bodies.deformation.CurrentTensor`).
+        Tensors of solids that depend on the deformation, by name
+        (:class:`flexph.bodies.stresses.deformation.CurrentTensor`).
     loads : mapping
         Load ports by name.
     weights : mapping

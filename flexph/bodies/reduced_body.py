@@ -198,6 +198,7 @@ def _view(view: View, T: Any, S: Any) -> View:
         stresses=stresses if flexible else {},
         tensors=tensors if flexible else {},
         sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation, T)),
+        sections=view.sections.over(S) if view.sections is not None and flexible else None,
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..numerics.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The section of a body that is drawn as a line along its x axis, and the axial stress over it.
+    """The section of a body that is drawn as a line along its x axis.
 
     Parameters
     ----------
@@ -21,14 +20,10 @@ class Sweep:
         (q, 2): corners (y, z) [m] of the section in turn, z out of the plane for bodies of the plane.
     rotation : matrix
         Sparse (p·s, n): the sections at the p points of the line turn by ψu to first order.
-    stress : mapping
-        (q,): factors by name of a stress field of the line [1/m², 1/m³], whose sum is the axial stress at the corners
-        [Pa]; empty where the section does not say where its outer fibres are.
     """
 
     outline: Array
     rotation: Any
-    stress: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def corners(self) -> int:

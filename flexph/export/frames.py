@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import meshio
 import numpy as np
 
-from ..bodies.deformation import deformation_gradients
 from ..bodies.fields import TensorField, View
 from ..bodies.nodal_body import AnyBody, NodalBody
-from ..bodies.stress_fields import at_nodes, peak_von_mises, principal_stresses, stress_error, tensors, von_mises
+from ..bodies.stress_fields import at_nodes, principal_stresses, stress_error, tensors, von_mises
+from ..bodies.stresses.deformation import deformation_gradients
+from ..bodies.stresses.points import BodyState, body_state, kind_of, largest_in_cells, numbers_of, stress_points
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 
@@ -98,14 +99,12 @@ def frames_of(
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
     owner = [np.full(len(view.cells), i) for i, _, _, view in shown]
-    largest = max([len(field.positions) for *_, view in shown for field in view.tensors.values()], default=0)
+    largest = max([numbers_of(body) for _, _, body, _ in shown], default=0)
     first = _moved(instants(solution, pick[:1]), shown, layouts, deformed=len(solution.times) > 1)[0][0]
-    for some in chunks(pick, 6 * largest + 6 * int(starts[-1])):
+    for some in chunks(pick, largest + 6 * int(starts[-1])):
         part = instants(solution, some)
         positions, velocities = _moved(part, shown, layouts)
-        stresses = by_name(
-            [_quantities(part, name, view) | _current(part, name, body) for _, name, body, view in shown], owner
-        )
+        stresses = by_name([_quantities(part, name, body, view) for _, name, body, view in shown], owner)
         pairs = zip(shown, layouts, strict=True)
         inside = by_name(
             [_at_points(part, name, view=v, corners=of.corners, points=points) for (_, name, _, v), of in pairs],
@@ -142,42 +141,48 @@ def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> di
     }
 
 
-def _quantities(part: Solution, body: str, view: View) -> dict[str, Array]:
-    """Stress quantities in the cells of one body, (k, cells[, components])."""
-    if not (view.stresses or view.tensors):
+def state_at(solution: Solution, body: str, pick: Array) -> BodyState:
+    """What the stresses of a body depend on at the instants of these numbers."""
+    part = instants(solution, pick)
+    return body_state(solution.mechanism.bodies[body], lambda name: part[f"{body}.{name}"])
+
+
+def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[str, Array]:
+    """Stress quantities in the cells of one body, (k, cells[, components]).
+
+    Tensors are means of the cells; what is no linear function of them is taken at the points of the stresses, the
+    largest of each cell.
+    """
+    if not body.stress_size:
         return {}
-    sigma = part[f"{body}.stress"]
-    quantities = {name: (field.cells @ sigma.T).T for name, field in view.stresses.items()}
-    for name, field in view.tensors.items():
-        mean = tensors(field.cells, sigma)
-        quantities[name] = mean
-        quantities[f"{name}_principal"] = principal_stresses(mean)
-        quantities[f"{name}_von_mises"] = von_mises(mean)
-        quantities[f"{name}_peak_von_mises"] = peak_von_mises(field, sigma)[:, field.drawn]
+    state = body_state(body, lambda own: part[f"{name}.{own}"])
+    quantities = {own: (field.cells @ state.stress.T).T for own, field in view.stresses.items()}
+    for own, field in view.tensors.items():
+        quantities[own] = tensors(field.cells, state.stress)
         if len(field.compliances):
-            quantities[f"{name}_error"] = stress_error(field, sigma)[:, field.drawn]
-    return quantities
+            quantities[f"{own}_error"] = stress_error(field, state.stress)[:, field.drawn]
+    quantities |= _current(body, state)
+    for own, points in stress_points(body).items():
+        largest, smallest = points.principal(state)
+        quantities[f"{own}_peak_von_mises"] = points.largest(points.von_mises(state))
+        quantities[f"{own}_largest_principal"] = points.largest(largest)
+        quantities[f"{own}_smallest_principal"] = -points.largest(-smallest)
+    kind = kind_of(body)
+    return quantities if kind is None else quantities | {f"{kind}_largest_in_cell": largest_in_cells(body, state)}
 
 
-def _current(part: Solution, name: str, body: AnyBody) -> dict[str, Array]:
-    """Tensors that depend on the deformation in the cells of one body, (k, cells[, components])."""
-    quantities: dict[str, Array] = {}
+def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
+    """Means in the cells of tensors that depend on the deformation, (k, cells, 6)."""
     if not isinstance(body, NodalBody) or not body.current:
-        return quantities
-    centres = part[f"{name}.centre"].reshape(len(part.times), len(body.frames), body.dim)
-    gradients, sigma = deformation_gradients(body, centres, part.rotations(name)), part[f"{name}.stress"]
-    for tensor, own in body.current.items():
-        values = own.of(gradients, sigma)
-        mean = own.in_cells(values)
-        quantities[tensor], quantities[f"{tensor}_principal"] = mean, principal_stresses(mean)
-        quantities[f"{tensor}_von_mises"] = von_mises(mean)
-        quantities[f"{tensor}_peak_von_mises"] = own.largest(von_mises(values))
-    return quantities
+        return {}
+    gradients = deformation_gradients(body, state.centres, state.rotations)
+    return {name: own.in_cells(own.of(gradients, state.stress)) for name, own in body.current.items()}
 
 
 def _at_points(part: Solution, body: str, *, view: View, corners: Array, points: Points) -> dict[str, Array]:
     """Stress quantities at the points of one body, (k, P[, components])."""
     quantities: dict[str, Array] = {}
+    invariant = stress_points(part.mechanism.bodies[body])
     if not (points.discontinuous or points.smoothed):
         return quantities
     for name, field in view.tensors.items():
@@ -187,8 +192,12 @@ def _at_points(part: Solution, body: str, *, view: View, corners: Array, points:
         at = lambda smooth, f=field, s=sigma: at_nodes(f, s, smoothed=smooth)  # noqa: E731
         if points.discontinuous:
             own = at(False).reshape(len(sigma), -1, 6)[:, corners]
-            quantities |= {name: own, f"{name}_principal": principal_stresses(own), f"{name}_von_mises": von_mises(own)}
+            quantities |= {name: own}
+            if name in invariant:
+                quantities |= {f"{name}_principal": principal_stresses(own), f"{name}_von_mises": von_mises(own)}
         if points.smoothed:
             even = at(True).reshape(len(sigma), -1, 6)[:, corners]
-            quantities |= {f"{name}_smoothed": even, f"{name}_smoothed_von_mises": von_mises(even)}
+            quantities |= {f"{name}_smoothed": even}
+            if name in invariant:
+                quantities |= {f"{name}_smoothed_von_mises": von_mises(even)}
     return quantities

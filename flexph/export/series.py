@@ -37,9 +37,12 @@ def write_series(
     Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.results.statics`, its
     deformation) and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has
     none). Of a stress tensor, such as ``stress`` of a solid, in body axes: the means of the cells (xx, yy, zz, xy, yz,
-    xz), their ``_principal`` stresses and ``_von_mises``; ``_peak_von_mises``, the largest at the points of the
-    stresses in the cell; ``_error``, the error indicator of :func:`flexph.bodies.stress_fields.stress_error`. At most
-    ``frames`` instants, evenly spread over the saved ones, the last one included.
+    xz) and ``_error``, the error indicator of :func:`flexph.bodies.stress_fields.stress_error`. What is no linear
+    function of stresses is taken at their points, the largest of each cell: ``_peak_von_mises``,
+    ``_largest_principal`` and ``_smallest_principal``, of solids of finite strain those of ``cauchy``, of beams and
+    rods of ``stress``; ``von_mises_largest_in_cell`` of bodies of all kinds, of plates over both faces, and
+    ``axial_size_largest_in_cell`` where shear stresses are not known. At most ``frames`` instants, evenly spread over
+    the saved ones, the last one included.
 
     ``discontinuous``: cells share no points, and point data hold the tensors as they are, the polynomial of each cell
     through the values at its own stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data

@@ -1,7 +1,7 @@
 """Pictures in one call each: axes of matplotlib in, axes out (extra ``plot``).
 
-Imports: analysis, bodies, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms, mechanisms.model,
-meshes, numerics, results, sensors, systems.
+Imports: analysis, bodies, bodies.stresses, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms,
+mechanisms.model, meshes, numerics, results, sensors, systems.
 """
 
 import lazy_loader

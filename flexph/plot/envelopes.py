@@ -28,8 +28,8 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
     body : str
         One of its bodies with stresses.
     quantity : str, optional
-        One of ``view.stresses`` or ``view.tensors`` of the body (of a tensor the von Mises stress is drawn); by default
-        its first tensor, or else its first quantity in Pa, or else its first.
+        One of ``view.stresses`` or a stress tensor of the body, of which the von Mises stress is drawn; by default the
+        largest von Mises stress of each cell, or else its first quantity in Pa, or else its first.
     ax : Axes, optional
         By default those of a new figure.
 
@@ -42,12 +42,12 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
     >>> from flexph import plot
     >>> axes = plot.stress_envelope(solution, "rod")  # doctest: +SKIP
     """
-    view = check.lookup("body", body, solution.mechanism.bodies).view
-    known = quantities(view)
+    asked = check.lookup("body", body, solution.mechanism.bodies)
+    known, view = quantities(asked), asked.view
     if not known or view is None:
         raise ValueError(f"body {body!r} has no stresses to be drawn")
     if quantity is None:
-        quantity = next(iter(view.tensors), next((k for k, f in known.items() if f.unit == "Pa"), next(iter(known))))
+        quantity = next((k for k, own in known.items() if own.unit == "Pa"), next(iter(known)))
     extremes = stress_extremes(solution, body, quantity)
     (axes,) = axes_of(ax, 1, size=(8.0, 4.0))
     (_along if view.cell_type.startswith("line") else _over)(axes, extremes)

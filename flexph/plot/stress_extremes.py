@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..bodies.fields import StressField, TensorField, View
-from ..bodies.stress_fields import peak_von_mises
-from ..export.frames import chunks, instants
+from ..bodies.fields import StressField
+from ..bodies.nodal_body import AnyBody
+from ..bodies.stresses.points import LABELS, BodyState, StressPoints, kind_of, stress_points
+from ..export.frames import chunks, state_at
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..results.solution import Solution
@@ -36,39 +38,74 @@ class StressExtremes:
     time: float
 
 
-def quantities(view: View | None) -> dict[str, StressField | TensorField]:
-    """The stress quantities of a view by name."""
-    return {} if view is None else {**view.stresses, **view.tensors}
+@dataclass(frozen=True)
+class StressQuantity:
+    """A stress quantity of the drawn cells of a body: ``of(state)`` (k, c), and how many numbers it takes at a time.
+
+    ``ends``: whether it is linear from piece to piece of a line, and goes on to its ends.
+    """
+
+    name: str
+    unit: str
+    of: Callable[[BodyState], Array]
+    numbers: int
+    ends: bool = False
 
 
-def stress_extremes(solution: Solution, body: str, quantity: str, *, most: int = 0) -> StressExtremes:
-    """The extremes of one quantity of a body; at ``most`` so many times are looked at, evenly spread, 0 for all.
+def quantities(body: AnyBody) -> dict[str, StressQuantity]:
+    """The stress quantities of a body by name: the largest stresses of its cells, its tensors, and its fields."""
+    view, points, kind = body.view, stress_points(body), kind_of(body)
+    if view is None or not body.stress_size:
+        return {}
+    whole = {} if kind is None else {LABELS[kind]: _largest(LABELS[kind], list(points.values()))}
+    tensors = {name: _largest(f"{name}, von Mises", [own]) for name, own in points.items()}
+    return whole | tensors | {name: _linear(name, field) for name, field in view.stresses.items()}
+
+
+def told_quantities(body: AnyBody) -> list[str]:
+    """Names of the quantities without those that say the same: of a single tensor the largest stress is told once."""
+    points = stress_points(body)
+    return [name for name in quantities(body) if len(points) > 1 or name not in points]
+
+
+def _largest(name: str, points: Sequence[StressPoints]) -> StressQuantity:
+    of = lambda state: np.max([own.largest(own.von_mises(state)) for own in points], axis=0)  # noqa: E731
+    return StressQuantity(name, points[0].unit, of, sum(own.numbers for own in points))
+
+
+def _linear(name: str, field: StressField) -> StressQuantity:
+    of = lambda state: np.asarray((field.cells @ state.stress.T).T)  # noqa: E731
+    return StressQuantity(name, field.unit, of, int(field.cells.shape[0]), ends=True)
+
+
+def stress_extremes(solution: Solution, body: str, quantity: str, *, times: Array | None = None) -> StressExtremes:
+    """The extremes of one quantity of a body at the saved ``times`` of these numbers, by default at all.
 
     Raises ValueError for a body or quantity that is not there.
     """
-    view = check.lookup("body", body, solution.mechanism.bodies).view
-    field = check.lookup("stress quantity", quantity, quantities(view), f"body {body!r}")
-    assert view is not None
-    count = len(solution.times)
-    pick = np.arange(count) if not 0 < most < count else np.linspace(0, count - 1, most).round().astype(int)
-    places, shares = drawn_places(view, ends=isinstance(field, StressField))
+    own = check.lookup("body", body, solution.mechanism.bodies)
+    asked = check.lookup("stress quantity", quantity, quantities(own), f"body {body!r}")
+    assert own.view is not None
+    pick = np.arange(len(solution.times)) if times is None else times
+    places, shares = drawn_places(own.view, ends=asked.ends)
     low, high = np.full(len(places), np.inf), np.full(len(places), -np.inf)
     largest, where = [], []
-    width = 6 * len(field.positions) if isinstance(field, TensorField) else len(view.cells)
-    for some in chunks(pick, width):
-        values = (shares @ _values(field, instants(solution, some)[f"{body}.stress"]).T).T
+    for some in chunks(pick, asked.numbers):
+        values = (shares @ asked.of(state_at(solution, body, some)).T).T
         low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
         where.append(np.abs(values).argmax(axis=1))
         largest.append(np.abs(values).max(axis=1))
     history = np.concatenate(largest)
     worst = int(history.argmax())
-    name = f"{quantity}, von Mises" if isinstance(field, TensorField) else quantity
-    at, time = int(np.concatenate(where)[worst]), float(solution.times[pick[worst]])
-    return StressExtremes(body, name, field.unit, places, low, high, solution.times[pick], history, worst=at, time=time)
-
-
-def _values(field: StressField | TensorField, sigma: Array) -> Array:
-    """(k, cells)."""
-    if isinstance(field, TensorField):
-        return peak_von_mises(field, sigma)[:, field.drawn]
-    return np.asarray((field.cells @ sigma.T).T)
+    return StressExtremes(
+        body=body,
+        quantity=asked.name,
+        unit=asked.unit,
+        places=places,
+        lowest=low,
+        highest=high,
+        times=solution.times[pick],
+        largest=history,
+        worst=int(np.concatenate(where)[worst]),
+        time=float(solution.times[pick[worst]]),
+    )

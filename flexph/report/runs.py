@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..bodies.stresses.points import times_to_look_at
 from ..linear.elimination import explain_redundant, null_space
 from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration
@@ -15,7 +16,7 @@ from ..plot.energy import ledger_panels
 from ..plot.motions import motion_panels
 from ..plot.outlines import outlines
 from ..plot.panels import Curve, Panel, largest_of
-from ..plot.stress_extremes import StressExtremes, quantities, stress_extremes
+from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
 from ..results.result import Result
 from ..results.solution import Solution
 from ..scenes.of_motion import motion_scene
@@ -30,8 +31,10 @@ JOINTS, BODIES = 12, 12
 """Joints whose forces, and bodies whose stresses are told."""
 INSTANTS = 20_000
 """Instants at which forces are computed, over all joints times the bodies."""
-ENTRIES = 10_000_000
-"""Stresses that are looked at, over all instants."""
+WHERE = (
+    "The largest stress of a cell is over all points at which its stresses are computed, of beams and rods over both "
+    "ends of a drawn piece; all else is that in the middle of a drawn cell, or at an end of a beam or cable."
+)
 SHOWN = 11
 """Instants of the drawing."""
 SURFACE, MODES = 40_000, 3
@@ -211,12 +214,11 @@ def fewer_steps(run: Solution, most: int) -> Solution:
 
 def _stresses(run: Solution) -> list[Block]:
     """The largest stresses of the bodies, where and when, and over time."""
-    own = {n: b for n, b in run.mechanism.bodies.items() if b.view is not None and quantities(b.view)}
+    own = {n: b for n, b in run.mechanism.bodies.items() if told_quantities(b)}
     extremes: list[StressExtremes] = []
+    times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if own else np.zeros(0, dtype=int)
     for name, body in list(own.items())[:BODIES]:
-        width = max([6 * len(f.positions) for f in body.view.tensors.values()] if body.view else [], default=1)
-        most = max(40, ENTRIES // max(width, 1) // len(own))
-        extremes += [stress_extremes(run, name, quantity, most=most) for quantity in quantities(body.view)]
+        extremes += [stress_extremes(run, name, quantity, times=times) for quantity in told_quantities(body)]
     if not extremes:
         return []
     head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
@@ -228,7 +230,7 @@ def _stresses(run: Solution) -> list[Block]:
     curves = {u: [Curve(e.times, e.largest, f"{e.body}, {e.quantity}") for e in extremes if e.unit == u] for u in units}
     panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
     charts = [Chart(panels)] if len(run.times) > 1 else []
-    left = [Text("Each is that in the middle of a drawn cell, or at an end of a beam, rod or cable.")]
+    left = [Text(WHERE)]
     left += [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
     return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
 

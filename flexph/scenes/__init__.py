@@ -1,7 +1,7 @@
 """Motions of mechanisms as surfaces with fields at all times: what viewers draw and files hold.
 
-Imports: bodies, drawing, files, joints.rows, kernels, linear.eigenmodes, mechanisms, mechanisms.model, numerics,
-numerics.factors, results, sensors.
+Imports: bodies, bodies.stresses, drawing, files, joints.rows, kernels, linear.eigenmodes, mechanisms, mechanisms.model,
+numerics, numerics.factors, results, sensors.
 """
 
 import lazy_loader

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from ..files.durable import refuse_suffix
 from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, read_vtkhdf, write_vtkhdf
 from ..numerics.arguments import checked
+from ..numerics.arrays import Array
 from .scene import Field, Part, Scene
 
 DEFORMATION = "deformation"
@@ -71,9 +74,20 @@ def read_scene(path: str | Path) -> Scene:
 def block_of(part: Part, group: str | None = None) -> Block:
     """A part as a block of VTKHDF, under the group of its kind unless another is given."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
-    units = {kind: {name: f.unit for name, f in own.items()} for kind, own in fields.items()}
-    about = {"kind": part.kind, "units": units}
+    told = {kind: {name: _told(f) for name, f in own.items()} for kind, own in fields.items()}
+    about = {"kind": part.kind, "fields": told}
     return Block(part.name, group or GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
+
+
+def _told(own: Field) -> dict[str, Any]:
+    """What is known of a field beside its values."""
+    return {"unit": own.unit, "signed": own.signed, "limits": None if own.limits is None else list(own.limits)}
+
+
+def _field(told: Mapping[str, Any], values: Array) -> Field:
+    low, high = told["limits"] or (None, None)
+    limits = None if low is None or high is None else (float(low), float(high))
+    return Field(str(told["unit"]), values, bool(told["signed"]), limits)
 
 
 def _frames(part: Part) -> Frames:
@@ -90,8 +104,8 @@ def _frames(part: Part) -> Frames:
 
 def _part(grid: Grid) -> Part:
     ((kind, cells),) = grid.cells
-    units = grid.about["units"]
-    points = {name: Field(units["point_data"][name], v) for name, v in grid.point_data.items() if name != DEFORMATION}
-    inside = {name: Field(units["cell_data"][name], v) for name, v in grid.cell_data.items()}
+    told = grid.about["fields"]
+    points = {name: _field(told["point_data"][name], v) for name, v in grid.point_data.items() if name != DEFORMATION}
+    inside = {name: _field(told["cell_data"][name], v) for name, v in grid.cell_data.items()}
     deformation = grid.point_data.get(DEFORMATION, np.zeros((1, 0, 3)))
     return Part(grid.name, grid.about["kind"], grid.points, cells, kind, deformation, points, inside)

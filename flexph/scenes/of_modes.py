@@ -17,9 +17,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley, skew, spins
-from .of_motion import SIGN, Rows, body_part, connection_part, extent_of, ground_parts
+from .of_motion import SIGN, body_part, connection_part, extent_of, ground_parts
 from .places import PortPlaces, axes_from
 from .scene import Field, Part, Scene
+from .stresses import Rows
 
 SMALL = 1e-4
 """Turn [rad], or way over the size of the mechanism, by which the directions of a mode are taken."""

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ..bodies.deformation import deformation_gradients
-from ..bodies.nodal_body import NodalBody
 from ..drawing.shapes import box_shape
 from ..joints.rows.connection import Connection
 from ..joints.rows.signs import Places
 from ..joints.rows.vectors import Ground
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..results.motion import MotionByName
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from .arrows import arrows
+from .limits import over_run
 from .places import PortPlaces, spatial
-from .scene import Field, Part, PartKind, Scene
-from .surfaces import current_stress, stresses_of, surface_of
+from .scene import Part, PartKind, Scene
+from .stresses import Rows, stress_fields
+from .surfaces import surface_of
 
 SIGN = 0.018
 """Size of signs over the extent of a mechanism."""
@@ -60,7 +57,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
     states = [MechanismView(solution.mechanism, np.asarray(solution.states[row])) for row in rows]
     stacked = Rows(solution.mechanism, np.array([state.x for state in states]))
-    scene = scene_of(stacked, np.asarray(solution.times)[rows], "s")
+    scene = over_run(scene_of(stacked, np.asarray(solution.times)[rows], "s"), solution, rows)
     if forces:
         scene = replace(scene, parts=(*scene.parts, *arrows(solution, stacked, rows, longest=ARROW * scene.size)))
     return scene.deformed(scale)
@@ -85,18 +82,6 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     time = about.time if isinstance(about, State) else 0.0
     return scene_of(Rows(mechanism, np.asarray(x)[None]), np.array([time]), "s")
-
-
-class Rows(MotionByName):
-    """Several states of a mechanism by names."""
-
-    __slots__ = ("_states", "mechanism")
-
-    def __init__(self, mechanism: Model, states: Array) -> None:
-        self.mechanism, self._states = mechanism, states
-
-    def __getitem__(self, part: str) -> Array:
-        return self._states[:, check.lookup("part", part, self.mechanism.layout.parts)]
 
 
 def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
@@ -129,25 +114,11 @@ def body_part(motion: Rows, name: str, size: float) -> Part:
     points = spatial(motion.points(name, surface.points, surface.shape))
     points[..., 2] += surface.heights if dim == 2 else 0.0
     deformation = np.zeros((len(points), 0, 3))
-    fields = _stresses(motion, name, len(points))
+    fields = stress_fields(motion, name)
     if body.size:
         straight = motion.points(name, surface.points, 0.0 * surface.shape)
         deformation = spatial(motion.points(name, surface.points, surface.shape) - straight)
     return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)
-
-
-def _stresses(motion: Rows, name: str, rows: int) -> Mapping[str, Field]:
-    """Stresses at the points of the surface of a body, of solids of finite strain those of Cauchy."""
-    body = motion.mechanism.bodies[name]
-    assert body.view is not None
-    if not body.stress_size:
-        return {}
-    sigma = motion[f"{name}.stress"]
-    if not isinstance(body, NodalBody) or "cauchy" not in body.current:
-        return stresses_of(body.view, sigma)
-    centres = motion[f"{name}.centre"].reshape(rows, len(body.frames), body.dim)
-    gradients = deformation_gradients(body, centres, motion.rotations(name))
-    return current_stress(body.view, body.current["cauchy"], gradients, sigma)
 
 
 def connection_part(places: Places, connection: Connection, size: float) -> Part:

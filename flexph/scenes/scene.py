@@ -26,10 +26,22 @@ class Field:
         Its unit.
     values : array
         (k, p) or (k, c), vectors and tensors with (…, n).
+    signed : bool
+        Whether both signs have a meaning, as of axial stress: colours are then centred on zero.
+    limits : (float, float), optional
+        Smallest and largest value over all times of the run, of which those that are shown may leave some out.
     """
 
     unit: str
     values: Array
+    signed: bool = False
+    limits: tuple[float, float] | None = None
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """Smallest and largest value of the run."""
+        shown = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        return shown if self.limits is None else (min(shown[0], self.limits[0]), max(shown[1], self.limits[1]))
 
 
 LARGEST = 1e9
@@ -179,7 +191,14 @@ class Scene:
         return {name: f.unit for name, f in fields if f.values.ndim == 2}
 
     def limits(self, name: str) -> tuple[float, float]:
-        """Smallest and largest value of a field at points over all times and parts."""
+        """Smallest and largest value of a field at points over all times of the run and all parts."""
+        ends = [f.extremes for f in self._fields(name)]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    def is_signed(self, name: str) -> bool:
+        """Whether both signs of a field at points have a meaning."""
+        return any(f.signed for f in self._fields(name))
+
+    def _fields(self, name: str) -> list[Field]:
         check.lookup("field", name, self.field_names())
-        values = [part.point_fields[name].values for part in self.parts if name in part.point_fields]
-        return float(min(np.nanmin(v) for v in values)), float(max(np.nanmax(v) for v in values))
+        return [part.point_fields[name] for part in self.parts if name in part.point_fields]

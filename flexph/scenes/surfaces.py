@@ -7,15 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..bodies.deformation import CurrentTensor
 from ..bodies.fields import View
-from ..bodies.stress_fields import tensors, von_mises
 from ..drawing.shapes import sphere_shape
 from ..joints.rows.signs import tube
 from ..numerics.arrays import Array
 from ..numerics.factors.low_rank import some_rows
 from ..numerics.rotations import spins
-from .scene import Field
 
 FACETS = {
     "triangle": ((0, 1, 2),),
@@ -111,51 +108,3 @@ def _nearer(points: Array, ends: Array) -> Array:
 
 def _is_mass(view: View) -> bool:
     return view.cell_type == "vertex"
-
-
-def stresses_of(view: View, sigma: Array) -> dict[str, Field]:
-    """Stresses at the points of the surface by name, of stress coordinates σ (k, m)."""
-    if view.sweep is not None and view.sweep.stress:
-        axial = _axial(view, sigma)
-        return {"von Mises stress": Field("Pa", np.abs(axial)), "axial stress": Field("Pa", axial)}
-    if view.fibres is not None:
-        axial = np.asarray((view.fibres.cells @ sigma.T).T)[:, np.unique(outer_triangles(view.cells, view.cell_type))]
-        return {"von Mises stress": Field("Pa", np.abs(axial)), "axial stress": Field("Pa", axial)}
-    if view.tensors:
-        largest = np.max([von_mises(tensors(t.cells, sigma)) for t in view.tensors.values()], axis=0)
-        return {"von Mises stress": Field("Pa", _at_points(view, largest))}
-    if view.sweep is None:
-        cells = {name: (f.unit, np.asarray((f.cells @ sigma.T).T)) for name, f in view.stresses.items()}
-        return {name.replace("_", " "): Field(unit, _at_points(view, values)) for name, (unit, values) in cells.items()}
-    return {}
-
-
-def current_stress(view: View, tensor: CurrentTensor, gradients: Array, sigma: Array) -> dict[str, Field]:
-    """Von Mises stress at the points of the surface of a tensor that depends on the deformation."""
-    in_cells = von_mises(tensor.in_cells(tensor.of(gradients, sigma)))
-    return {"von Mises stress": Field(tensor.unit, _at_points(view, in_cells))}
-
-
-def _axial(view: View, sigma: Array) -> Array:
-    """Axial stress at the corners of all rings: that of both pieces of the line that meet there, in the mean."""
-    assert view.sweep is not None
-    parts = [
-        np.asarray((view.stresses[name].cells @ sigma.T).T)[:, :, None] * factors
-        for name, factors in view.sweep.stress.items()
-    ]
-    pieces = np.sum(parts, axis=0)
-    rings = np.concatenate([pieces[:, :1], 0.5 * (pieces[:, 1:] + pieces[:, :-1]), pieces[:, -1:]], axis=1)
-    return np.asarray(rings).reshape(len(sigma), -1)
-
-
-def _at_points(view: View, of_cells: Array) -> Array:
-    """Means over the cells (k, c) that meet at the points of the surface, (k, p); of lines, those of each bar."""
-    if view.cell_type == "line":
-        return np.repeat(of_cells, len(tube(np.eye(3)[None, :2], 1.0).points[0]), axis=1)
-    used = np.unique(outer_triangles(view.cells, view.cell_type))
-    nodes = view.cells.shape[1]
-    owner = np.repeat(np.arange(len(view.cells)), nodes)
-    count = np.bincount(view.cells.ravel(), minlength=len(view.points))
-    ones = np.ones(owner.size)
-    meet = sparse.csr_array((ones, (view.cells.ravel(), owner)), shape=(len(view.points), len(view.cells)))
-    return (meet[used] @ of_cells.T).T / count[used]

@@ -25,11 +25,18 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
     are nearest, which goes on to its ends. Elements of beams have moments that are linear: those at a clamped root are
     then these, and not the ones in the middle of the last piece.
     """
+    cell = nearest_cell(view, body, at)
+    if view.cell_type != "line":
+        return {cell: 1.0}
+    given = np.asarray(at, dtype=float)
+    return _shares(view.points[view.cells][:, :, : given.size], cell, given)
+
+
+def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
+    """Number of the drawn cell whose centre is nearest to a point; raises ValueError for a point off the body."""
     given = inside(view, body, at)
-    corners = view.points[view.cells][:, :, : given.size]
-    centres = corners.mean(axis=1)
-    cell = int(((centres - given) ** 2).sum(axis=1).argmin())
-    return {cell: 1.0} if view.cell_type != "line" else _shares(corners, cell, given)
+    centres = view.points[view.cells][:, :, : given.size].mean(axis=1)
+    return int(((centres - given) ** 2).sum(axis=1).argmin())
 
 
 def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:

@@ -70,6 +70,8 @@ class Quantity:
     of_step : callable, optional
         In place of the first two: from a mechanism and the anchors of its start to what sampled controllers read of
         the last step.
+    is_smooth : bool
+        Whether it may be linearised: not the largest of several values.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class Quantity:
     of_rate: Callable[[Model], Reading] | None = field(default=None, compare=False, repr=False)
     of_run: Callable[[Any], Array] | None = field(default=None, compare=False, repr=False)
     of_step: Callable[[Model, Anchors], StepReading] | None = field(default=None, compare=False, repr=False)
+    is_smooth: bool = True
 
     def __str__(self) -> str:
         return f"{self.kind} of {' and '.join(map(str, self.ports))}" if self.ports else self.kind

@@ -60,6 +60,8 @@ def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Sl
 
 def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
     """Central differences, exact of what is linear or quadratic."""
+    if not quantity.is_smooth:
+        raise ValueError(f"sensor {name!r} is the largest of several values and has no slope: take a field at a point")
     panel, motion = Panel(mechanism, {name: quantity}), mechanism.layout.parts_of_motion
     force = slice(motion.stop, x.size)
     size = max(1.0, float(np.abs(x[force]).max(initial=0.0)))

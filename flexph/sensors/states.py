@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..bodies.fields import StressField, StressRows
+from ..bodies.elasticity import StressRows
+from ..bodies.fields import StressField, TensorField
 from ..bodies.ports import find_port
+from ..bodies.stresses.points import LABELS, body_state, kind_of, largest_in_cells, stress_points
 from ..kernels.state import derive
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
@@ -17,7 +20,7 @@ from ..mechanisms.model.state import configuration
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from .body_points import inside, shares
+from .body_points import inside, nearest_cell, shares
 from .quantities import Quantity, Reading, no_measures
 
 
@@ -26,14 +29,17 @@ def _read(kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar:
 
 
 @checked
-def stress(body: str, field: str, at: Sequence[float]) -> Quantity:
-    """A stress of a body at a point of it, by the name of its field.
+def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity:
+    """A stress of a body at a point of it, by the name of its field, or the largest von Mises stress of the body.
 
     Along a beam or cable it is interpolated between the pieces it is drawn with, and to the ends; of other bodies it is
-    that in the cell that is nearest: there, take more cells until it settles.
+    that in the cell that is nearest, a tensor that of the nearest point at which stresses are computed: there, take
+    more cells until it settles.
 
     Fields are those of ``body.view``: of beams and rods axial forces, bending moments and stresses at the faces, of
-    plates resultants, of solids the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa].
+    plates resultants, of solids the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa]. Besides them
+    ``von_mises`` is the largest von Mises stress [Pa] in the nearest cell, or without a point in the whole body: that
+    of pictures, reports and envelopes. Where shear stresses of a section are not known it is ``axial_size``.
 
     Parameters
     ----------
@@ -41,31 +47,52 @@ def stress(body: str, field: str, at: Sequence[float]) -> Quantity:
         Name of a body of the mechanism.
     field : str
         Name of a field of its stresses.
-    at : array_like
-        The point in the axes of the body, undeformed [m].
+    at : array_like, optional
+        The point in the axes of the body, undeformed [m]; left out for the largest of the body.
 
     Returns
     -------
     Quantity
         For sensors of runs: a number, of tensors (6,).
     """
-    return _read(
-        f"{field} at {tuple(at)}", (body,), "of the field", lambda mechanism: _stress(mechanism, body, field, at)
-    )
+    place = "" if at is None else f" at {tuple(at)}"
+    of_state = lambda mechanism: _stress(mechanism, body, field, at)  # noqa: E731
+    return replace(_read(f"{field}{place}", (body,), "of the field", of_state), is_smooth=field not in LABELS)
 
 
-def _stress(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
-    view = _view(mechanism, body)
-    fields = {**view.stresses, **view.tensors}
-    own = check.lookup("stress", field, fields, f"body {body!r}")
-    cells = shares(view, body, at)
+def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None) -> Reading:
+    view, kind = _view(mechanism, body), kind_of(mechanism.bodies[body])
+    largest = {} if kind is None else {kind: kind}
+    own = check.lookup("stress", field, {**view.stresses, **view.tensors, **largest}, f"body {body!r}")
+    if field in largest:
+        return _largest(mechanism, body, None if at is None else nearest_cell(view, body, at))
+    if at is None:
+        alone = f", but for {kind!r}" if kind else ""
+        raise ValueError(f"at must be a point of body {body!r} for stress {field!r}{alone}, got None")
     part = mechanism.layout.parts[f"{body}.stress"]
     if field in view.stresses:
-        row = sum(share * _rows(own.cells, slice(cell, cell + 1))[0] for cell, share in cells.items())
+        row = sum(share * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items())
         return lambda x: float(row @ x[part])
-    (cell,) = cells
-    rows = _rows(own.cells, slice(6 * cell, 6 * cell + 6))
+    rows = _rows(own.at, _nearest_point(own, inside(view, body, at))[1])
     return lambda x: rows @ x[part]
+
+
+def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
+    """The largest stress of a cell, or of all."""
+    own, parts = mechanism.bodies[body], mechanism.layout.parts
+    pick = slice(None) if cell is None else slice(cell, cell + 1)
+
+    def read(x: Array) -> float:
+        state = body_state(own, lambda name: x[None, parts[f"{body}.{name}"]])
+        return float(largest_in_cells(own, state)[0, pick].max())
+
+    return read
+
+
+def _nearest_point(field: TensorField, given: Array) -> tuple[int, slice]:
+    """The stress point that is nearest, and its rows."""
+    point = int(((field.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
+    return point, slice(6 * point, 6 * point + 6)
 
 
 @checked
@@ -112,9 +139,8 @@ def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
             share * known[k] * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items()
         )
         return lambda x: float(row @ x[part])
-    given = inside(view, body, at)
-    point = int(((own.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
-    rows = known[own.material[point]] @ _rows(own.at, slice(6 * point, 6 * point + 6))
+    point, place = _nearest_point(own, inside(view, body, at))
+    rows = known[own.material[point]] @ _rows(own.at, place)
     return lambda x: rows @ x[part]
 
 
@@ -212,7 +238,7 @@ def energy(part: str) -> Quantity:
 
 def _view(mechanism: Model, body: str) -> Any:
     own = check.lookup("body", body, mechanism.bodies)
-    if own.view is None or not (own.view.stresses or own.view.tensors):
+    if own.view is None or not (own.view.stresses or own.view.tensors or stress_points(own)):
         raise ValueError(f"body {body!r} has no stresses to read")
     return own.view
 

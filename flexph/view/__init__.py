@@ -1,6 +1,6 @@
 """Viewers of scenes: HTML by plotly; windows, pictures and films by pyvista (extra ``view``).
 
-Imports: console, files, numerics, scenes.
+Imports: bodies.stresses, console, files, numerics, scenes.
 """
 
 import lazy_loader

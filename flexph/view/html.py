@@ -12,10 +12,27 @@ from ..files.durable import refuse_suffix, staged
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..scenes.scene import Part, Scene
-from .looks import COLOURS, as_scene, bar_title, caption, coloured, limits_of, shown_field, unit_of
+from .looks import (
+    COLOURS,
+    DIVERGING,
+    SEQUENTIAL,
+    as_scene,
+    bar_title,
+    caption,
+    coloured,
+    is_diverging,
+    limits_of,
+    shown_field,
+    unit_of,
+)
 
 FRAMES = 61
 """Times of a film in a browser."""
+COLOURSCALES = {
+    SEQUENTIAL: ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"),
+    DIVERGING: ("#3b4cc0", "#6282ea", "#8db0fe", "#b9d0f9", "#dddcdc", "#f5c4ac", "#f4987a", "#dd5f4b", "#b40426"),
+}
+"""Colours at equal distances: those that matplotlib has under these names."""
 MILLISECONDS = 50
 """Of each of them."""
 CONFIG = {"displaylogo": False, "responsive": True}
@@ -135,8 +152,6 @@ def packed(values: Array) -> dict[str, str]:
 
 def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     """What of a part is the same at all times."""
-    from plotly.colors import get_colorscale
-
     corners = {key: packed(own.astype(np.int32)) for key, own in zip("ijk", part.cells.T, strict=True)}
     look: dict[str, Any] = {"type": "mesh3d", **corners, "name": part.name, "showlegend": True, "flatshading": False}
     look["lighting"] = {"ambient": 0.55, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6}
@@ -145,10 +160,12 @@ def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
     assert name is not None
     _, unit = unit_of(scene, name)
     low, high = limits_of(scene, name)
-    colours = get_colorscale("Turbo")  # plotly.js does not know its name
+    colours = COLOURSCALES[DIVERGING if is_diverging(scene, name) else SEQUENTIAL]
+    scale = [[k / (len(colours) - 1), own] for k, own in enumerate(colours)]
     first = next(p for p in scene.parts if coloured(p, name))
     bar = {"title": {"text": bar_title(name, unit), "side": "right"}, "len": 0.75, "x": 1.0}
-    return look | {"colorscale": colours, "cmin": low, "cmax": high, "showscale": part is first, "colorbar": bar}
+    look |= {"colorscale": scale, "cmin": low, "cmax": high}
+    return look | {"showscale": part is first, "colorbar": bar}
 
 
 def _frame(scene: Scene, part: Part, name: str | None, row: int) -> dict[str, Any]:

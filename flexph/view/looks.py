@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bodies.stresses.points import LABELS, VON_MISES
 from ..scenes.of_motion import motion_scene, pose_scene
 from ..scenes.scene import Part, PartKind, Scene
 
@@ -17,6 +18,8 @@ COLOURS: dict[PartKind, str] = {
     "ground": "#b9b4aa",
     "arrow": "#c0392b",
 }
+SEQUENTIAL, DIVERGING = "viridis", "coolwarm"
+"""Maps of colours of fields that begin at zero, and of those of both signs, by their names in matplotlib."""
 ROUND_OFF = 1e-6
 """Share of the largest value that is nothing."""
 PREFIXES = {"Pa": ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa"))}
@@ -36,14 +39,17 @@ def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = Fals
 
 
 def shown_field(scene: Scene, name: str | None) -> str | None:
-    """The field by which a scene is coloured: the one that is named, or the first stress, or the first one at all.
+    """The field by which a scene is coloured: the one that is named, or von Mises stress, or the first one.
 
-    None where there is none.
+    Where none is named the first stress comes before other fields; None where there is no field.
     """
     names = scene.field_names()
     if name is not None:
         scene.limits(name)  # raises for a name that is not there
-    return name or next((own for own, unit in names.items() if unit == "Pa"), next(iter(names), None))
+        return name
+    stresses = [own for own, unit in names.items() if unit == "Pa"]
+    first = LABELS[VON_MISES] if LABELS[VON_MISES] in names else None
+    return first or next(iter([*stresses, *names]), None)
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:
@@ -66,10 +72,20 @@ def coloured(part: Part, name: str | None) -> bool:
 
 
 def limits_of(scene: Scene, name: str) -> tuple[float, float]:
-    """Ends of the bar of colours, in the unit in which the field is told; round-off is zero."""
+    """Ends of the bar of colours over the whole run, in the unit in which the field is told.
+
+    They are as far from zero on both sides where a field is signed, and else begin at zero.
+    """
     factor = unit_of(scene, name)[0]
     low, high = (factor * end for end in scene.limits(name))
-    return (0.0 if abs(low) < ROUND_OFF * high else low), high
+    largest = max(abs(low), abs(high)) or 1.0
+    return (-largest if is_diverging(scene, name) else 0.0), largest
+
+
+def is_diverging(scene: Scene, name: str) -> bool:
+    """Whether the colours of a field go two ways from zero: of what is signed, or has values below zero."""
+    low, high = scene.limits(name)
+    return scene.is_signed(name) or low < -ROUND_OFF * abs(high)
 
 
 def caption(scene: Scene, row: int) -> str:

@@ -11,7 +11,19 @@ import numpy as np
 from ..files.durable import refuse_suffix, staged
 from ..numerics.arguments import checked
 from ..scenes.scene import Part, Scene
-from .looks import COLOURS, as_scene, bar_title, caption, coloured, limits_of, shown_field, unit_of
+from .looks import (
+    COLOURS,
+    DIVERGING,
+    SEQUENTIAL,
+    as_scene,
+    bar_title,
+    caption,
+    coloured,
+    is_diverging,
+    limits_of,
+    shown_field,
+    unit_of,
+)
 
 SIZE = (960, 544)
 """Pixels; films need multiples of 16."""
@@ -215,7 +227,8 @@ class _Stage:
         bar = {"title": bar_title(self.name, unit), "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
         bar |= {"position_x": 0.25, "position_y": 0.03, "height": 0.07, "title_font_size": 16, "label_font_size": 13}
         limits = limits_of(self.scene, self.name)
-        return look | {"scalars": "field", "cmap": "turbo", "clim": list(limits), "scalar_bar_args": bar}
+        colours = DIVERGING if is_diverging(self.scene, self.name) else SEQUENTIAL
+        return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
 
     def _camera(self) -> None:
         """All of the motion in view above the bar of colours: the plane from the front and a little from above."""

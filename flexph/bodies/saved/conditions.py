@@ -15,6 +15,7 @@ from ...numerics.rotations import spins
 from ..body import Body, LoadPort
 from ..fields import NodeValues, SectionMap, TensorField, View
 from ..inertia import Inertia
+from ..section_stress import RESULTANTS, SectionStress
 
 Entry = tuple[Any, ...]
 """Name of an array or matrix, the value, and the shape that it must have; None is any length."""
@@ -107,13 +108,21 @@ def _of_view(view: View, d: int, n: int, m: int) -> Iterator[Entry]:
     if view.sweep is not None:
         yield "outline", view.sweep.outline, (None, 2)
         yield "rotation of the sections", view.sweep.rotation, (len(view.points) * spins(d), n)
-        for name, factors in view.sweep.stress.items():
-            yield f"axial stress by {name!r}", factors, (len(view.sweep.outline),)
+    if view.sections is not None:
+        yield from ((f"{entry} of the sections", *told) for entry, *told in _of_sections(view.sections, view, d, m))
     for name, field in view.stresses.items():
         yield f"stress {name!r}", field.cells, (len(view.cells), m)
         yield f"compliance of {name!r}", field.compliance, (len(view.cells) if field.compliance.size else 0,)
     for name, tensor in view.tensors.items():
         yield from ((f"{entry} of tensor {name!r}", *told) for entry, *told in _of_tensor(tensor, view, d, m))
+
+
+def _of_sections(sections: SectionStress, view: View, d: int, m: int) -> Iterator[Entry]:
+    s, kinds = len(sections.cell), 1 if len(sections.factors) == 1 else len(sections.cell)
+    yield from (("resultants", sections.resultants, (s * RESULTANTS, m)), ("positions", sections.positions, (s, d)))
+    yield from (("factors", sections.factors, (kinds, None, 3, RESULTANTS)), ("round", sections.round, (kinds,)))
+    yield from (("corners", sections.corners, (kinds, None, RESULTANTS)), ("cell", sections.cell, (s,)))
+    yield from (("ring", sections.ring, (s,)), ("drawn", sections.drawn, (len(view.cells),)))
 
 
 def _of_tensor(field: TensorField, view: View, d: int, m: int) -> Iterator[Entry]:
@@ -131,15 +140,34 @@ def _of_tensor(field: TensorField, view: View, d: int, m: int) -> Iterator[Entry
 
 def _indexed(view: View) -> View:
     """The view with integers for its nodes and cells."""
-    cells = indices("cells", view.cells, len(view.points))
-    return replace(view, cells=cells, tensors={name: _indexed_tensor(f) for name, f in view.tensors.items()})
+    return replace(
+        view,
+        cells=indices("cells", view.cells, len(view.points)),
+        tensors={name: _indexed_tensor(f) for name, f in view.tensors.items()},
+        sections=view.sections and _indexed_sections(view.sections),
+    )
+
+
+def _indexed_sections(sections: SectionStress) -> SectionStress:
+    cell = _ascending(sections.cell, len(sections.cell))
+    return replace(
+        sections,
+        cell=cell,
+        ring=indices("ring", sections.ring, len(sections.ring)),
+        drawn=indices("drawn", sections.drawn, int(cell.max(initial=-1)) + 1),
+    )
+
+
+def _ascending(cell: Any, count: int) -> Any:
+    numbers = indices("cell", cell, count)
+    if np.any(np.diff(numbers) < 0):
+        raise OSError("cell does not ascend: points come cell by cell")
+    return numbers
 
 
 def _indexed_tensor(field: TensorField) -> TensorField:
     p, g = len(field.weights), field.spread.shape[1]
-    cell = indices("cell", field.cell, p)
-    if np.any(np.diff(cell) < 0):
-        raise OSError("cell does not ascend: points come cell by cell")
+    cell = _ascending(field.cell, p)
     return replace(
         field,
         drawn=indices("drawn", field.drawn, int(cell.max(initial=-1)) + 1),

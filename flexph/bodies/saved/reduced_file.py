@@ -22,6 +22,7 @@ from ..body import Body
 from ..elasticity import Elasticity
 from ..fields import TensorField, View
 from ..inertia import Inertia
+from ..section_stress import SectionStress
 from .conditions import refuse_sizes, sound_body
 
 FORMAT = "flexph reduced body 1"
@@ -133,7 +134,12 @@ def _single(view: View | None, fields: Fields) -> View | None:
         stresses={name: replace(f, cells=_rows(f.cells)) for name, f in stresses.items()},
         tensors={name: _tensor(f) for name, f in tensors.items()},
         sweep=view.sweep and replace(view.sweep, rotation=_rows(view.sweep.rotation)),
+        sections=view.sections and _sections(view.sections, fields),
     )
+
+
+def _sections(sections: SectionStress, fields: Fields) -> SectionStress | None:
+    return replace(sections, resultants=_rows(sections.resultants)) if fields == "stresses" else None
 
 
 def _tensor(field: TensorField) -> TensorField:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...bodies.body import Body
-from ...bodies.deformation import deformation_gradients
 from ...bodies.nodal_body import NodalBody, nodes_of
+from ...bodies.stresses.deformation import deformation_gradients
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import entry_count, from_entries

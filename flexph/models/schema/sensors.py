@@ -82,17 +82,22 @@ class PortSensor(Entry):
 
 
 class BodySensor(Entry):
-    """A stress or strain of a body by the name of its field, at a point of it, see :func:`flexph.sensors.stress`."""
+    """A stress or strain of a body by the name of its field, at a point of it, see :func:`flexph.sensors.stress`.
+
+    Of the field ``von_mises`` without a point it is the largest of the body.
+    """
 
     measure: Literal["stress", "strain"]
     body: str
     field: str
-    at: Point
+    at: Point | None = None
 
     def build(self, builder: Builder) -> Any:
         """The quantity."""
+        if self.at is None and self.measure == "strain":
+            raise builder.misfit("at is missing, the point of the body at which the strain is: add 'at: [0.1, 0]'")
         with builder.refusals(self):
-            return OF_BODIES[self.measure](self.body, self.field, tuple(self.at))
+            return OF_BODIES[self.measure](self.body, self.field, None if self.at is None else tuple(self.at))
 
 
 class SectionSensor(Entry):

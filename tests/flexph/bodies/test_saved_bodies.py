@@ -93,7 +93,7 @@ def test_a_body_read_moves_and_vibrates_as_the_one_saved(pair):
 def test_what_was_not_kept_is_refused_in_words(tmp_path):
     body = solid()
     sizes = []
-    for fields, words in (("stresses", None), ("shape", "no tensor|it has none"), ("none", "it has none")):
+    for fields, words in (("stresses", None), ("shape", "has no stress tensor"), ("none", "has no stress tensor")):
         save_reduced(body, tmp_path / "body.h5", fields=fields)
         sizes.append((tmp_path / "body.h5").stat().st_size)
         read = load_reduced(tmp_path / "body.h5")

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.arrays import Array
-from .nodal_body import NodalBody
+from ...numerics.arrays import Array
+from ..nodal_body import NodalBody
 
 
 @dataclass(frozen=True, eq=False)
 class CurrentTensor:
     """A tensor at p points that depends on the deformation: ``of(F, σ)`` of F (k, p, d, d) and σ (k, m), (k, p, 6).
 
-    Components (xx, yy, zz, xy, yz, xz). weights (p,): volumes of the points; cell (p,): the cell of each; drawn (c,):
-    the cell of the mesh that each drawn cell is (a part) of.
+    Components (xx, yy, zz, xy, yz, xz). positions (p, d) [m] of the points, weights (p,) their volumes; cell (p,): the
+    cell of each; drawn (c,): the cell of the mesh that each drawn cell is (a part) of.
     """
 
     unit: str
     of: Callable[[Array, Array], Array]
+    positions: Array
     weights: Array
     cell: Array
     drawn: Array
@@ -32,12 +33,6 @@ class CurrentTensor:
         share = (self.weights / volumes[self.cell]).reshape(-1, *[1] * (values.ndim - 1))
         np.add.at(means, self.cell, share * np.moveaxis(values, 1, 0))
         return np.moveaxis(means[self.drawn], 0, 1)
-
-    def largest(self, values: Array) -> Array:
-        """Largest values (k, c) in the drawn cells of those at the points, (k, p)."""
-        peaks = np.full((int(self.cell.max()) + 1, len(values)), -np.inf)
-        np.maximum.at(peaks, self.cell, values.T)
-        return np.asarray(peaks[self.drawn].T)
 
 
 def deformation_gradients(body: NodalBody, centres: Array, rotations: Array) -> Array:

@@ -1,0 +1,129 @@
+"""Stresses at points of a cross section over its forces and moments: circles, rings, rectangles, and outer fibres."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from flexph.bodies.section_stress import RESULTANTS
+from flexph.numerics.arrays import Array
+
+from .materials import Section, rectangle_torsion
+
+N, Q_Y, Q_Z, T, M_Y, M_Z = range(RESULTANTS)
+ANGLES = 48
+"""Points of an edge of a circle: where bending is largest is one of them, a shear across is met to 0.2 %."""
+SIDE, INSIDE = 17, 3
+"""Points along a side of a rectangle, and along each side of the grid within."""
+TERMS = 99
+"""Last number of the series of the torsion of a rectangle, whose terms alternate and fall like 1/n²."""
+
+
+class SectionPoints(NamedTuple):
+    """Stresses (σ_xx, τ_xy, τ_xz) at q points over N, Q_y, Q_z, T, M_y, M_z: factors (q, 3, 6).
+
+    ``round``: whether the points are to turn with the bending moment; ``complete``: whether shear stresses are known.
+    """
+
+    factors: Array
+    round: bool
+    complete: bool
+
+
+@lru_cache(maxsize=256)
+def section_points(section: Section, dim: int) -> SectionPoints | None:
+    """The points of a section at which stresses are largest; None where it does not say how far its outer fibres are.
+
+    Axial stress is N/A + M_y z/I_y − M_z y/I_z. Of a shape that is known, torsion is that of St. Venant, and a shear
+    force Q gives Q S/(I b), its mean over the width b (Jourawski); on the edge of a circle it is tangential. Of a
+    section that is given by its constants the axial stress at the outer fibres is all that is known.
+    """
+    if section.diameter is not None:
+        return SectionPoints(_circle(section, dim), round=True, complete=True)
+    if section.width is not None and section.height is not None:
+        return SectionPoints(_rectangle(section, section.width, section.height, dim), round=False, complete=True)
+    if section.fibre is None or (dim == 3 and section.fibre_z is None):
+        return None
+    y = section.fibre * np.array([-1.0, 1.0, 1.0, -1.0])
+    z = (section.fibre_z or 0.0) * np.array([-1.0, -1.0, 1.0, 1.0])
+    factors = np.zeros((4, 3, RESULTANTS))
+    factors[:, 0] = axial_factors(section, y, z)
+    return SectionPoints(factors, round=False, complete=False)
+
+
+def axial_factors(section: Section, y: Array, z: Array) -> Array:
+    """Axial stress at points (q,) [m] over the resultants, (q, 6); without M_y where I_y is not known."""
+    factors = np.zeros((y.size, RESULTANTS))
+    factors[:, N], factors[:, M_Z] = 1.0 / section.area, -y / section.second_moment
+    if section.second_moment_y is not None:
+        factors[:, M_Y] = z / section.second_moment_y
+    return factors
+
+
+def _circle(section: Section, dim: int) -> Array:
+    """Both edges of a ring, or that of a circle; in the plane half of each, as the other half is the same.
+
+    A shear force Q along y gives ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness from b to a, with
+    which stresses are in equilibrium and the edges free: Q S/(I b) at θ = 90°.
+    """
+    assert section.diameter is not None
+    outer, inner = 0.5 * section.diameter, 0.5 * (section.inner_diameter or 0.0)
+    second = section.second_moment
+    shear = (outer**2 + outer * inner + inner**2) / (3.0 * second)
+    angle = 2.0 * np.pi * np.arange(ANGLES if dim == 3 else ANGLES // 2 + 1) / ANGLES
+    cos, sin = np.cos(angle), np.sin(angle)
+    edges = []
+    for radius in (outer, inner) if inner else (outer,):
+        around = np.zeros((angle.size, RESULTANTS))
+        around[:, T], around[:, Q_Y], around[:, Q_Z] = radius / (2.0 * second), -shear * sin, shear * cos
+        axial = axial_factors(section, radius * cos, radius * sin)
+        edges.append(np.stack([axial, -sin[:, None] * around, cos[:, None] * around], axis=1))
+    return np.concatenate(edges)
+
+
+def _rectangle(section: Section, width: float, height: float, dim: int) -> Array:
+    """Points of the sides and of a grid within; in the plane those of one side, as all is the same along z."""
+    y, z = _points_of_rectangle(0.5 * height, 0.5 * width)
+    if dim == 2:
+        y, z = y[:SIDE], z[:SIDE]
+    factors = np.zeros((y.size, 3, RESULTANTS))
+    factors[:, 0] = axial_factors(section, y, z)
+    factors[:, 1, Q_Y] = 1.5 / section.area * (1.0 - (2.0 * y / height) ** 2)
+    factors[:, 2, Q_Z] = 1.5 / section.area * (1.0 - (2.0 * z / width) ** 2)
+    factors[:, 1, T], factors[:, 2, T] = torsion_of_rectangle(y, z, height, width)
+    return factors
+
+
+def _points_of_rectangle(half_y: float, half_z: float) -> tuple[Array, Array]:
+    side, inside = np.linspace(-1.0, 1.0, SIDE), np.linspace(-1.0, 1.0, INSIDE + 2)[1:-1]
+    one = np.ones(SIDE)
+    grid = [values.ravel() for values in np.meshgrid(inside, inside)]
+    y = np.concatenate([side, side, -one, one, grid[0]])
+    z = np.concatenate([-one, one, side, side, grid[1]])
+    return half_y * y, half_z * z
+
+
+def torsion_of_rectangle(y: Array, z: Array, height: float, width: float) -> tuple[Array, Array]:
+    """τ_xy and τ_xz (q,) of a unit torque [1/m³] at points of a rectangle of a height along y and a width along z.
+
+    With a and b half of the shorter and the longer side, u along the shorter and w along the longer one, and J the
+    torsion constant (Timoshenko and Goodier, Theory of Elasticity, torsion of rectangular bars), n = 1, 3, 5, …:
+
+        τ_xw =  (2u − (16a/π²) Σ (−1)^((n−1)/2) cosh(nπw/2a)/(n² cosh(nπb/2a)) sin(nπu/2a)) / J
+        τ_xu = −(16a/π²) Σ (−1)^((n−1)/2) sinh(nπw/2a)/(n² cosh(nπb/2a)) cos(nπu/2a) / J
+    """
+    if height > width:  # the same, seen along −x: y and z change places
+        along_z, along_y = torsion_of_rectangle(z, y, width, height)
+        return -along_y, -along_z
+    a, b = 0.5 * height, 0.5 * width
+    n = np.arange(1, TERMS + 1, 2)[:, None]
+    sign, wave = np.where(n % 4 == 1, 1.0, -1.0) / n**2, 0.5 * n * np.pi / a
+    ahead, behind = np.exp(wave * (z - b)), np.exp(-wave * (z + b))  # no cosh of large numbers
+    over = 1.0 + np.exp(-2.0 * wave * b)
+    factor = 16.0 * a / np.pi**2
+    along_z = 2.0 * y - factor * np.sum(sign * (ahead + behind) / over * np.sin(wave * y), axis=0)
+    along_y = -factor * np.sum(sign * (ahead - behind) / over * np.cos(wave * y), axis=0)
+    constant = rectangle_torsion(width, height)
+    return along_y / constant, along_z / constant

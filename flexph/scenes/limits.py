@@ -1,0 +1,34 @@
+"""Limits of the stresses of a scene over all times of its run, of which the scene shows some."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bodies.stresses.points import ENTRIES, numbers_of, times_to_look_at
+from ..numerics.arrays import Array
+from ..results.solution import Solution
+from .scene import Part, Scene
+from .stresses import Rows, stress_fields
+
+
+def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
+    """The scene with the limits of its stresses over the whole run; ``shown``: numbers of the times that it has."""
+    if not any(part.kind == "body" and part.point_fields for part in scene.parts):
+        return scene
+    times = times_to_look_at(solution.mechanism.bodies.values(), len(solution.times))
+    return replace(scene, parts=tuple(_over_run(part, solution, np.setdiff1d(times, shown)) for part in scene.parts))
+
+
+def _over_run(part: Part, solution: Solution, hidden: Array) -> Part:
+    """The part with the limits of its fields at other times, too."""
+    if part.kind != "body" or not part.point_fields:
+        return part
+    size = max(ENTRIES // numbers_of(solution.mechanism.bodies[part.name]), 1)
+    fields = dict(part.point_fields)
+    for i in range(0, len(hidden), size):
+        rows = Rows(solution.mechanism, np.asarray(solution.states[hidden[i : i + size]]))
+        found = stress_fields(rows, part.name)
+        fields = {name: replace(f, limits=replace(f, values=found[name].values).extremes) for name, f in fields.items()}
+    return replace(part, point_fields=fields)

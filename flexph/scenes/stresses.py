@@ -1,0 +1,81 @@
+"""Stresses at the points of the surfaces that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..bodies.fields import View
+from ..bodies.nodal_body import AnyBody
+from ..bodies.stresses.points import LABELS, BodyState, body_state, kind_of, largest_in_cells, stress_points
+from ..joints.rows.signs import tube
+from ..mechanisms.model.model import Model
+from ..numerics import checks as check
+from ..numerics.arrays import Array
+from ..results.motion import MotionByName
+from .scene import Field
+from .surfaces import outer_triangles
+
+
+class Rows(MotionByName):
+    """Several states of a mechanism by names."""
+
+    __slots__ = ("_states", "mechanism")
+
+    def __init__(self, mechanism: Model, states: Array) -> None:
+        self.mechanism, self._states = mechanism, states
+
+    def __getitem__(self, part: str) -> Array:
+        return self._states[:, check.lookup("part", part, self.mechanism.layout.parts)]
+
+
+def stress_fields(motion: Rows, name: str) -> Mapping[str, Field]:
+    """Stresses at the points of the surface of a body; none of a rigid one."""
+    body = motion.mechanism.bodies[name]
+    return stresses_of(body, body_state(body, lambda part: motion[f"{name}.{part}"])) if body.stress_size else {}
+
+
+def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
+    """Stresses at the points of the surface of a body at k times by name, first the largest ones of its cells."""
+    view, kind = body.view, kind_of(body)
+    assert view is not None
+    fields: dict[str, Field] = {}
+    if kind is not None:
+        own = _on_surface(view, largest_in_cells(body, state), np.maximum)
+        fields[LABELS[kind]] = Field(next(iter(stress_points(body).values())).unit, own)
+    if view.sections is not None:
+        return fields | {"axial stress": Field("Pa", _axial(view, state.stress), signed=True)}
+    if kind is not None:
+        return fields
+    cells = {name: (f.unit, np.asarray((f.cells @ state.stress.T).T)) for name, f in view.stresses.items()}
+    return {
+        name.replace("_", " "): Field(unit, _on_surface(view, values, np.add), signed=True)
+        for name, (unit, values) in cells.items()
+    }
+
+
+def _axial(view: View, sigma: Array) -> Array:
+    """Axial stress at the points of the surface, the corners of the sections ring by ring."""
+    assert view.sections is not None
+    corners = view.sections.axial(sigma).reshape(len(sigma), -1)
+    return corners if view.sweep is not None else corners[:, np.unique(outer_triangles(view.cells, view.cell_type))]
+
+
+def _on_surface(view: View, of_cells: Array, combine: np.ufunc) -> Array:
+    """What the cells (k, c) that meet at the points of the surface have, (k, p): the largest of it, or the mean.
+
+    Points of a swept section have that of its ring; those of bars that of each bar.
+    """
+    if view.sweep is None and view.cell_type == "line":
+        return np.repeat(of_cells, len(tube(np.eye(3)[None, :2], 1.0).points[0]), axis=1)
+    nodes = view.cells.ravel()
+    order = np.argsort(nodes, kind="stable")
+    points, first, count = np.unique(nodes[order], return_index=True, return_counts=True)
+    values = combine.reduceat(of_cells.T[order // view.cells.shape[1]], first)
+    if combine is np.add:
+        values = values / count[:, None]
+    if view.sweep is not None:
+        return np.repeat(values.T, view.sweep.corners, axis=1)
+    used = np.unique(outer_triangles(view.cells, view.cell_type))
+    return np.asarray(values[np.searchsorted(points, used)].T)
