@@ -154,18 +154,18 @@ def _write_csv(path: str | Path, envelopes: Sequence[StressEnvelope]) -> Path:
 
 def _mesh(
     shown: Sequence[Viewed],
-    points: Mapping[str, Mapping[str, StressPoints]],
+    known: Mapping[str, Mapping[str, StressPoints]],
     envelopes: Sequence[Sequence[StressEnvelope]],
 ) -> meshio.Mesh:
     views, owner = [view for *_, view in shown], [np.full(len(view.cells), i) for i, *_, view in shown]
     of_bodies = [
         {
-            f"{tensor}_{name}": getattr(e, name)[None, places.drawn]
-            for (tensor, places), e in zip(points[body].items(), own, strict=True)
+            f"{tensor}_{name}": getattr(e, name)[None, points.drawn]
+            for (tensor, points), e in zip(known[body].items(), own, strict=True)
             for name in _QUANTITIES
         }
         for (_, body, *_), own in zip(shown, envelopes, strict=True)
     ]
     of_cells = {name: [block[0] for block in blocks] for name, blocks in by_name(of_bodies, owner).items()}
-    points = spatial(np.vstack([view.points for view in views]))
-    return meshio.Mesh(points, numbered_cells(views), cell_data={"body": owner, **of_cells})
+    places = spatial(np.vstack([view.points for view in views]))
+    return meshio.Mesh(places, numbered_cells(views), cell_data={"body": owner, **of_cells})

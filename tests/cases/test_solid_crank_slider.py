@@ -163,9 +163,9 @@ def test_files_and_summary(tmp_path):
     times, rod = body_in(out, "rod")
     assert len(times) == 13 and rod.cells[0][0] == "tetra10"
     last = {name: values[-1] for name, values in rod.cell_data.items()}
-    assert {"stress", "stress_principal", "stress_von_mises", "stress_error"} <= last.keys()
+    assert {"stress", "stress_largest_principal", "stress_smallest_principal", "stress_error"} <= last.keys()
     assert last["stress_peak_von_mises"].max() == pytest.approx(peaks[-1], rel=1e-12)
-    np.testing.assert_allclose(von_mises(last["stress"]), last["stress_von_mises"], rtol=1e-9)
+    assert (von_mises(last["stress"]) <= last["von_mises_largest_in_cell"] * (1.0 + 1e-9)).all()
 
 
 @pytest.mark.parametrize("options", [{"speed": 0.0}, {"turns": -1.0}, {"steps": 0}, {"modes": -1}])

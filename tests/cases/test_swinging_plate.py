@@ -36,7 +36,7 @@ def test_files_and_summary(tmp_path):
     )
     _, frame = body_in(out, "plate")
     assert frame.cells[0][0] == "quad9"
-    for name in ("stress_top_von_mises", "stress_bottom_principal", "moment_xx", "membrane_force_xy"):
+    for name in ("von_mises_largest_in_cell", "stress_bottom_largest_principal", "moment_xx", "membrane_force_xy"):
         assert name in frame.cell_data
 
 
