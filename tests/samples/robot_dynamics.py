@@ -31,6 +31,8 @@ class Tree:
         self.joints = root.findall("joint")
         self.moving = [j.get("name") for j in self.joints if j.get("type") != "fixed"]
         self.laws = {j.get("name"): j.find("mimic") for j in self.joints if j.find("mimic") is not None}
+        losses = {j.get("name"): j.find("dynamics") for j in self.joints}
+        self.damping = {name: 0.0 if own is None else float(own.get("damping", 0.0)) for name, own in losses.items()}
         children = {j.find("child").get("link") for j in self.joints}
         (self.root,) = set(self.links) - children
 
@@ -95,8 +97,8 @@ class Tree:
             values[name] = factor * values[law.get("joint")] + offset
         return values
 
-    def accelerations(self, q, rate, gravity=(0.0, 0.0, 0.0)):
-        """By joint, from the coordinates and rates of all: (Cᵀ M C) ÿ = −Cᵀ bias with q̇ = C ẏ."""
+    def accelerations(self, q, rate, gravity=(0.0, 0.0, 0.0), loads=None):
+        """By joint, from the coordinates and rates of all: (Cᵀ M C) ÿ = Cᵀ(τ − d q̇ − bias) with q̇ = C ẏ."""
         free = [name for name in self.moving if name not in self.laws]
         at_rest, one = self.coupled(dict.fromkeys(free, 0.0)), {}
         for name in free:
@@ -104,4 +106,6 @@ class Tree:
         C = np.array([[one[name][j] - at_rest[j] for name in free] for j in self.moving])
         M = np.column_stack([self.efforts(q, {}, {name: 1.0}) for name in self.moving])
         bias = self.efforts(q, rate, {}, gravity)
+        for k, name in enumerate(self.moving):
+            bias[k] += self.damping[name] * rate.get(name, 0.0) - (loads or {}).get(name, 0.0)
         return dict(zip(self.moving, C @ np.linalg.solve(C.T @ M @ C, -C.T @ bias), strict=True))
