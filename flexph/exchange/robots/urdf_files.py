@@ -38,7 +38,8 @@ def _root(path: Path) -> Element:
     try:
         root = parsed(path)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise ValueError(f"{str(path)!r} is no URDF file: {error}") from error
+        hint = ", of elements of xacro expand them first" if "unbound prefix" in str(error) else ""
+        raise ValueError(f"{str(path)!r} is no URDF file: {error}{hint}") from error
     for element in root.iter():
         space, _, tag = element.tag.rpartition("}") if isinstance(element.tag, str) else ("", "", "")
         if "xacro" in space:

@@ -39,7 +39,7 @@ def completed(
 ) -> dict[str, Masses]:
     """The masses of all bodies, with the least that those lack which do not stand by themselves."""
     weight = {name: m.mass or np.inf for name, m in masses.items()}
-    moment = {name: _smallest_moment(m, joints, carrier, name) for name, m in masses.items()}
+    moment = {name: _smallest_moment(m) for name, m in masses.items()}
     for joint in reversed(joints):  # the smallest of what comes after
         above, below = carrier.get(joint.parent, ""), carrier.get(joint.child, "")
         if above in weight and below in weight:
@@ -59,12 +59,11 @@ def _least(own: Masses, mass: float, moment: float) -> Masses:
     return Masses(own.mass or mass, own.centre, (axes * lifted) @ axes.T)
 
 
-def _smallest_moment(own: Masses, joints: Sequence[JointElement], carrier: Mapping[str, str], name: str) -> float:
-    """The smallest moment that is not zero; of a point mass that about its joint, or inf."""
+def _smallest_moment(own: Masses) -> float:
+    """The smallest that is not zero of the principal moments and that of the mass about the joint, or inf."""
     size = np.linalg.eigvalsh(own.moments)
-    size = size[size > LEAST * size[-1]]
-    lever = float(own.centre @ own.centre)
-    return float(min([*size, *([own.mass * lever] if own.mass * lever > 0.0 else [])], default=np.inf))
+    about_joint = own.mass * float(own.centre @ own.centre)
+    return float(min([*size[size > LEAST * size[-1]], *([about_joint] if about_joint else [])], default=np.inf))
 
 
 def check_determined(
