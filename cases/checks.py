@@ -14,6 +14,16 @@ def vanishes(
     return Check(quantity, source, 0.0, float(computed), kind=kind, tolerance=tolerance, relative=False)
 
 
+def at_most(quantity: str, bound: float, computed: SupportsFloat, *, source: str, excess: float = 1e-12) -> Check:
+    """A check of a quantity that may not exceed a bound, but by an ``excess`` for round-off."""
+    return Check(quantity, source, bound, float(computed), kind="bound", tolerance=excess, relative=False)
+
+
+def not_comparable(quantity: str, reference: float, computed: SupportsFloat, *, source: str) -> Check:
+    """A published number for other data, and the computed one."""
+    return Check(quantity, source, reference, float(computed), kind="not comparable", tolerance=None)
+
+
 def converges(
     quantity: str, computed: SupportsFloat, tolerance: float, *, theory: float = 2.0, source: str = "theory"
 ) -> Check:

@@ -12,7 +12,7 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import GROUND, PHDAE, Body, Mechanism, Solution, connect, drive, hinge, integrate, slider
+from flexph import GROUND, PHDAE, Body, Mechanism, Solution, State, connect, drive, hinge, integrate, slider
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
@@ -20,6 +20,9 @@ from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 from .files import write_rows, write_run
+from .method_comparison import Comparison, Method, compare
+from .method_comparison import checks as method_checks
+from .method_comparison import write as write_comparison
 
 CRANK, ROD = 0.15, 0.30  # lengths [m]
 SPEED = 150.0  # of the crank [rad/s]
@@ -28,6 +31,10 @@ SLIDER = 0.033  # mass [kg]
 STEEL = fem.Material(young=0.2e12, density=7870.0)
 CRANK_MASS = 0.1  # [kg]; the crank is driven, its mass takes no part in the motion
 
+
+CHECKED = {"radau": 5e-5, "ida": 5e-5}
+"""Methods that are checked, and how far their deformations and energies may be from those of the exact scheme, over the
+largest ones: tolerances of 1e-6 a step add up."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
@@ -80,10 +87,19 @@ def solve(
 ) -> tuple[Solution, Array]:
     """Run from the stretched pose; the midpoint deflection over the length, positive at +90° from the chord."""
     mechanism = crank_slider(elements, strain)
-    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
-    state = mechanism.consistent_state(pose, elastic="quasi_static" if start == "quasi_static" else "undeformed")
-    solution = integrate(mechanism, state, np.linspace(0.0, turns * 2.0 * math.pi / SPEED, steps + 1))
+    solution = integrate(mechanism, stretched(mechanism, start), instants(steps, turns))
     return solution, solution.displacement("rod.middle") / ROD
+
+
+def stretched(mechanism: Mechanism, start: str = "undeformed") -> State:
+    """The stretched pose, with the rod undeformed or as its inertia forces bend it."""
+    pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
+    return mechanism.consistent_state(pose, elastic="quasi_static" if start == "quasi_static" else "undeformed")
+
+
+def instants(steps: int, turns: float) -> Array:
+    """Times of equal steps [s]."""
+    return np.linspace(0.0, turns * 2.0 * math.pi / SPEED, steps + 1)
 
 
 def run(
@@ -94,12 +110,21 @@ def run(
     turns: Annotated[float, Option("turns of the crank")] = 2.0,
     start: Annotated[Literal["undeformed", "quasi_static"], Option("elastic start of the rod")] = "undeformed",
     refinement: Annotated[bool, Option("also refine steps and elements, about a minute")] = False,
-) -> Result:
-    """Rotating crank-slider with a flexible rod: deflection, stresses and energy ledger ([flex] sec. 6.2)."""
+    method: Annotated[Method, Option("exact scheme, or a general method compared with it; [flex] used ida")] = "exact",
+) -> Result | Comparison:
+    """Rotating crank-slider with a flexible rod: deflection, stresses and energy ledger ([flex] sec. 6.2).
+
+    The methods of general systems take hundreds of times as long: begin with few elements and a part of a turn.
+    """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
     if not (turns > 0.0 and math.isfinite(turns)):
         raise ValueError(f"turns must be positive, got {turns}")
+    if method != "exact":
+        if refinement:
+            raise ValueError(f"refinement belongs to method exact, got {method!r}")
+        mechanism = crank_slider(elements, strain)
+        return compare((mechanism, stretched(mechanism, start)), instants(steps, turns), body="rod", method=method)
     solution, midpoint = solve(elements, strain, steps, turns, start=start)
     table = refine(strain, turns) if refinement else ()
     return Result(solution, midpoint, strain, steps, tuple(table))
@@ -124,8 +149,10 @@ def extremes(uy: Array) -> dict[str, float]:
     return {"uy_max_over_L": uy.max(), "uy_min_over_L": uy.min(), "uy_rms_over_L": math.sqrt(np.mean(uy**2))}
 
 
-def figures(result: Result) -> dict[str, Any]:
-    """Extremes of the deflection, and how well energy and constraints are kept."""
+def figures(result: Result | Comparison) -> dict[str, Any]:
+    """Extremes of the deflection, and how well energy and constraints are kept; of a general method its differences."""
+    if isinstance(result, Comparison):
+        return result.figures()
     ledger = result.solution.ledger
     numbers: dict[str, Any] = {
         "energy_residual_max_rel": ledger.largest_residual,
@@ -137,15 +164,23 @@ def figures(result: Result) -> dict[str, Any]:
     return numbers | ({"refinement": list(result.refinement)} if result.refinement else {})
 
 
-def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Tables, plots, the moving rod for mesh viewers, and the run itself."""
+def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
+    """Tables, plots, the moving rod for mesh viewers, and the run itself; of a general method its differences."""
+    if isinstance(result, Comparison):
+        middle = result.reference.mechanism.bodies["rod"].ports["middle"].shape
+        midpoint = (middle @ result.trajectory["rod.deformation"].T).T / ROD
+        return write_comparison(result, folder, _deflection(midpoint))
     write_run(result.solution, folder)
-    deflection = dict(zip(("ux_over_L", "uy_over_L"), result.midpoint.T, strict=True))
+    deflection = _deflection(result.midpoint)
     write_table(folder / "midpoint.csv", {"t_s": result.solution.times, **deflection})
     draw_midpoint(result, folder / "midpoint.png")
     if result.refinement:
         write_rows(folder / "refinement.csv", result.refinement)
     return figures(result)
+
+
+def _deflection(midpoint: Array) -> dict[str, Array]:
+    return dict(zip(("ux_over_L", "uy_over_L"), midpoint.T, strict=True))
 
 
 WINDOWS = 120
@@ -172,7 +207,10 @@ def draw_midpoint(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Extremes of the deflection over two turns with 8 elements and 4000 steps."""
+    """Extremes of the deflection over two turns with 8 elements and 4000 steps.
+
+    Other methods take hundreds of times as long: they are compared over the first hundredth of a turn with 2 elements.
+    """
     rows = {
         "linear": ("modal reference, axially rigid", 1.8764e-2, -1.8692e-2, 8.131e-3, 0.002),
         "von_karman": ("16 ANCF elements", 1.5407e-2, -1.5534e-2, 7.146e-3, 0.005),
@@ -186,6 +224,8 @@ def checks() -> Iterable[Check]:
                 f"uy/L {name}, {strain}", source, published, computed, kind="independent code", tolerance=tolerance
             )
         yield vanishes(f"energy residual of a step, {strain}", solution.ledger.largest_residual, 1e-11)
+    mechanism = crank_slider(2, "linear")
+    yield from method_checks((mechanism, stretched(mechanism)), instants(40, 0.01), CHECKED, body="rod")
 
 
 def analysed() -> tuple[PHDAE, dict[str, float]]:

@@ -12,15 +12,16 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 import fem
-from cases.hinged_beam_methods import Comparison, Method, compare
-from cases.hinged_beam_methods import checks as method_checks
-from cases.hinged_beam_methods import write as write_comparison
+from cases.method_comparison import Comparison, Method, compare
+from cases.method_comparison import checks as method_checks
+from cases.method_comparison import write as write_comparison
 from flexph import GROUND, PHDAE, Mechanism, Solution, State, connect, force, integrate, spherical, torque
 from flexph.case import Case, Check, Kind, Option
 from flexph.export.tables import write_table
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
 
+from .checks import not_comparable
 from .files import write_run
 
 # [flex] table 2, misprints corrected
@@ -33,10 +34,15 @@ LOADED = TORQUE[0][-1], FORCE[0][-1]  # ends of the loads [s]
 SETTLED = 12.0  # from then until the tip force ω_z is averaged [s]
 IMPULSE = 2e-6  # ∫ torque dt [N m s]
 
-# Closed forms of the slender rod on a joint; the loads are chosen here, the paper prints no figure but 0.1 rad/s.
+# Closed forms of the slender rod on a joint. The loads are chosen here, since those of the paper fit no units: its
+# largest spin, "equal to 0.1 rad/s", is that of other loads.
 SPIN = 3.0 * IMPULSE / (RUBBER.density * SIDE**2 * LENGTH**3)  # of the rigid rod, P/J [rad/s]
 HINGED_FREE = (3.92660231, 7.06858275, 10.21017612)  # βL with tan βL = tanh βL
-KINDS: dict[str, Kind] = {"[flex] sec. 6.3": "published", "theorem": "theorem"}
+
+CHECKED = {"radau": 1e-5, "ida": 1e-5, "gauss4": 1e-3, "gonzalez": 1e-7, "dirac": 1e-7}
+"""Methods that are checked, and how far their deformations and energies may be from those of the exact scheme, over the
+largest ones: ten tolerances; what the input in the middle of a step leaves of a ramp to Gauss' methods, of second order
+(3.7e-4 in 40 steps); and between schemes of the same steps what H beyond its second degree makes (5e-9)."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
@@ -115,7 +121,8 @@ def run(
         raise ValueError(f"end must be positive, got {end}")
     if method != "exact":
         mechanism = hinged_beam(elements, strain)
-        return compare(mechanism, at_rest(mechanism), instants(steps, end), method=method, inputs=LOADS)
+        start = mechanism, at_rest(mechanism)
+        return compare(start, instants(steps, end), body="beam", method=method, inputs=LOADS)
     solution = solve(elements, strain, steps, end)
     return Result(solution, solution.spin("beam"), strain)
 
@@ -150,7 +157,7 @@ def stresses(solution: Solution) -> dict[str, Array]:
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     """Tables, plots, the moving beam for mesh viewers, and the run itself; of a general method its differences."""
     if isinstance(result, Comparison):
-        return write_comparison(result, folder)
+        return write_comparison(result, folder, _spins(result))
     solution, ledger = result.solution, result.solution.ledger
     write_run(solution, folder)
     history = {
@@ -180,6 +187,13 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
         "steps": len(solution.times) - 1,
         "newton_iterations_mean": ledger.iterations.mean(),
     }
+
+
+def _spins(result: Comparison) -> dict[str, Array]:
+    """World spin of the root section [rad/s]."""
+    R = result.trajectory["beam.rotation"].reshape(-1, 3, 3)
+    spin = np.einsum("tij,tj->ti", R, result.trajectory["beam.spin"])
+    return {"omega_z_world_rad_s": spin[:, 2], "omega_y_world_rad_s": spin[:, 1]}
 
 
 def draw_history(result: Result, path: Path) -> None:
@@ -244,7 +258,10 @@ def struck() -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps; other methods."""
+    """Energies and the angular velocity between and after the loads, with 6 elements and 3000 steps.
+
+    Other methods take tens of times as long: they are compared over the first 0.2 s, in which the torque rises.
+    """
     for strain, name in STRAINS.items():
         computed = plateaus(solve(6, strain, 3000, 30.0))  # type: ignore[arg-type]
         rows = (
@@ -258,7 +275,6 @@ def checks() -> Iterable[Check]:
             ),
             ("mean ω_z over 12-15 s [rad/s]", "rigid rod, P/J", SPIN, "omega_z_mean_rad_s", 0.01, True),
             ("energy after the impulse [J]", "modes of the rod", struck(), "energy_after_impulse_J", 2e-3, True),
-            ("spin about z, at most 0.1 rad/s", "[flex] sec. 6.3", 0.0, "omega_z_max_rad_s", 0.1, False),
             (
                 "relative change of H after the torque",
                 "theorem: 0",
@@ -271,12 +287,17 @@ def checks() -> Iterable[Check]:
             ("L_z over ∫ torque dt, less 1", "theorem: 0", 0.0, "angular_momentum_z_defect_rel", 1e-11, False),
         )
         for quantity, source, wanted, key, tolerance, relative in rows:
-            kind = KINDS.get(source.split(":")[0], "closed form")
+            kind: Kind = "theorem" if source.startswith("theorem") else "closed form"
             value = float(computed[key])
             yield Check(f"{quantity}, {name}", source, wanted, value, kind=kind, tolerance=tolerance, relative=relative)
+        largest = computed["omega_z_max_rad_s"]
+        yield not_comparable(
+            f"largest spin about z [rad/s], {name}", 0.1, largest, source="[flex] sec. 6.3, other loads"
+        )
 
     mechanism = hinged_beam(2, "linear")
-    yield from method_checks(mechanism, at_rest(mechanism), LOADS)
+    start, times = (mechanism, at_rest(mechanism)), np.linspace(0.0, 0.2, 41)
+    yield from method_checks(start, times, CHECKED, body="beam", inputs=LOADS)
 
 
 def analysed() -> PHDAE:

@@ -225,7 +225,7 @@ def _orders() -> Iterable[Check]:
 
 
 def checks() -> Iterable[Check]:
-    """Without slip the published kinematics, held fast the way of dry friction, and the balance at round-off.
+    """Without slip the kinematics of the source, held fast the way of dry friction, and the balance at round-off.
 
     Plain wheels go straight, and where they turn they slide across.
     """
@@ -233,11 +233,11 @@ def checks() -> Iterable[Check]:
     given = figures(result)
     yield vanishes("step balance", given["balance_residual_max_rel"], 1e-11)
     yield vanishes(
-        "from the pose without slip [m]", given["pose_error_m"], 2e-3, source="inverse kinematics", kind="published"
+        "from the pose without slip [m]", given["pose_error_m"], 2e-3, source="inverse kinematics", kind="closed form"
     )
     yield vanishes(
         "heading from that without slip [rad]", given["heading_rad"] - given["no_slip_heading_rad"], 2e-3,
-        source="inverse kinematics", kind="published",
+        source="inverse kinematics", kind="closed form",
     )  # fmt: skip
     yield from _orders()
     yield vanishes(

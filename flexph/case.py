@@ -19,8 +19,8 @@ GROUP = "flexph.cases"
 RESERVED = frozenset({"out", "force", "checkpoint", "resume", "report", "checks", "help", "quiet", "verbose"})
 """Names that the command line needs for itself and that no parameter of a case may have."""
 
-Kind = Literal["published", "closed form", "independent code", "theorem"]
-"""What the reference of a check is, see :class:`Check`."""
+Kind = Literal["published", "closed form", "independent code", "theorem", "bound", "not comparable"]
+"""Kinds of references, see :class:`Check`."""
 
 _Result = TypeVar("_Result")
 
@@ -79,12 +79,14 @@ class Check:
     - `published`: the number stands in the source, with the digits that are compared;
     - `closed form`: a formula or a series of the source, evaluated for the data of the case;
     - `independent code`: another program, library or formulation computed it;
-    - `theorem`: theory says what it is for any data: zero for what is kept, an order of convergence, a count.
+    - `theorem`: theory says what it is for any data: zero for what is kept, an order of convergence, a count;
+    - `bound`: the number is at most the reference, which is no match of two numbers;
+    - `not comparable`: the source prints the number for other data. Both are shown, and neither passes nor fails.
 
-    `tolerance` bounds `|computed − reference|`, divided by `|reference|` if `relative`. It is keyword-only,
-    as numbers in a row are easily exchanged. Raises ValueError for another kind, if `reference` is not finite or is
-    zero although the difference is relative, or if `tolerance` is not positive and finite: such a check could not
-    fail, or not pass.
+    `tolerance` bounds `|computed − reference|`, divided by `|reference|` if `relative`; of a `bound` it is the excess
+    that is allowed, and `not comparable` has none. It is keyword-only, as numbers in a row are easily exchanged.
+    Raises ValueError for another kind, if `reference` is not finite or is zero although the difference is relative,
+    or if `tolerance` is not positive and finite: such a check could not fail, or not pass.
     """
 
     quantity: str
@@ -93,7 +95,7 @@ class Check:
     computed: float
     _: KW_ONLY
     kind: Kind
-    tolerance: float
+    tolerance: float | None
     relative: bool = True
 
     def __post_init__(self) -> None:
@@ -103,7 +105,10 @@ class Check:
             raise ValueError(f"{self.quantity}: the reference must be finite, not {self.reference}")
         if self.relative and self.reference == 0:
             raise ValueError(f"{self.quantity}: there is no difference relative to zero, use relative=False")
-        if not 0 < self.tolerance < math.inf:
+        if self.kind == "not comparable":
+            if self.tolerance is not None:
+                raise ValueError(f"{self.quantity}: what is not comparable has no tolerance, got {self.tolerance}")
+        elif self.tolerance is None or not 0 < self.tolerance < math.inf:
             raise ValueError(f"{self.quantity}: the tolerance must be positive and finite, not {self.tolerance}")
 
     @property
@@ -113,9 +118,19 @@ class Check:
         return difference / abs(self.reference) if self.relative else difference
 
     @property
-    def passed(self) -> bool:
-        """Whether `|difference| ≤ tolerance`; a computed NaN does not pass."""
-        return abs(self.difference) <= self.tolerance
+    def passed(self) -> bool | None:
+        """Whether `|difference| ≤ tolerance`, of a bound `difference ≤ tolerance`; None if not comparable.
+
+        A computed NaN does not pass.
+        """
+        if self.tolerance is None:
+            return None
+        return (self.difference if self.kind == "bound" else abs(self.difference)) <= self.tolerance
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, `FAIL`, or `-` if not comparable."""
+        return {True: "ok", False: "FAIL", None: "-"}[self.passed]
 
 
 @dataclass(frozen=True)

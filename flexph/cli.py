@@ -109,9 +109,10 @@ def run() -> None:
 @AS_JSON
 @click.pass_context
 def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
-    """Compare computed numbers with references: published numbers, closed forms, other programs, theorems.
+    """Compare computed numbers with references: published numbers, closed forms, other programs, theorems, bounds.
 
-    For all cases, or for those named. The exit status is 1 if a number is off by more than its tolerance.
+    For all cases, or for those named. Published numbers for other data are shown as not comparable. The exit status
+    is 1 if a number is off by more than its tolerance.
     """
     cases = {name: _load(name) for name in names or sorted(find_cases())}
     checks: list[tuple[str, Check]] = []
@@ -129,7 +130,7 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
     unchecked = cases.keys() - {name for name, _ in checks}
     if unchecked or not cases:
         raise click.ClickException(f"nothing to check in {', '.join(sorted(unchecked)) or 'an empty list of cases'}")
-    failed = sum(not check.passed for _, check in checks)
+    failed = sum(check.passed is False for _, check in checks)
     if failed:
         click.echo(f"{failed} of {len(checks)} checks failed", err=True)
         ctx.exit(1)

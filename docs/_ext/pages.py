@@ -7,7 +7,7 @@ from typing import Any
 
 from case_runs import CaseRun
 
-KINDS = ("published", "closed form", "independent code", "theorem")
+KINDS = ("published", "closed form", "independent code", "theorem", "bound", "not comparable")
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -50,8 +50,9 @@ def _check_row(check: dict[str, Any]) -> tuple[str, ...]:
     return (
         *(literal(check["quantity"]), check["kind"], literal(check["source"])),
         *(f"{check['reference']:.8g}", f"{check['computed']:.8g}"),
-        *(f"{scale * check['difference']:+.2g}{unit}", f"{scale * check['tolerance']:.2g}{unit}"),
-        "✓" if check["passed"] else "**fails**",
+        f"{scale * check['difference']:+.2g}{unit}",
+        "" if check["tolerance"] is None else f"{scale * check['tolerance']:.2g}{unit}",
+        {True: "✓", False: "**fails**", None: "–"}[check["passed"]],
     )
 
 
@@ -121,11 +122,11 @@ def validation(runs: list[CaseRun]) -> str:
     """All checks of all cases, by kind of reference."""
     checks = [(run, check) for run in runs for check in run.checks]
     counted = [
-        (kind, str(len(of)), str(sum(check["passed"] for check in of)))
+        (kind, str(len(of)), "–" if None in of else str(sum(of)))
         for kind in KINDS
-        for of in [[check for _, check in checks if check["kind"] == kind]]
+        for of in [[check["passed"] for _, check in checks if check["kind"] == kind]]
     ]
-    failed = sum(not check["passed"] for _, check in checks)
+    failed = sum(check["passed"] is False for _, check in checks)
     kinds = "\n\n".join(_of_kind(kind, runs) for kind in KINDS)
     return (
         f"# Validation\n\n{len(checks)} numbers of {len(runs)} cases beside references, as `flexph validate` compares "
@@ -141,6 +142,8 @@ def _of_kind(kind: str, runs: list[CaseRun]) -> str:
         "closed form": "A formula or a series of the source, evaluated for the data of the case.",
         "independent code": "Another program, library or formulation computed it.",
         "theorem": "Theory says what it is for any data: zero for what is kept, an order, a count.",
+        "bound": "The number is at most the reference; the two need not be near each other.",
+        "not comparable": "The source prints the number for other data: shown, neither passed nor failed.",
     }
     parts = [f"## {kind.capitalize()}\n\n{means[kind]}"]
     for run in runs:

@@ -66,8 +66,8 @@ def verdict_values(checks: Sequence[tuple[str, Any]], kinds: Sequence[str]) -> d
     own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}
     return {
         "checks": [{"case": name, **{key: getattr(check, key) for key in keys}} for name, check in checks],
-        "kinds": {kind: {"checks": len(passed), "passed": sum(passed)} for kind, passed in own.items()},
-        "failed": sum(not check.passed for _, check in checks),
+        "kinds": {kind: {"checks": len(passed), "passed": passed.count(True)} for kind, passed in own.items()},
+        "failed": sum(check.passed is False for _, check in checks),
     }
 
 

@@ -15,6 +15,10 @@ MIN_WIDTH = 100
 """Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
 
 
+COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
+"""Styles of the verdicts of checks."""
+
+
 def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
     """References and computed numbers side by side, of pairs of the name of a case and a :class:`flexph.case.Check`."""
     rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
@@ -24,20 +28,22 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
         scale, suffix = (100.0, " %") if check.relative else (1.0, "")
         rows.add_row(
             *(name, check.quantity, check.kind, check.source, f"{check.reference:.8g}", f"{check.computed:.8g}"),
-            *(f"{scale * check.difference:+.3g}{suffix}", f"{scale * check.tolerance:.3g}{suffix}"),
-            Text("ok", "green") if check.passed else Text("FAIL", "bold red"),
+            f"{scale * check.difference:+.3g}{suffix}",
+            "" if check.tolerance is None else f"{scale * check.tolerance:.3g}{suffix}",
+            Text(check.verdict, COLOURS[check.verdict]),
         )
     return rows
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """How many checks there are of each kind, and how many of them passed."""
+    """Numbers of checks of each kind, and of those that passed."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
         own = [check.passed for check in given if check.kind == kind]
-        rows.add_row(kind, str(len(own)), str(sum(own)))
-    rows.add_row("all", str(len(given)), str(sum(check.passed for check in given)))
+        rows.add_row(kind, str(len(own)), "-" if own and None in own else str(sum(own)))
+    compared = [check.passed for check in given if check.passed is not None]
+    rows.add_row("all compared", str(len(compared)), str(sum(compared)))
     return rows
 
 

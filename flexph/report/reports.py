@@ -95,12 +95,17 @@ def _validation(name: str, checks: Sequence[Any] | None) -> list[Block]:
     head = ("verdict", "quantity", "reference", "computed", "difference", "tolerance", "kind", "source")
     rows = [
         (
-            *("ok" if c.passed else "FAIL", c.quantity, float(c.reference), float(c.computed)),
-            *(f"{c.difference:.3g}", f"{c.tolerance:.3g}{' relative' if c.relative else ''}", c.kind, c.source),
+            *(c.verdict, c.quantity, float(c.reference), float(c.computed)),
+            *(f"{c.difference:.3g}", _tolerance(c), c.kind, c.source),
         )
         for c in checks
     ]
-    return [Text(f"{sum(c.passed for c in checks)} of {len(checks)} checks passed."), Table(head, rows)]
+    passed = [c.passed for c in checks if c.passed is not None]
+    return [Text(f"{sum(passed)} of {len(passed)} checks passed."), Table(head, rows)]
+
+
+def _tolerance(check: Any) -> str:
+    return "" if check.tolerance is None else f"{check.tolerance:.3g}{' relative' if check.relative else ''}"
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:

@@ -13,6 +13,25 @@ from flexph.export import read_series, write_series
 from flexph.files.vtkhdf import read_vtkhdf
 
 
+def test_a_run_by_a_general_method(tmp_path):
+    """The exact scheme imposes angles, other methods speeds: hω/2 for tan(hω/2)."""
+    folder = tmp_path / "out"
+    run(
+        "crank-slider", "--out", str(folder), "--elements", "1", "--steps", "40", "--turns", "0.01", "--method", "dirac"
+    )
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["method"] == "dirac"
+    assert summary["spin_difference_max_rel"] == pytest.approx((2.0 * np.pi * 0.01 / 40) ** 2 / 12.0, rel=0.1)
+    assert summary["energy_difference_max_rel"] < 1e-6
+    header, table = read_table(folder / "history.csv")
+    assert header == ["t_s", "energy_J", "ux_over_L", "uy_over_L"] and len(table) == 41
+
+
+def test_refinement_belongs_to_the_exact_scheme(tmp_path):
+    options = ["--method", "ida", "--refinement"]
+    assert "refinement belongs to" in run("crank-slider", "--out", str(tmp_path / "out"), *options, code=1).output
+
+
 @pytest.fixture(scope="module")
 def crank_slider_run(tmp_path_factory):
     out = tmp_path_factory.mktemp("crank") / "out"

@@ -8,7 +8,7 @@ import pytest
 from case_commands import read_table, run_case
 from motion_files import body_in
 
-from cases import hinged_beam, hinged_beam_methods
+from cases import hinged_beam, method_comparison
 from flexph import Solution, Trajectory
 from flexph.consistency import inconsistency
 
@@ -142,7 +142,7 @@ def test_bad_options(options, message, tmp_path):
 WINDOW = np.linspace(0.0, 0.05, 11)
 
 
-@pytest.mark.parametrize("method", hinged_beam_methods.SAME_STEPS)
+@pytest.mark.parametrize("method", method_comparison.SAME_STEPS)
 def test_methods_of_the_same_steps_agree(method):
     """H has terms of the third and fourth degree in u and its rate, which are small: 1e-8 of the largest values."""
     found = by_method(method)
@@ -157,16 +157,16 @@ def test_collocation_and_adaptive_methods_agree(method):
 
     middle of each step: 3e-3 in 10 steps.
     """
-    if method in hinged_beam_methods.MODULES:
-        pytest.importorskip(hinged_beam_methods.MODULES[method])
+    if method in method_comparison.MODULES:
+        pytest.importorskip(method_comparison.MODULES[method])
     found = by_method(method).differences()
     assert max(found[name] for name in ("deformation", "energy")) < (4e-3 if method.startswith("gauss") else 5e-5)
 
 
 def by_method(method):
     mechanism = hinged_beam.hinged_beam(1, "linear")
-    start = hinged_beam.at_rest(mechanism)
-    return hinged_beam_methods.compare(mechanism, start, WINDOW, method=method, inputs=hinged_beam.LOADS)
+    start = mechanism, hinged_beam.at_rest(mechanism)
+    return method_comparison.compare(start, WINDOW, body="beam", method=method, inputs=hinged_beam.LOADS)
 
 
 def test_a_run_by_a_general_method(tmp_path):

@@ -140,6 +140,22 @@ def test_a_check_says_what_its_reference_is():
         Check("force", "[here]", 1.0, 1.0, kind="textbook", tolerance=1e-3)
 
 
+@pytest.mark.parametrize(("computed", "verdict"), [(-5.0, "ok"), (1.0, "ok"), (1.1, "FAIL"), (math.nan, "FAIL")])
+def test_a_bound_is_one_sided(computed, verdict):
+    check = Check("ripple", "[here]", 1.0, computed, kind="bound", tolerance=1e-12, relative=False)
+    assert (check.verdict, check.passed) == (verdict, verdict == "ok")
+
+
+def test_numbers_for_other_data_neither_pass_nor_fail():
+    for computed in (0.0355, 0.1, math.nan):
+        check = Check("spin", "[here]", 0.1, computed, kind="not comparable", tolerance=None)
+        assert (check.verdict, check.passed) == ("-", None)
+    with pytest.raises(ValueError, match=r"spin: what is not comparable has no tolerance, got 0\.1"):
+        Check("spin", "[here]", 0.1, 0.1, kind="not comparable", tolerance=0.1)
+    with pytest.raises(ValueError, match="spin: the tolerance must be positive"):
+        Check("spin", "[here]", 0.1, 0.1, kind="published", tolerance=None)
+
+
 @pytest.mark.parametrize(("reference", "reason"), [(math.nan, "finite"), (math.inf, "finite"), (0.0, "relative")])
 def test_a_reference_without_meaning_is_refused(reference, reason):
     with pytest.raises(ValueError, match=reason):

@@ -1,5 +1,6 @@
 """The command line: its frame, `flexph list` and `flexph validate`."""
 
+import json
 import os
 import re
 import runpy
@@ -60,8 +61,23 @@ def test_validate_counts_checks_by_kind():
         ["closed form", "2", "1"],
         ["independent code", "0", "0"],
         ["theorem", "0", "0"],
-        ["all", "6", "5"],
+        ["bound", "0", "0"],
+        ["not comparable", "0", "0"],
+        ["all compared", "6", "5"],
     ]
+
+
+def test_validate_shows_numbers_for_other_data_and_counts_none_of_them():
+    other = Check("spin", "[swing] sec. 3", 0.1, 0.0355, kind="not comparable", tolerance=None)
+    case = Case(GOOD.run, GOOD.write, lambda: [*GOOD.checks(), other])
+    result = flexph("validate", cases={"swing": case})
+    assert result.exit_code == 0
+    shown = rows(result.stdout)
+    assert ["swing", "spin", "not comparable", "[swing] sec. 3", "0.1", "0.0355", "-64.5 %", "", "-"] in shown
+    assert shown[-2:] == [["not comparable", "1", "-"], ["all compared", "3", "3"]]
+    values = json.loads(flexph("validate", "--json", cases={"swing": case}).stdout)
+    assert values["kinds"]["not comparable"] == {"checks": 1, "passed": 0} and values["failed"] == 0
+    assert values["checks"][-1]["passed"] is None
 
 
 def test_validate_fails_with_one_check():

@@ -1,0 +1,111 @@
+"""Runs by the methods of general systems ([dg] sec. 4) compared with those of the exact scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from flexph import Mechanism, Solution, State, Trajectory, integrate
+from flexph.case import Check
+from flexph.export.tables import write_table
+from flexph.methods import Exact4, by_name
+from flexph.numerics.arrays import Array
+
+from .checks import vanishes
+
+Method = Literal["exact", "gonzalez", "mean_value", "midpoint", "dirac", "gauss4", "gauss6", "radau", "bdf", "ida"]
+SAME_STEPS = ("gonzalez", "mean_value", "midpoint", "dirac")
+"""Methods of order 2 that are compared with the exact scheme in steps of the same length."""
+ADAPTIVE = ("radau", "bdf", "ida")
+RELATIVE = 1e-6
+"""Relative tolerance of adaptive methods; absolute ones are as much of the largest values of each part."""
+REFINEMENT = 16
+"""Steps of the exact scheme of order 4 in one step of the others."""
+MODULES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
+"""Optional modules of methods."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Run of a flexible body in a mechanism by a general method, and that of the exact scheme at the same times."""
+
+    trajectory: Trajectory
+    reference: Solution
+    body: str
+
+    def differences(self) -> dict[str, float]:
+        """Largest differences of parts of the state and of the energy over the largest values of the exact scheme."""
+        exact, trajectory = self.reference, self.trajectory
+        parts = ("deformation", "spin", "stress")
+        rows = {name: (trajectory[f"{self.body}.{name}"], exact[f"{self.body}.{name}"]) for name in parts}
+        rows["energy"] = trajectory.balance.total_energy, exact.ledger.total_energy
+        return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
+
+    def figures(self) -> dict[str, Any]:
+        """The method, its balance, the differences and the number of saved steps."""
+        return {
+            "method": self.trajectory.method,
+            "energy_residual_max_rel": self.trajectory.balance.largest_residual,
+            **{f"{name}_difference_max_rel": value for name, value in self.differences().items()},
+            "steps": len(self.trajectory.times) - 1,
+        }
+
+
+def compare(
+    start: tuple[Mechanism, State], times: Array, *, body: str, method: str, inputs: Mapping[str, Any] | None = None
+) -> Comparison:
+    """Both runs of a mechanism from a state.
+
+    Raises ImportError where the method needs a module that is not installed, IntegrationError where a run fails.
+    """
+    mechanism, state = start
+    if method in SAME_STEPS:
+        reference = integrate(mechanism, state, times, inputs=inputs)
+        return Comparison(integrate(mechanism, state, times, method=by_name(method), inputs=inputs), reference, body)
+    parts = [np.linspace(a, b, REFINEMENT, endpoint=False) for a, b in pairwise(times)]
+    fine = np.append(np.concatenate(parts), times[-1])
+    reference = integrate(mechanism, state, fine, method=Exact4(), inputs=inputs, save_every=REFINEMENT)
+    tolerance = (RELATIVE, RELATIVE * _sizes(reference)) if method in ADAPTIVE else None
+    trajectory = integrate(mechanism, state, times, method=by_name(method, tolerance=tolerance), inputs=inputs)
+    return Comparison(trajectory, reference, body)
+
+
+def _sizes(solution: Solution) -> Array:
+    """Largest values of the parts of states and multipliers; one where a part rests."""
+    layout = solution.mechanism.layout
+    sizes = np.ones(layout.size + layout.multipliers)
+    for name, part in layout.parts.items():
+        sizes[part] = np.abs(solution[name]).max(initial=0.0) or 1.0
+    return sizes
+
+
+def write(result: Comparison, folder: Path, curves: Mapping[str, Array]) -> dict[str, Any]:
+    """The run, its energy and further curves over time, and the differences from the exact scheme."""
+    trajectory, energy = result.trajectory, result.trajectory.balance.total_energy
+    trajectory.save(folder / "trajectory.h5")
+    write_table(folder / "history.csv", {"t_s": trajectory.times, "energy_J": energy, **curves})
+    return result.figures()
+
+
+def checks(
+    start: tuple[Mechanism, State],
+    times: Array,
+    tolerances: Mapping[str, float],
+    *,
+    body: str,
+    inputs: Mapping[str, Any] | None = None,
+) -> Iterable[Check]:
+    """Compare methods with the exact scheme to their tolerances, where their packages are installed."""
+    for method, tolerance in tolerances.items():
+        if method in MODULES and find_spec(MODULES[method]) is None:
+            continue
+        differences = compare(start, times, body=body, method=method, inputs=inputs).differences()
+        for name in ("deformation", "energy"):
+            quantity = f"{name} over the first {times[-1]:.2g} s by {method}, relative difference"
+            yield vanishes(quantity, differences[name], tolerance, source="exact scheme", kind="independent code")
