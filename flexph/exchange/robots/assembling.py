@@ -67,7 +67,9 @@ def assembled(
     coupled = couplings(followers, {joint.name for joint in kept})
     own = [name for name in links if name in carried and carried[name].carrier == name]
     if not own:
-        raise ValueError("the robot must have a link with mass that can move, or is not the ground")
+        empty = all(link.is_empty for link in links.values())
+        lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
+        raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
     flexed = {n: flexible_body(n, _after(n, kept), options.flexible[n]) for n in own if n in options.flexible}
     masses = {name: _mass_of(name, links, carried, flexed) for name in own}
     check_moments(masses)

@@ -10,12 +10,13 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...files.reading import refuse_missing
-from ...files.xml_texts import parsed
+from ...files.xml_texts import refuse_entities
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic
@@ -36,18 +37,30 @@ def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement
 def _root(path: Path) -> Element:
     refuse_missing("robot", path)
     try:
-        root = parsed(path)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        hint = ", of elements of xacro expand them first" if "unbound prefix" in str(error) else ""
-        raise ValueError(f"{str(path)!r} is no URDF file: {error}{hint}") from error
+        root = _tree(path.read_bytes().lstrip())
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        raise ValueError(f"{str(path)!r} is no URDF file: {error}") from error
+    known = {"xacro"}
     for element in root.iter():
-        space, _, tag = element.tag.rpartition("}") if isinstance(element.tag, str) else ("", "", "")
-        if "xacro" in space:
-            raise ValueError(f"{str(path)!r} has the element xacro:{tag}: expand it first, by the program xacro")
-        element.tag = tag
+        spaces = {
+            name.partition(":")[2] for name, space in element.items() if name[:6] == "xmlns:" and "xacro" in space
+        }
+        known |= spaces
+        prefix, _, tag = element.tag.partition(":")
+        if tag and prefix in known:
+            raise ValueError(f"{str(path)!r} has the element {element.tag}: expand it first, by the program xacro")
     if root.tag != "robot":
         raise ValueError(f"{str(path)!r} is no URDF file: its first element must be robot, got {root.tag!r}")
     return root
+
+
+def _tree(content: bytes) -> Element:
+    """Elements with the prefixes of their names as they stand: robots have some that nothing declares."""
+    refuse_entities(content)
+    builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.Parse(content, True)
+    return builder.close()
 
 
 def _named(root: Element, tag: str) -> list[tuple[str, Element]]:

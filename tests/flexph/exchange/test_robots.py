@@ -383,10 +383,13 @@ def test_shapes_and_extensions_are_not_looked_at(tmp_path):
     mesh = '<visual><geometry><mesh filename="package://no/mesh.stl"/></geometry></visual>'
     shapes = f'<collision><geometry><capsule radius="1"/></geometry></collision>{mesh}'
     arm = BEYOND.replace("0.015", "0.01").replace("<inertial>", f"{shapes}<inertial>")
-    extra = '<transmission name="t"><joint name="j"/></transmission><gazebo reference="arm"/>'
+    camera = '<gazebo reference="arm"><sensor:camera name="rgb"/></gazebo>'  # without its namespace
+    extra = f'<transmission name="t"><joint name="j"/></transmission>{camera}'
     safety = '<safety_controller k_velocity="1"/><calibration rising="0"/>'
     parts = [link("base"), arm, joint("j", "revolute", "base", "arm", more=safety), extra]
-    assert list(read_urdf(file_of(tmp_path / "r.urdf", *parts)).bodies) == ["arm"]
+    path = file_of(tmp_path / "r.urdf", *parts)
+    path.write_text(f'\n<?xml version="1.0"?>\n{path.read_text(encoding="utf-8")}', encoding="utf-8")
+    assert list(read_urdf(path).bodies) == ["arm"]
 
 
 @pytest.mark.parametrize("masses", [0, pytest.param(11, marks=pytest.mark.slow)])
@@ -435,10 +438,11 @@ REFUSED = {
     "must have one root, got 2 links that are no child: base, lost": ("</robot>", '<link name="lost"/></robot>'),
     "is no URDF file: its first element must be robot, got 'sdf'": ("robot", "sdf"),
     "is no URDF file: no element found": ("<robot", ""),
-    "the element xacro:macro: expand it first": ("</robot>", '<x:macro xmlns:x="http://ros.org/xacro"/></robot>'),
+    "the element xacro:macro: expand it first": ("</robot>", "<xacro:macro/></robot>"),
+    "the element x:macro: expand it first": ("</robot>", '<x:macro xmlns:x="http://ros.org/xacro"/></robot>'),
     "joint 'j' moves no inertia .*link 'arm' lacks mass or moments": (
         GOOD[1], link("arm", 1.0, (0, 0, 0.2))),
-    "a link with mass that can move": (GOOD[1], link("arm")),
+    "a link with mass that is not the ground: no link has mass": (GOOD[1], link("arm")),
 }  # fmt: skip
 
 
