@@ -23,7 +23,7 @@ from flexph.case import Case
 from flexph.console.machine import json_text
 from flexph.console.verbosity import log
 from flexph.files.durable import leftovers, publish, remove, staging
-from flexph.files.interrupts import Terminated, termination_interrupts
+from flexph.files.interrupts import Terminated, deferred_signals, termination_interrupts
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
 from flexph.results.unfinished import Unfinished
 
@@ -130,7 +130,8 @@ def _computed(
         try:
             figures = case.write(result, part)
         except BaseException:  # also Ctrl-C: what is written is kept, beside older results
-            publish(part, folder.path / "unfinished")
+            with deferred_signals():
+                publish(part, folder.path / "unfinished")
             raise
         (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
         missing = _show(part, record, figures, result=result, case=case, reporting=reporting, warned=warned)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .durable import leftovers, locked, publish, remove, staged
+from .interrupts import deferred_signals
 
 SUMMARY, CHECKPOINT, RUN = "summary.json", "checkpoint", "run.json"
 UNFINISHED = ("unfinished", "unfinished.h5")
@@ -86,10 +87,14 @@ class ResultsFolder:
             raise FolderRefused(f"{self.path} is in use by another process") from None
 
     def publish(self, source: Path) -> list[Path]:
-        """Put the files of a folder in their places, the summary last; there is none while some are old, some new."""
-        remove(self.path / SUMMARY)
-        written = publish(source, self.path, last=[SUMMARY])
-        self._clear(CHECKPOINT, *(UNFINISHED if self.checkpoint.exists() else ()))
+        """Put the files of a folder in their places, the summary last; there is none while some are old, some new.
+
+        Ctrl-C waits until all of them are there.
+        """
+        with deferred_signals():
+            remove(self.path / SUMMARY)
+            written = publish(source, self.path, last=[SUMMARY])
+            self._clear(CHECKPOINT, *(UNFINISHED if self.checkpoint.exists() else ()))
         return written
 
     def _clear(self, *names: str) -> None:
