@@ -11,11 +11,12 @@ from .mesh_report import mesh_report, values, words
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--density", default=None, type=float, help="density [kg/m³]; without it that of the file, if it has one")
 @click.option("--unit", default=1.0, show_default=True, help="unit of the lengths in the file [m]: 1e-3 for mm")
+@click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
 @AS_JSON
-def command(file: str, density: float | None, unit: float, as_json: bool) -> None:
+def command(file: str, density: float | None, unit: float, omit: tuple[str, ...], as_json: bool) -> None:
     """Say what a mesh holds: cells, regions, volume, mass and inertia, quality, what could become a port."""
     try:
-        report = mesh_report(file, density, unit=unit)
+        report = mesh_report(file, density, unit=unit, omit=omit)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,18 +11,21 @@ import numpy as np
 
 from flexph.bodies.inertia import contract
 from flexph.meshes.cell_nodes import EDGES
-from flexph.meshes.files import DIMENSION, Source, dimension, read_contents
+from flexph.meshes.cell_types import DIMENSION, dimension
+from flexph.meshes.contents import MeshContents, refuse_left_out, shortened
+from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
 from .materials.elastic import Elastic
-from .materials.file_materials import element_notes, file_densities
+from .materials.file_materials import element_notes, file_densities, law_notes
 from .materials.materials import Material
 from .meshes.cells import corner_slopes, table
 from .meshes.reading import solid_mesh
 from .meshes.regions import region
 from .meshes.solid_mesh import Block, SolidMesh, jacobians
-from .solids.inertia import solid_inertia
+from .solids.inertia import solid_inertia, with_file_masses
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
 
@@ -66,13 +69,20 @@ class MeshReport:
     notes: tuple[str, ...] = ()
 
 
-def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0) -> MeshReport:
+def mesh_report(
+    mesh: Source, density: float | None = None, *, unit: float = 1.0, omit: Sequence[str] = ()
+) -> MeshReport:
     """What a mesh holds whose coordinates count in ``unit`` [m], with a density [kg/m³] or, if None, those of the file.
 
-    A density of the file counts in the units of the file, and so does the mass then. Raises ValueError where
-    :func:`fem.solid` refuses the mesh, but for the regions.
+    A density of the file counts in the units of the file, and so does the mass then, with all masses of the file.
+    ``omit`` leaves out keywords, cards and element types. Raises ValueError where :func:`fem.solid` refuses the mesh,
+    but for the regions, and for constraints: a warning and a note name these.
     """
-    held = read_contents(mesh)
+    held = read_contents(mesh, omit)
+    refuse_left_out(held, ("mass",))
+    constraints = _constraint_notes(held)
+    if constraints:
+        warn("; ".join(constraints))
     given = copy(held.mesh)
     given.points = check.positive("unit", unit, "m") * np.asarray(given.points)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
@@ -82,6 +92,9 @@ def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0
     known = density is not None or own is not None
     materials, of = _materials(read, density, own, unit)
     model = SolidModel(read, materials, of, "stress" if plane else None, 1.0)
+    if held.masses() and known:
+        _refuse_mixed(held, plane, mixed=density is not None and unit != 1.0)
+        model = with_file_masses(model, held, unit=unit)
     inertia = solid_inertia(model, np.zeros((model.size, 0)))
     qualities = [_quality(read, b) for b in read.blocks]
     block = int(np.argmin([q.min() for q in qualities]))
@@ -98,8 +111,23 @@ def mesh_report(mesh: Source, density: float | None = None, *, unit: float = 1.0
         worst=(read.blocks[block].kind.name, int(np.argmin(qualities[block]))),
         regions=tuple(_region(model, name) for name in read.sets),
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
-        notes=tuple(element_notes(held)),
+        notes=(*element_notes(held), *law_notes(held), *constraints),
     )
+
+
+def _constraint_notes(held: MeshContents) -> list[str]:
+    """What changes the stiffness of the body and is not taken."""
+    parts = [part.words() for part in held.left_out if part.changes == "stiffness"]
+    return [f"not taken, and fem.solid refuses the file with it: {'; '.join(shortened(parts))}"] if parts else []
+
+
+def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
+    """ValueError for masses of a file that do not go together with the others of the report."""
+    names = ", ".join(f"{mass.name} (line {mass.line})" for mass in held.masses())
+    if plane:
+        raise ValueError(f"mass of a plane mesh is one per thickness, got {names}: leave it out by omit=")
+    if mixed:
+        raise ValueError(f"density must be that of the file where unit is not 1 and it has masses of its own: {names}")
 
 
 def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:

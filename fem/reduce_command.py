@@ -17,7 +17,7 @@ from flexph.bodies.held import Held
 from flexph.bodies.reduced_body import reduce_body
 from flexph.bodies.saved.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
-from flexph.meshes.files import read_contents
+from flexph.meshes.files.reading import read_contents
 
 from .distributed.ranks import launched
 from .materials.file_materials import file_material
@@ -43,6 +43,7 @@ SHOWN = 12
 @click.option("--degree", type=click.IntRange(1, 2), help="2 gives cells of degree 1 nodes on their edges")
 @click.option("--plane", type=click.Choice(["stress", "strain"]), help="makes a body of the plane of a plane mesh")
 @click.option("--thickness", type=float, help="of a body of the plane [m]")
+@click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
 @click.option(
     "--fields",
     type=click.Choice(["none", "shape", "stresses"]),
@@ -69,7 +70,7 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
     if out.suffix.lower() not in HDF5_SUFFIXES:
         raise click.UsageError(f"--out is HDF5 and must end in .h5 or .hdf5, got {str(out)!r}")
     named = _ports(ports)
-    shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness")}
+    shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness", "omit")}
     fields, distributed, solver = options.pop("fields"), options.pop("petsc") or launched() > 1, options.pop("solver")
     if solver and not distributed:
         raise click.UsageError("--solver is of reductions under MPI: start it with mpiexec, or add --petsc")
@@ -91,7 +92,7 @@ def _serial(
     """Reduce and write the body in this process; what is said of it."""
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
-        body = solid(mesh, _material(material, mesh), **given)
+        body = solid(mesh, _material(material, mesh, given["omit"]), **given)
     with _timed("reduction", stages):
         reduced = reduce_body(body, **kept)
     with _timed("file", stages):
@@ -107,7 +108,7 @@ def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, A
     with ending_all(comm):
         from .distributed.reduction import Choices, reduce_distributed
 
-        own = _material(material, mesh) if comm.rank == 0 else None
+        own = _material(material, mesh, given["omit"]) if comm.rank == 0 else None
         result = reduce_distributed(comm, mesh, own, choices=Choices(**kept), **given)
         peaks = comm.gather(_peak_memory())
         if result is None:
@@ -135,7 +136,7 @@ def _ports(text: str) -> dict[str, str]:
     return ports
 
 
-def _material(text: str | None, mesh: Path) -> Material | None:
+def _material(text: str | None, mesh: Path, omit: tuple[str, ...]) -> Material | None:
     """A material by its numbers, or by its name in the mesh file; None for those that the file assigns."""
     if text is None:
         return None
@@ -145,7 +146,7 @@ def _material(text: str | None, mesh: Path) -> Material | None:
         if "," in text:
             raise ValueError(f"--material must be YOUNG,DENSITY,POISSON in SI units, or a name, got {text!r}") from None
         try:
-            return file_material(text, read_contents(mesh))
+            return file_material(text, read_contents(mesh, omit))
         except ValueError as error:
             raise ValueError(f"--material may be YOUNG,DENSITY,POISSON, and for a name: {error}") from None
     if len(numbers) != 3:

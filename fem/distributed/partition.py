@@ -134,4 +134,5 @@ def _submodel(model: SolidModel, picks: list[Array], nodes: Array) -> SolidModel
     blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[own])) for _, block, own in used)
     of = np.concatenate([model.material_of[start[b] + own] for b, _, own in used])
     own_mesh = SolidMesh(mesh.points[nodes], blocks, {}, mesh.numbers[:0])
-    return SolidModel(own_mesh, model.materials, of, model.plane, model.thickness)
+    added = None if model.added is None else np.concatenate([model.added[start[b] + own] for b, _, own in used])
+    return SolidModel(own_mesh, model.materials, of, model.plane, model.thickness, added)

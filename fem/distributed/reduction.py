@@ -73,7 +73,7 @@ def reduce_distributed(
     """The body that :func:`flexph.bodies.reduce_body` makes of :func:`fem.solid`, by all ranks; None beyond rank 0.
 
     ``mesh`` and ``material`` are read on rank 0, ``shape`` is what :func:`fem.solid` takes as reference (mean_axis or a
-    port that is tied rigidly), degree, plane and thickness. Raises as these functions do, on the rank concerned.
+    port that is tied rigidly), degree, plane, thickness and omit. Raises as these functions do, on the rank concerned.
     """
     stages: dict[str, float] = {}
     reference = shape.pop("reference", MEAN_AXIS)
@@ -108,6 +108,8 @@ def _shares(
 ) -> tuple[Solid, list[Share]]:
     """The solid cut into the shares of all ranks."""
     model = read_model(mesh, material, **shape)
+    if model.lumped is not None:
+        raise ValueError("mesh must have no masses at nodes for a reduction under MPI, got some: omit= leaves them out")
     basis, ports = tied(model, ties[0])
     for name in (static := port_names(choices.static)):
         check.lookup("port", name, ports)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flexph.meshes.abaqus_elements import differences, lumped
+from flexph.meshes.abaqus.elements import differences, lumped
 from flexph.meshes.contents import FileMaterial, MeshContents
 from flexph.numerics.arguments import warn
 from flexph.systems.validity import ValidityWarning
@@ -67,3 +67,21 @@ def warn_of_elements(contents: MeshContents) -> None:
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
         warn(text, ValidityWarning)
+
+
+def law_notes(contents: MeshContents) -> list[str]:
+    """What the materials of sections have beside density and isotropic elasticity."""
+    known = {key.upper(): (key, material) for key, material in contents.materials.items()}
+    used = [known[name.upper()] for _, name in contents.sections if name.upper() in known]
+    return [
+        f"material {key!r} is elastic here, without {', '.join(m.besides)}"
+        for key, m in dict(used).items()
+        if m.besides
+    ]
+
+
+def warn_of_laws(contents: MeshContents) -> None:
+    """Say that materials of a file are not taken as a whole."""
+    notes = law_notes(contents)
+    if notes:
+        warn("; ".join(notes), ValidityWarning)

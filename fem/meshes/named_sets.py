@@ -9,7 +9,7 @@ import numpy as np
 import skfem
 from skfem.io.meshio import to_meshio
 
-from flexph.meshes.files import TYPE, dimension
+from flexph.meshes.cell_types import TYPE, dimension
 from flexph.numerics.arrays import Array
 
 from .solid_mesh import NamedSet

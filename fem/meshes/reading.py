@@ -9,9 +9,11 @@ import meshio
 import numpy as np
 import skfem
 
-from flexph.meshes.files import Source, dimension, listed, nodes_of, read
+from flexph.meshes.cell_types import dimension, nodes_of, refuse_unknown
+from flexph.meshes.files.reading import Source, read
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.checks import listed
 
 from .cells import CELLS
 from .named_sets import Part, facet_corners, meshio_sets, of_skfem, renumbered, sorted_corners
@@ -52,11 +54,8 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) ->
 
 def _parts(given: meshio.Mesh) -> list[Part]:
     """The blocks of a meshio mesh, types checked."""
-    parts = []
-    for block in given.cells:
-        dimension(block.type)
-        parts.append((block.type, nodes_of(block.type, block.data, len(given.points))))
-    return parts
+    refuse_unknown((block.type, block.data) for block in given.cells)
+    return [(block.type, nodes_of(block.type, block.data, len(given.points))) for block in given.cells]
 
 
 def _points(given: Any, plane: bool) -> Array:
@@ -91,9 +90,7 @@ def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
         if dimension(name) == top:
             nodes_by_kind.setdefault(name, []).append(nodes)
     known = [c.name for c in CELLS.values() if c.dim == top]
-    unknown = [name for name in nodes_by_kind if name not in known]
-    if unknown:
-        raise ValueError(f"mesh must have cells of type {', '.join(known)}, got {', '.join(unknown)}")
+    refuse_unknown(held, known, dim=top)
     return [(name, np.vstack(nodes)) for name, nodes in nodes_by_kind.items()]
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexph.meshes.files import listed
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.checks import listed
 
 from .solid_mesh import NamedSet, SolidMesh, facet_groups
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from flexph.meshes.cell_nodes import FACETS
-from flexph.meshes.files import listed
 from flexph.numerics.arrays import Array
+from flexph.numerics.checks import listed
 from flexph.numerics.memo import Memo, once
 
 from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
@@ -164,7 +164,8 @@ def jacobians(points: Array, block: Block, slopes: Array) -> Array:
 def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
     """Cells with positive volume: of kinds that are numbered the other way throughout, the mirror image.
 
-    ``each``: of every single cell that is, as in scikit-fem, whose simplices are numbered either way.
+    ``each``: of every single cell that is, as in scikit-fem, whose simplices are numbered either way, and in the plane,
+    where programs number cells as they see their surface, from above or below.
 
     Raises ValueError, naming them, for cells that are flat, folded, or turned inside out among others.
     """
@@ -180,7 +181,7 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
                 f"mesh must have no degenerate cells, got {kind.name} cells without volume: {listed(flat)}"
             )
         turned = np.all(volume < 0.0, axis=1)
-        if turned.all() or (each and turned.any()):
+        if turned.all() or ((each or kind.dim == 2) and turned.any()):
             right = np.where(turned[:, None], block.nodes[:, kind.mirrored], block.nodes)
             block, volume = Block(kind, right), np.where(turned[:, None], -volume, volume)
         inside = np.any(volume <= DEGENERATE * size[:, None], axis=1)

@@ -7,8 +7,8 @@ from scipy import sparse
 from scipy.spatial import KDTree
 
 from flexph.meshes.cell_nodes import FACETS
-from flexph.meshes.files import listed
 from flexph.numerics.arrays import Array
+from flexph.numerics.checks import listed
 
 from .solid_mesh import Block, SolidMesh
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+import meshio
 import numpy as np
 import skfem
 from scipy import sparse
@@ -14,7 +15,8 @@ from flexph.bodies.body import Body, Momenta
 from flexph.bodies.elasticity import Elasticity
 from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
-from flexph.meshes.files import Source
+from flexph.meshes.contents import refuse_left_out
+from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 
@@ -54,6 +56,7 @@ def plate(
     shear_correction: float = 5.0 / 6.0,
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
+    omit: Sequence[str] = (),
 ) -> Body:
     """A flat plate in the x-y plane of the body, its middle surface at z = 0: [flex] eq. (24)-(29).
 
@@ -112,6 +115,8 @@ def plate(
         See :class:`flexph.Body`.
     damping : Damping, optional
         See :class:`Damping`.
+    omit : sequence of str, optional
+        As :func:`fem.solid` takes it; masses beside those of the material are of solids, and refused else.
 
     Returns
     -------
@@ -137,7 +142,8 @@ def plate(
     """
     check.choice("strain", strain, get_args(Strain))
     correction = check.positive("shear_correction", shear_correction)
-    model = _model(mesh, material, thickness, theory, rotary=rotary_inertia, correction=correction)
+    given = mesh if isinstance(mesh, skfem.Mesh) else _mesh_alone(mesh, omit)
+    model = _model(given, material, thickness, theory, rotary=rotary_inertia, correction=correction)
     basis, tied_ports = tied(model, ports or {}, supports)
     full = plate_inertia(model)
     is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
@@ -159,6 +165,13 @@ def plate(
     )
     body = about_mean_axes(body) if is_outside else body
     return replace(body, elasticity=damped(elasticity, body.inertia, damping))
+
+
+def _mesh_alone(mesh: Source, omit: Sequence[str]) -> meshio.Mesh:
+    """The mesh of a file. Raises ValueError for what else it has that changes mass or stiffness."""
+    held = read_contents(mesh, omit)
+    refuse_left_out(held, ("mass", "stiffness"), masses=True)
+    return held.mesh
 
 
 def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:

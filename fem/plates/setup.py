@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from flexph.meshes.files import listed
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
+from flexph.numerics.checks import listed
 
 from ..materials.elastic import IN_PLANE
 from ..meshes.cells import corner_slopes

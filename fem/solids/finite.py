@@ -92,7 +92,7 @@ def lumped_masses(model: SolidModel) -> Array:
     it is the rule of Lobatto, and frequencies keep their order 4. Else ∫ρN_a², scaled to the mass of the cell
     (E. Hinton, T. Rock, O. C. Zienkiewicz, Earthquake Engng. Struct. Dyn. 4 (1976) 245).
     """
-    masses = np.zeros(len(model.mesh.points))
+    masses = np.zeros(len(model.mesh.points)) if model.lumped is None else model.lumped.copy()
     for b, block in enumerate(model.mesh.blocks):
         shapes, volumes = model.mesh.volumes(b, block.kind.mass)
         weights = volumes * model.densities(b)[:, None]

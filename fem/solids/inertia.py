@@ -1,17 +1,20 @@
-"""Mass integrals of a solid."""
+"""Mass integrals of a solid, and masses that its file has beside those of materials."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from flexph.bodies.inertia import Inertia
+from flexph.meshes.contents import MeshContents, SpreadMass
+from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import spins
 
+from ..meshes.solid_mesh import Block
 from .model import SolidModel
 
 LARGE = 10_000
@@ -51,3 +54,48 @@ def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
         spin_shape=np.zeros((s, n)),
         spin_pair=sparse.csr_array((n, n)),
     )
+
+
+def with_file_masses(model: SolidModel, contents: MeshContents, *, unit: float = 1.0) -> SolidModel:
+    """The model with the masses at nodes and over regions of its file, whose lengths count in ``unit`` [m].
+
+    A mass that is spread by mass scales the densities of its region, one by volume or per volume adds to them.
+    """
+    if not contents.masses():
+        return model
+    volumes = model.thickness * np.concatenate(
+        [model.mesh.volumes(b, k.kind.mass)[1].sum(axis=1) for b, k in _all(model)]
+    )
+    densities = np.concatenate([model.densities(b) for b, _ in _all(model)]) / model.thickness
+    added, lumped = np.zeros_like(volumes), np.zeros(len(model.mesh.points))
+    for spread in contents.spread_masses:
+        cells = _cells(model, spread)
+        own = densities[cells] * volumes[cells]
+        if spread.by == "per volume":
+            added[cells] += spread.value / unit**3
+        elif spread.by == "total by mass":
+            added[cells] += densities[cells] * spread.value / own.sum()
+        else:
+            added[cells] += spread.value / volumes[cells].sum()
+    if np.any(densities + added <= 0.0):
+        raise ValueError(
+            "densities of cells must be positive with the masses of the file, which take off more than there is"
+        )
+    for point in contents.point_masses:
+        lumped[np.searchsorted(model.mesh.numbers, point.point)] += point.mass
+    return replace(model, added=added if added.any() else None, lumped=lumped if lumped.any() else None)
+
+
+def _all(model: SolidModel) -> list[tuple[int, Block]]:
+    return list(enumerate(model.mesh.blocks))
+
+
+def _cells(model: SolidModel, spread: SpreadMass) -> Array:
+    """Numbers of the cells of a region that a mass is spread over."""
+    named = model.mesh.sets.get(spread.region)
+    if named is None or not len(named.cells):
+        raise ValueError(
+            f"{spread.name} (line {spread.line}) must be of elements of the body, got {spread.region!r}; "
+            f"omit=({spread.name!r},) leaves it out"
+        )
+    return np.unique(model.mesh.numbered(named.cells))

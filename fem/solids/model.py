@@ -65,6 +65,7 @@ class SolidModel(Memo):
     """A mesh with materials: everything over the nodal displacements (N·d), node by node.
 
     ``material_of`` numbers the material of each cell, all cells counted through; ``thickness`` t [m] of a plane body.
+    Beside the materials, ``added`` densities of the cells and ``lumped`` masses of the nodes.
     """
 
     mesh: SolidMesh
@@ -72,6 +73,8 @@ class SolidModel(Memo):
     material_of: Array
     plane: str | None
     thickness: float
+    added: Array | None = None
+    lumped: Array | None = None
 
     @property
     def dim(self) -> int:
@@ -95,8 +98,10 @@ class SolidModel(Memo):
 
     def densities(self, block: int) -> Array:
         """ρ (times t in the plane) of the cells of a block, (k,)."""
-        density = np.array([m.density for m in self.materials.values()]) * self.thickness
-        return density[self._of_cells(block)]
+        density = np.array([m.density for m in self.materials.values()])[self._of_cells(block)]
+        if self.added is not None:
+            density = density + self.added[self.mesh.starts[block] : self.mesh.starts[block + 1]]
+        return np.asarray(density * self.thickness)
 
     @once
     def compliances(self) -> Array:
@@ -120,6 +125,8 @@ class SolidModel(Memo):
             cells = (volumes * self.densities(b)[:, None]) @ products
             values += np.bincount(pairs.places[b].ravel(), cells.ravel(), len(values))
         mass = pairs.matrix(values[:, None, None])
+        if self.lumped is not None:
+            mass = mass + sparse.diags_array(self.lumped)
         return sparse.csr_array(0.5 * (mass + mass.T))
 
     def parts(self) -> Iterator[Part]:

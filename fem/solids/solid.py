@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args, overload
 
@@ -14,8 +14,8 @@ from scipy import sparse
 from flexph.bodies.body import Body, Momenta
 from flexph.bodies.mean_axes import FILLED, about_mean_axes
 from flexph.bodies.nodal_body import NodalBody
-from flexph.meshes.contents import MeshContents
-from flexph.meshes.files import Source, read_contents
+from flexph.meshes.contents import MeshContents, refuse_left_out
+from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import compact
@@ -23,12 +23,12 @@ from flexph.systems.validity import ValidityWarning
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
-from ..materials.file_materials import file_materials, warn_of_elements
+from ..materials.file_materials import file_materials, warn_of_elements, warn_of_laws
 from ..materials.hyperelastic import Hyperelastic
 from ..meshes.reading import solid_mesh
 from .elasticity import SolidElasticity
 from .finite import finite_solid
-from .inertia import solid_inertia
+from .inertia import solid_inertia, with_file_masses
 from .loads import load_port, load_ports
 from .model import SolidModel, solid_model, watched
 from .references import referred
@@ -58,6 +58,7 @@ def solid(
     momenta: Momenta = "full",
     damping: Damping = UNDAMPED,
     strain: Literal["linear"] = "linear",
+    omit: Sequence[str] = (),
 ) -> Body: ...
 
 
@@ -74,6 +75,7 @@ def solid(
     damping: Damping = UNDAMPED,
     strain: Literal["finite"],
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
+    omit: Sequence[str] = (),
 ) -> NodalBody: ...
 
 
@@ -93,6 +95,7 @@ def solid(
     damping: Damping = UNDAMPED,
     strain: Strain = "linear",
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
+    omit: Sequence[str] = (),
 ) -> Body | NodalBody:
     """A linear elastic body that fills a mesh; its axes are those of the mesh, P is the origin: [flex] eq. (24)-(29).
 
@@ -148,6 +151,8 @@ def solid(
     law : NeoHooke, MooneyRivlin, StoredEnergy or mapping, optional
         Of finite strain: another stored energy ψ(C), or those of materials by the names of their regions. Of the
         material then only the density counts.
+    omit : sequence of str, optional
+        Keywords, cards and element types of an Abaqus or Nastran file that are left out knowingly, such as ``TIE``.
 
     Returns
     -------
@@ -157,10 +162,11 @@ def solid(
     Raises
     ------
     ValueError
-        For a file that cannot be read; a mesh without such cells, of mixed degrees, or with cells that are inverted,
-        degenerate or repeated, of several pieces, or with hanging nodes, each with the cells; a region that is not
-        there, with those that are; cells without a material or with two; ν = 0.5 but in plane stress; rigid regions
-        that share nodes; sections that are no surface, or in a rigid region.
+        For a file that cannot be read, or has parts beside the mesh that change mass or stiffness; a mesh without such
+        cells, of mixed degrees, or with cells that are inverted, degenerate or repeated, of several pieces, or with
+        hanging nodes, each with the cells; a region that is not there, with those that are; cells without a material or
+        with two; ν = 0.5 but in plane stress; rigid regions that share nodes; sections that are no surface, or in a
+        rigid region.
 
     Examples
     --------
@@ -171,7 +177,7 @@ def solid(
     (0.314, 36)
     """
     check.choice("strain", strain, get_args(Strain))
-    model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness)
+    model = read_model(mesh, material, degree=degree, plane=plane, thickness=thickness, omit=omit)
     if strain == "finite":
         _refuse_linear(reference, sections, momenta)
         return finite_solid(model, ports or {}, loads or {}, damping, law)
@@ -203,14 +209,19 @@ def read_model(
     degree: int | None,
     plane: Plane | None,
     thickness: float | None,
+    omit: Sequence[str] = (),
 ) -> SolidModel:
     """A mesh with its materials as :func:`solid` takes them; warns of what a file has beside, and of locking."""
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
-    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh)
+    held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh, omit)
+    refuse_left_out(held, ("mass", "stiffness"))
     warn_of_elements(held)
+    if material is None:
+        warn_of_laws(held)
     read = solid_mesh(mesh if isinstance(mesh, skfem.Mesh) else held.mesh, plane=plane is not None, degree=degree)
     model = solid_model(read, file_materials(held) if material is None else material, plane=plane, thickness=thickness)
+    model = with_file_masses(model, held)
     _warn_of_locking(model)
     return model
 

@@ -19,7 +19,7 @@ from ..files.hdf5 import new_hdf5
 from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX
 from ..files.xml_texts import parsed
-from ..meshes import files as mesh_files
+from ..meshes.files.reading import read as read_mesh
 from ..meshes.guarded import refuse_outside, refuse_ways_out
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -148,7 +148,7 @@ def _read_pvd(file: Path) -> list[Frame]:
     entries = list(parsed(file).iter("DataSet"))
     for entry in entries:
         refuse_outside(file.parent, entry.attrib["file"])
-    return [(float(e.attrib["timestep"]), mesh_files.read(file.parent / e.attrib["file"])) for e in entries]
+    return [(float(e.attrib["timestep"]), read_mesh(file.parent / e.attrib["file"])) for e in entries]
 
 
 def _read_xdmf(file: Path) -> list[Frame]:

@@ -1,5 +1,5 @@
-"""Meshes in files, and the cells that they are made of.
+"""Cells that meshes are made of, and what a mesh file holds.
 
-Reading by meshio; texts of Abaqus with its parts, instances and sets; nodes and facets of cells.
-Imports: files, numerics.
+Nodes and facets of cells by their types in meshio; coordinate systems; guards of the readers of meshio.
+Imports: numerics.
 """

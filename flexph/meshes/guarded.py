@@ -15,7 +15,7 @@ import numpy as np
 from ..files import contained
 from ..files.xml_texts import parsed, refuse_entities
 
-TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot", ".bdf": "nastran", ".fem": "nastran", ".nas": "nastran"}
+TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot"}
 """Formats of text by the endings of files, whose readers wait for a line that may never come."""
 BINARIES = {".ply": "ply", ".mdpa": "mdpa"}
 XDMF = (".xdmf", ".xmf")

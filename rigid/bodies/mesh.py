@@ -7,7 +7,7 @@ from typing import Any
 import meshio
 import numpy as np
 
-from flexph.meshes.files import TYPE, nodes_of
+from flexph.meshes.cell_types import nodes_of, refuse_unknown
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
@@ -20,17 +20,15 @@ CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {
 
 def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
     """Points (p, 3) in use and the corners of all volume cells, or else of all surface cells, (k, corners) by type."""
+    refuse_unknown((block.type, block.data) for block in mesh.cells)
     points = check.array("points of the mesh", mesh.points, (None, 3))
     cells_by_kind: dict[str, list[Array]] = {}
     types: dict[str, set[str]] = {}
     for block in (b for b in mesh.cells if len(b.data)):
-        match = TYPE.fullmatch(block.type)
-        if not match:
-            known = ", ".join(CORNERS)
-            raise ValueError(f"mesh must have cells of type {known} only, got cells of type {block.type!r}")
-        if match[1] in CORNERS:
-            cells_by_kind.setdefault(match[1], []).append(_corners(block, CORNERS[match[1]], len(points)))
-            types.setdefault(match[1], set()).add(block.type)
+        shape = block.type.rstrip("0123456789")
+        if shape in CORNERS:
+            cells_by_kind.setdefault(shape, []).append(_corners(block, CORNERS[shape], len(points)))
+            types.setdefault(shape, set()).add(block.type)
     kinds = [name for name in VOLUME if name in cells_by_kind] or [name for name in SURFACE if name in cells_by_kind]
     if not kinds:
         held = ", ".join(b.type for b in mesh.cells if len(b.data)) or "no cells"

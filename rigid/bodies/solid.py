@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from flexph.bodies.body import Body
 from flexph.bodies.fields import View
-from flexph.meshes.files import Source, read
+from flexph.meshes.contents import refuse_left_out
+from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
@@ -19,7 +20,7 @@ from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
 
 
 @checked
-def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
+def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Sequence[str] = ()) -> Body:
     """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
 
     Volume cells of the mesh (tetra, hexahedron, wedge, pyramid) are taken, points, lines and surfaces beside them left
@@ -39,6 +40,8 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
         ρ [kg/m³].
     ports : mapping
         Points (3,) [m] by name, in the axes of the mesh.
+    omit : sequence of str, optional
+        Keywords, cards and element types of an Abaqus or Nastran file that are left out knowingly, such as ``MASS``.
 
     Returns
     -------
@@ -48,11 +51,14 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point]) -> Body:
     Raises
     ------
     ValueError
-        For a file that cannot be read, a mesh without such cells or with others, a surface that is open or not
-        consistently oriented, volume cells that are turned inside out or occur twice, and a mesh without volume.
+        For a file that cannot be read or has masses of its own beside the mesh, a mesh without such cells or with
+        others, a surface that is open or not consistently oriented, volume cells that are turned inside out or occur
+        twice, and a mesh without volume.
     """
     density = check.positive("density", density, "kg/m³")
-    points, cells = chosen(read(mesh))
+    held = read_contents(mesh, omit)
+    refuse_left_out(held, ("mass",), masses=True)
+    points, cells = chosen(held.mesh)
     if next(iter(cells)) in VOLUME:
         refuse_twins(cells)
     else:

@@ -24,7 +24,7 @@ from flexph.export.series_files import read_series, write_pvd, write_xdmf
 from flexph.files.reading import reading
 from flexph.files.trees import read_tree, write_tree
 from flexph.files.vtkhdf import Block, Frames, write_vtkhdf
-from flexph.meshes.files import read_contents
+from flexph.meshes.files.reading import read_contents
 from flexph.scenes import Field, Part, Scene, read_scene, write_scene
 from flexph.studies.execution.records import Record, read_record, record_path, write_record
 from flexph.switching import At, SwitchingPHDAE, SwitchingTrajectory, Transition

@@ -110,7 +110,8 @@ def _known(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
 
 def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
     """The nodes that cells of the highest dimension have; sets of nodes and of facets are regions."""
-    from ...meshes.files import dimension, nodes_of, read_contents  # meshio, which import flexph need not load
+    from ...meshes.cell_types import dimension, nodes_of
+    from ...meshes.files.reading import read_contents  # meshio, which import flexph need not load
 
     contents = read_contents(mesh)
     points = np.asarray(contents.mesh.points, dtype=float)

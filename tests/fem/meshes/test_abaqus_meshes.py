@@ -11,7 +11,7 @@ from fem.mesh_report import mesh_report, words
 from flexph import ValidityWarning, eigenfrequencies
 from flexph.bodies import linear_body
 from flexph.cli import main
-from flexph.meshes.files import read, read_contents
+from flexph.meshes.files.reading import read, read_contents
 
 STEEL = fem.Material(young=2.1e11, density=7800.0, poisson=0.3)
 

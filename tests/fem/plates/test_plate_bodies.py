@@ -21,7 +21,7 @@ from flexph.bodies import mean_axes, reduce_body
 from flexph.bodies.floating.floating_frame import floating_body
 from flexph.bodies.floating.linear_system import linear_body
 from flexph.bodies.inertia import contract
-from flexph.meshes.files import read
+from flexph.meshes.files.reading import read
 from flexph.numerics.checks import norm
 
 all_theories = pytest.mark.parametrize("theory", THEORIES)

@@ -40,6 +40,12 @@ OTHER = re.compile(r"(C3D8I|CPS4I|CPE4I|C3D10M|C3D10I|C3D10HS|CPS6M|CPE6M)H?")
 LINEAR = re.compile(r"(C3D4|C3D6|C3D8|CPS3|CPS4|CPE3|CPE4)[A-Z]*")
 
 
+POINTS = ("MASS", "ROTARYI")
+"""Elements at one node that have an inertia."""
+MASSLESS = re.compile(r"(SPRING|DASHPOT|CONN|GAP|DCOUP|JOINTC|ITSCYL|ITT|ISL|DGAP|DRAG|PSI|SPHERE)\w*")
+"""Elements of stiffness, damping or contact without mass."""
+
+
 def cell_type(kind: str) -> str | None:
     """The meshio type of an element type, or None where it has none."""
     name = kind.upper()

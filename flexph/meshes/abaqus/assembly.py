@@ -8,13 +8,16 @@ from functools import partial
 import meshio
 import numpy as np
 
-from ..numerics.arguments import warn
-from ..numerics.arrays import Array
-from .abaqus_elements import FACES
-from .abaqus_instances import Instance
-from .abaqus_parts import Elements, Part, Surface
-from .cell_nodes import FACET_SHAPE, SHAPE
-from .contents import FileMaterial, MeshContents
+from ...numerics.arguments import warn
+from ...numerics.arrays import Array
+from ..axes import Axes
+from ..cell_nodes import FACET_SHAPE, SHAPE
+from ..cell_types import dimension
+from ..contents import FileMaterial, LeftOut, MeshContents
+from .elements import FACES
+from .instances import Instance, has_set
+from .masses import Masses, rows_by_number
+from .parts import Elements, Part, Surface
 
 SHELL_FACES = ("SPOS", "SNEG")
 
@@ -22,32 +25,36 @@ SHELL_FACES = ("SPOS", "SNEG")
 class Builder:
     """The mesh under way: blocks of cells, and the members of sets by name."""
 
-    def __init__(self, instances: list[Instance], surfaces: Mapping[str, Surface]) -> None:
-        self.instances, self.surfaces = instances, surfaces
-        self.first_node = np.cumsum([0, *(len(one.part.nodes) for one in instances)])
+    def __init__(self, instances: list[Instance], assembly: Part) -> None:
+        self.instances, self.assembly, self.surfaces = instances, assembly, assembly.surfaces
+        nodes = [one.part.all_nodes() for one in instances]
+        self.numbers = [numbers for numbers, _ in nodes]
+        self.points = [Axes(one.shift, one.turn).placed(at) for one, (_, at) in zip(instances, nodes, strict=True)]
+        _refuse_twice(instances)
+        self.first_node = np.cumsum([0, *(len(numbers) for numbers in self.numbers)])
         self.first_block = np.cumsum([0, *(len(one.part.elements) for one in instances)])
-        self.rows = [
-            {number: int(first) + i for i, number in enumerate(one.part.nodes)}
-            for one, first in zip(instances, self.first_node[:-1], strict=True)
-        ]
         self.blocks = [self._block(k, elements) for k, one in enumerate(instances) for elements in one.part.elements]
+        self.dim = max((dimension(kind) for kind, _ in self.blocks), default=0)
+        own = [nodes.ravel() for kind, nodes in self.blocks if dimension(kind) == self.dim]
+        self.of_body = np.unique(np.concatenate([np.zeros(0, dtype=int), *own]))
         self.node_sets: dict[str, list[Array]] = {}
         self.cell_sets: dict[str, dict[int, list[Array]]] = {}
+        self.left_out: list[LeftOut] = []
 
     def model(self, materials: Mapping[str, FileMaterial]) -> MeshContents:
-        """The mesh with its regions, materials and section assignments."""
+        """The mesh with its regions, materials, section assignments and masses."""
         sections: list[tuple[str, str]] = []
         for k, one in enumerate(self.instances):
-            sections += self._sets(k, one.part, partial(self._called, one))
+            sections += self._sets(k, one.part, partial(self.called, one))
             self._sets(k, one.outer, str)
         for k, one in enumerate(self.instances):
             for name, surface in one.part.surfaces.items():
-                self._surface(self._called(one, name), surface, [(k, one.part)])
+                self._surface(self.called(one, name), surface, [(k, one.part)])
         for name, surface in self.surfaces.items():
             self._surface(name, surface, [(k, one.outer) for k, one in enumerate(self.instances)])
-        numbers = [np.array(list(one.part.nodes), dtype=int) for one in self.instances]
+        masses = Masses(self)
         mesh = meshio.Mesh(
-            np.vstack([_points(one) for one in self.instances]),
+            np.vstack(self.points),
             self.blocks,
             point_sets={name: _joined(nodes) for name, nodes in self.node_sets.items()},
             cell_sets={
@@ -56,25 +63,37 @@ class Builder:
             },
         )
         types = dict.fromkeys(e.kind for one in self.instances for e in one.part.elements)
-        counted = numbers[0] if len(numbers) == 1 else np.arange(1, len(mesh.points) + 1)
-        return MeshContents(mesh, counted, tuple(types), dict(materials), tuple(sections))
+        counted = self.numbers[0] if len(self.numbers) == 1 else np.arange(1, len(mesh.points) + 1)
+        left_out = [part for one in self.instances for part in one.part.left_out] + self.assembly.left_out
+        return MeshContents(
+            *(mesh, counted, tuple(types), dict(materials), tuple(sections)),
+            *(tuple(masses.points), tuple(masses.spread), (*left_out, *self.left_out, *masses.left_out)),
+        )
+
+    def row(self, k: int, number: int) -> int | None:
+        """The point of a node of instance k, None where no cell of the body has it."""
+        own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
+        row = int(self.first_node[k]) + own
+        return row if own >= 0 and row in self.of_body else None
 
     def _block(self, k: int, elements: Elements) -> tuple[str, Array]:
         """Cells of an instance by rows of points."""
-        lost = np.setdiff1d(elements.nodes, list(self.rows[k]))
-        if lost.size:
-            raise ValueError(f"elements of type {elements.kind} must have nodes of the file, got node {lost[0]}")
-        return elements.cell, np.vectorize(self.rows[k].__getitem__, otypes=[int])(elements.nodes)
+        rows = rows_by_number(self.numbers[k], elements.nodes)
+        if np.any(rows < 0):
+            lost = elements.nodes[rows < 0][0]
+            raise ValueError(f"elements of type {elements.kind} must have nodes of the file, got node {lost}")
+        return elements.cell, int(self.first_node[k]) + rows
 
-    def _called(self, one: Instance, name: str) -> str:
+    def called(self, one: Instance, name: str) -> str:
         """The name of a set or surface of a part."""
         taken = {n.upper() for n in (*self.surfaces, *one.outer.node_sets, *one.outer.element_sets)}
         return f"{one.name}.{name}" if len(self.instances) > 1 or name.upper() in taken else name
 
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
         """Take the sets of a part of instance k; returns its section assignments."""
-        assigned = {elset.upper() for elset, _ in part.sections}
-        hidden = {name for name in part.internal if name.upper() not in assigned}
+        used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
+        used |= {block.name("ELSET").upper() for block in self.assembly.masses}
+        hidden = {name for name in part.internal if name.upper() not in used}
         for name in part.node_sets:
             if name not in hidden:
                 self.node_sets.setdefault(called(name), []).append(self._nodes(k, part.node_numbers(name)))
@@ -82,16 +101,34 @@ class Builder:
             if name not in hidden:
                 self._cells(called(name), k, part.element_numbers(name))
         names = {name.upper(): name for name in part.element_sets}
-        return [(called(names.get(elset.upper(), elset)), material) for elset, material in part.sections]
+        sections = []
+        for elset, material, block in part.sections:
+            dims = self._section(part, elset, block.keyword, block.line, "DENSITY" in block.parameters)
+            if material and self.dim in dims:
+                sections.append((called(names.get(elset.upper(), elset)), material))
+        return sections
+
+    def _section(self, part: Part, elset: str, word: str, line: int, heavy: bool) -> set[int]:
+        """Dimensions of the elements of a section; those of less than the body are left out, in words."""
+        numbers, dims = part.element_numbers(elset), set()
+        for elements in part.elements:
+            if not np.isin(elements.numbers, numbers).any():
+                continue
+            dims.add(dimension(elements.cell))
+            if dimension(elements.cell) < self.dim and (heavy or word != "SURFACE SECTION"):
+                why = f"elements of {elset!r} beside those of the body"
+                self.left_out.append(LeftOut(elements.kind, line, "mass", why))
+        return dims
 
     def _nodes(self, k: int, numbers: Array) -> Array:
-        return np.array([self.rows[k][n] for n in numbers.tolist() if n in self.rows[k]], dtype=int)
+        rows = rows_by_number(self.numbers[k], numbers)
+        return int(self.first_node[k]) + rows[rows >= 0]
 
     def _cells(self, name: str, k: int, numbers: Array) -> None:
-        members = self.cell_sets.setdefault(name, {})
         for i, elements in enumerate(self.instances[k].part.elements):
             picked = np.flatnonzero(np.isin(elements.numbers, numbers))
             if picked.size:
+                members = self.cell_sets.setdefault(name, {})
                 members.setdefault(int(self.first_block[k]) + i, []).append(picked)
 
     def _surface(self, name: str, surface: Surface, parts: list[tuple[int, Part]]) -> None:
@@ -100,7 +137,7 @@ class Builder:
         for member, face in surface.members:
             owners = [(k, part) for k, part in parts if surface.on_nodes or _has(part, member)]
             if surface.on_nodes:
-                nodes = [self._nodes(k, part.node_numbers(member)) for k, part in owners]
+                nodes = [self._nodes(k, part.node_numbers(member)) for k, part in owners if _has_nodes(part, member)]
                 self.node_sets.setdefault(name, []).extend(nodes)
             elif face in SHELL_FACES:
                 for k, part in owners:
@@ -134,12 +171,19 @@ class Builder:
 
     def _free(self, facets: list[Array]) -> list[Array]:
         """Those facets that only one cell of the mesh has."""
-        count: dict[tuple[int, ...], int] = {}
-        for kind, nodes in self.blocks:
-            for f in FACES.get(SHAPE[kind], ()):
-                for key in map(tuple, np.sort(nodes[:, list(f)], axis=1).tolist()):
-                    count[key] = count.get(key, 0) + 1
-        return [c[[count[tuple(key)] == 1 for key in np.sort(c, axis=1).tolist()]] for c in facets]
+        free = []
+        for own in facets:
+            width = own.shape[1]
+            known = [
+                nodes[:, list(f)]
+                for kind, nodes in self.blocks[: int(self.first_block[-1])]
+                for f in FACES.get(SHAPE[kind], ())
+                if len(f) == width
+            ]
+            keys = np.sort(np.vstack([own, *known]), axis=1)
+            _, label, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+            free.append(own[count[label.ravel()[: len(own)]] == 2])  # itself among the known ones, and here
+        return free
 
     def _take_facets(self, name: str, facets: list[Array]) -> None:
         """Name facets, as blocks of lines, triangles and quadrilaterals."""
@@ -150,12 +194,21 @@ class Builder:
                 self.blocks.append((kind, np.vstack(own)))
 
 
-def _points(one: Instance) -> Array:
-    return np.array(list(one.part.nodes.values())).reshape(-1, 3) @ one.turn.T + one.shift
+def _refuse_twice(instances: list[Instance]) -> None:
+    """ValueError for elements of a part that have the same number."""
+    for one in instances:
+        held = [elements.numbers for elements in one.part.elements]
+        numbers, count = np.unique(np.concatenate([np.zeros(0, dtype=int), *held]), return_counts=True)
+        if np.any(count > 1):
+            raise ValueError(f"elements must have numbers of their own, got {numbers[count > 1][0]} twice")
 
 
 def _has(part: Part, member: str) -> bool:
-    return member.isdigit() or member.upper() in {name.upper() for name in part.element_sets}
+    return member.isdecimal() or has_set(part, member, nodes=False)
+
+
+def _has_nodes(part: Part, member: str) -> bool:
+    return member.isdecimal() or has_set(part, member, nodes=True)
 
 
 def _joined(parts: list[Array]) -> Array:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..numerics.arrays import Array
-from ..numerics.rotations import finite_rotation
-from .abaqus_keywords import Block
-from .abaqus_parts import Part
+from ...numerics.arrays import Array
+from ...numerics.rotations import finite_rotation
+from .coordinates import pad
+from .keywords import Block
+from .parts import Part
 
 
 @dataclass(frozen=True)
@@ -30,31 +31,37 @@ def instance(block: Block, parts: dict[str, Part]) -> Instance:
     if own is None:
         raise ValueError(f"line {block.line}: *INSTANCE of part {block.name('PART')!r}, which is not defined")
     part = deepcopy(own)
-    return Instance(block.name("NAME"), part, Part("", part.nodes, part.elements), *_placement(block))
+    outer = Part("", part.nodes, part.elements, points=part.points)
+    return Instance(block.name("NAME"), part, outer, *_placement(block))
 
 
 def _placement(block: Block) -> tuple[Array, Array]:
     """Translation and rotation: first the shift, then the turn by degrees about the line from a to b."""
     try:
-        rows = [[float(x) for x in row if x] for row in block.data]
-        shift = np.array(rows[0]) if rows else np.zeros(3)
-        line = np.array(rows[1]) if len(rows) > 1 else np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+        rows = block.numbers()
+        shift = np.array(pad(rows[0], 3) if rows else [0.0, 0.0, 0.0])
+        line = np.array(pad(rows[1], 7) if len(rows) > 1 else [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+        if shift.shape != (3,) or line.shape != (7,) or not np.any(line[3:6] != line[:3]):
+            raise ValueError("it has others")
         a, b, angle = line[:3], line[3:6], line[6]
         turn = finite_rotation(np.deg2rad(angle) * (b - a) / np.linalg.norm(b - a), 3)
         return turn @ (shift - a) + a, turn
-    except (ValueError, IndexError):
+    except ValueError:
         raise ValueError(
             f"line {block.line}: *INSTANCE must have lines of three components of its translation and seven numbers of "
             f"its rotation, got {block.data}"
         ) from None
 
 
-def take_assembly_set(block: Block, instances: list[Instance]) -> None:
-    """Take a set of the assembly into the instances where its members are."""
+def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -> None:
+    """Take a set of the assembly into the instances where its members are; reference points are the assembly's own."""
     known = {one.name.upper(): one for one in instances}
     of = block.parameters.get("INSTANCE")
     if of is not None:
         _known(known, of, block).outer.take(block)
+        return
+    if "GENERATE" in block.parameters:
+        assembly.take(block)
         return
     nodes = block.keyword == "NSET"
     name = block.name(block.keyword)
@@ -64,13 +71,12 @@ def take_assembly_set(block: Block, instances: list[Instance]) -> None:
             one = _known(known, owner, block)
             _extend(one.outer, name, one.part.node_numbers(rest) if nodes else one.part.element_numbers(rest), nodes)
             continue
-        owners = [one for one in instances if _has(one.outer, member, nodes)]
-        if not owners:
+        owners = [one.outer for one in instances if has_set(one.outer, member, nodes)]
+        own = member.isdecimal() or has_set(assembly, member, nodes)
+        if not owners and not own:
             raise ValueError(f"line {block.line}: set {member!r} must be defined in the assembly before it is used")
-        for one in owners:
-            _extend(
-                one.outer, name, one.outer.node_numbers(member) if nodes else one.outer.element_numbers(member), nodes
-            )
+        for part in [*owners, assembly] if own else owners:
+            _extend(part, name, part.node_numbers(member) if nodes else part.element_numbers(member), nodes)
 
 
 def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
@@ -80,9 +86,10 @@ def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
     return known[name.upper()]
 
 
-def _has(part: Part, name: str, nodes: bool) -> bool:
+def has_set(part: Part, name: str, nodes: bool) -> bool:
+    """Whether a part has a set of nodes, or of elements, of this name."""
     return name.upper() in {key.upper() for key in (part.node_sets if nodes else part.element_sets)}
 
 
 def _extend(part: Part, name: str, numbers: Array, nodes: bool) -> None:
-    (part.node_sets if nodes else part.element_sets).setdefault(name, []).extend(str(n) for n in numbers.tolist())
+    (part.node_sets if nodes else part.element_sets).setdefault(name, []).append(numbers)

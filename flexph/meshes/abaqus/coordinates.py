@@ -1,0 +1,50 @@
+"""Positions of nodes of Abaqus input files: *SYSTEM, and *NODE in rectangular, cylindrical or spherical coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..axes import Axes, axes_by_x, cylindrical, spherical_by_elevation
+from .keywords import Block
+from .rows import node_rows
+from .vocabulary import in_full
+
+SYSTEMS = ("RECTANGULAR", "CYLINDRICAL", "SPHERICAL")
+
+
+def nodes_in(block: Block) -> tuple[Array, Array]:
+    """Numbers (k,) and rectangular coordinates (k, 3) of the nodes of a block, in the axes of *SYSTEM."""
+    given = block.parameters.get("SYSTEM", "R")
+    kind = in_full(given, SYSTEMS)
+    if kind is None:
+        raise ValueError(f"line {block.line}: SYSTEM must be R, C or S, got {given!r}")
+    numbers, values = node_rows(block)
+    if kind == "CYLINDRICAL":
+        return numbers, cylindrical(values)
+    return numbers, spherical_by_elevation(values) if kind == "SPHERICAL" else values
+
+
+def system(block: Block) -> Axes:
+    """The axes of a block *SYSTEM: origin a, point b on x, point c in the x-y plane; without lines the global ones.
+
+    Without b they are shifted only; without c their z axis stays, and x is that to b in the X-Y plane.
+    """
+    values = [value for row in (pad(row, 6 - 3 * bool(k)) for k, row in enumerate(block.numbers())) for value in row]
+    a, b, c = np.array(pad(values, 9)).reshape(3, 3)
+    if not block.texts:
+        return Axes()
+    if len(block.data[0]) <= 3:
+        return Axes(a)
+    try:
+        if len(block.data) == 1:
+            level = (b - a) * (1.0, 1.0, 0.0)
+            return axes_by_x(a, a + level, a + np.array([-level[1], level[0], 0.0]))
+        return axes_by_x(a, b, c)
+    except ValueError as error:
+        raise ValueError(f"line {block.line}: *SYSTEM must have axes: {error}") from None
+
+
+def pad(row: list[float], width: int) -> list[float]:
+    """Numbers of a line, filled up by 0."""
+    return [*row, *[0.0] * (width - len(row))]

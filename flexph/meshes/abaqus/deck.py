@@ -1,0 +1,156 @@
+"""Meshes, regions, materials, sections and masses of Abaqus and CalculiX input files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ...numerics.arguments import warn
+from ..contents import FileMaterial, LeftOut, MeshContents, shortened
+from .assembly import Builder
+from .instances import Instance, instance, take_assembly_set
+from .keywords import Block, keyword_blocks
+from .parts import Part
+from .vocabulary import LAWS, MASS, STIFFNESS, VOCABULARY, in_full
+
+ELASTICITIES = (
+    *("ISOTROPIC", "ORTHOTROPIC", "ENGINEERING CONSTANTS", "LAMINA", "ANISOTROPIC", "TRACTION", "COUPLED TRACTION"),
+    *("SHEAR", "SHORT FIBER", "BILAMINA"),
+)
+
+
+def is_abaqus(path: Path) -> bool:
+    """Whether a file begins, after blank lines, with a keyword or a comment of Abaqus."""
+    with path.open(encoding="latin-1") as file:
+        return next((line.lstrip().startswith("*") for line in file if line.strip()), False)
+
+
+def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
+    """The contents of an input file, flat or of parts and instances, without the keywords and element types ``omit``.
+
+    Sets and surfaces keep their names. Those of a part are called ``instance.name`` where there are several instances,
+    or where the assembly has one of the same name. Sets that Abaqus marks as internal are no regions, unless a section
+    is assigned to them. Raises ValueError, with the line, for elements and keywords that it cannot read.
+    """
+    deck = Deck()
+    for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):
+        deck.take(block)
+    if deck.unknown:
+        warn(f"keywords of {path.name!r} that are not known are left out: {', '.join(shortened(deck.unknown))}")
+    instances = deck.placed()
+    _refuse_empty(instances)
+    contents = Builder(instances, deck.assembly).model(deck.materials)
+    return replace(contents, left_out=(*deck.left_out, *contents.left_out))
+
+
+def _refuse_empty(instances: Iterable[Instance]) -> None:
+    """ValueError for a file without elements that are cells, with the first of those that are none."""
+    parts = [one.part for one in instances]
+    lost = [left for part in parts for left in part.left_out]
+    if lost and not any(part.elements for part in parts):
+        raise ValueError(
+            f"line {lost[0].line}: elements of type {lost[0].name} are not supported, others there are none"
+        )
+
+
+def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
+    """Blocks without those that are left out knowingly; sets of omitted elements stay, without members."""
+    names = omit | ({"ROTARYI"} if "ROTARY INERTIA" in omit else set())
+    for block in blocks:
+        if block.keyword == "ELEMENT" and block.parameters.get("TYPE", "").upper() in names:
+            if "ELSET" in block.parameters:
+                yield Block("ELSET", {"ELSET": block.parameters["ELSET"]}, [], block.line, [])
+        elif block.keyword not in omit:
+            yield block
+
+
+@dataclass
+class Deck:
+    """Blocks by what they belong to: no part, a part, the assembly, instances, materials, steps."""
+
+    loose: Part = field(default_factory=lambda: Part(""))
+    assembly: Part = field(default_factory=lambda: Part("assembly"))
+    parts: dict[str, Part] = field(default_factory=dict)
+    instances: list[Instance] = field(default_factory=list)
+    materials: dict[str, FileMaterial] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    scope: Part | None = None
+    material: str = ""
+    in_step: bool = False
+
+    def placed(self) -> list[Instance]:
+        """The instances, or what lies in no part as one. Raises ValueError for nodes that belong nowhere."""
+        if self.instances:
+            if self.loose.nodes:
+                raise ValueError("nodes must be in parts where there is an *ASSEMBLY, got some outside of them")
+            return self.instances
+        if any(p.nodes for p in self.parts.values()):
+            raise ValueError("parts must have an *INSTANCE in an *ASSEMBLY, got none")
+        return [Instance("", self.loose, Part(""))]
+
+    def take(self, block: Block) -> None:
+        """Take a block where it belongs."""
+        word = block.keyword
+        if word in ("STEP", "END STEP"):
+            self.in_step = word == "STEP"
+        elif self.in_step:
+            self._take_in_step(block)
+        elif word == "MATERIAL":
+            self.material = block.name("NAME")
+            self.materials[self.material] = FileMaterial()
+        elif word in ("DENSITY", "ELASTIC", *LAWS):
+            known = self.materials.get(self.material, FileMaterial())
+            self.materials[self.material] = with_property(known, block)
+        elif word in (*STIFFNESS, *MASS):
+            self._leave_out(block, "stiffness" if word in STIFFNESS else "mass")
+        elif word == "INITIAL CONDITIONS" and in_full(block.parameters.get("TYPE", ""), ("STRESS",)):
+            self.left_out.append(LeftOut(word, block.line, "stiffness", "TYPE=STRESS"))
+        elif word not in VOCABULARY:
+            self.unknown.append(f"*{word} (line {block.line})")
+        else:
+            self._take_in_scope(block)
+
+    def _take_in_step(self, block: Block) -> None:
+        """Of an analysis, sets are taken, and a change of the model is named."""
+        if block.keyword in ("NSET", "ELSET") and not self.instances:
+            self.loose.take(block)
+        elif block.keyword == "MODEL CHANGE":
+            self.unknown.append(f"*MODEL CHANGE (line {block.line})")
+
+    def _leave_out(self, block: Block, changes: str) -> None:
+        given = [block.parameters.get(name) for name in ("NAME", "CONSTRAINT NAME", "SURFACE", "ELSET", "NSET")]
+        why = ", ".join(repr(name) for name in given if name)
+        self.left_out.append(LeftOut(block.keyword, block.line, "mass" if changes == "mass" else "stiffness", why))
+
+    def _take_in_scope(self, block: Block) -> None:
+        word, scope = block.keyword, self.scope or self.loose
+        if word == "PART":
+            self.scope = self.parts.setdefault(block.name("NAME").upper(), Part(block.name("NAME")))
+        elif word == "INSTANCE":
+            self.instances.append(instance(block, self.parts))
+            self.scope = self.instances[-1].part
+        elif word in ("ASSEMBLY", "END INSTANCE"):
+            self.scope = self.assembly
+        elif word in ("END PART", "END ASSEMBLY"):
+            self.scope = self.loose
+        elif scope is self.assembly and word in ("NSET", "ELSET"):
+            take_assembly_set(block, self.assembly, self.instances)
+        else:
+            scope.take(block)
+
+
+def with_property(material: FileMaterial, block: Block) -> FileMaterial:
+    """The material with a density or with moduli; temperatures and other laws are refused, or kept, in words."""
+    if block.keyword in LAWS:
+        return replace(material, besides=(*material.besides, f"*{block.keyword} (line {block.line})"))
+    given = block.parameters.get("TYPE", "ISOTROPIC").upper()
+    kind = in_full(given, ELASTICITIES) or given
+    if len(block.texts) != 1 or (block.keyword == "ELASTIC" and kind != "ISOTROPIC"):
+        type_ = f", TYPE={kind}" if block.keyword == "ELASTIC" else ""
+        return replace(material, refused=f"*{block.keyword}{type_} with {len(block.texts)} lines (line {block.line})")
+    values = [*block.numbers()[0], 0.0]
+    if block.keyword == "DENSITY":
+        return replace(material, density=values[0])
+    return replace(material, young=values[0], poisson=values[1])

@@ -1,0 +1,128 @@
+"""Masses of Abaqus input files beside those of materials: at nodes, and spread over sets of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Protocol
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..contents import LeftOut, PointMass, SpreadMass
+from .instances import Instance, has_set
+from .keywords import Block
+from .parts import Part, PointElement
+from .vocabulary import in_full
+
+UNITS = ("TOTAL MASS", "MASS PER VOLUME", "MASS PER AREA", "MASS PER LENGTH")
+WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
+
+
+class Places(Protocol):
+    """The mesh that masses are placed in."""
+
+    instances: list[Instance]
+    assembly: Part
+
+    def row(self, k: int, number: int) -> int | None:
+        """The point of a node of instance k, None where no cell of the body has it."""
+
+    def called(self, one: Instance, name: str) -> str:
+        """The name of a set of a part."""
+
+
+class Masses:
+    """Masses under way: those that are carried over, and those that are left out, in words."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.points: list[PointMass] = []
+        self.spread: list[SpreadMass] = []
+        self.left_out: list[LeftOut] = []
+        for block, owners in self._blocks():
+            if block.keyword == "MASS":
+                self._take_points(block, owners)
+            else:
+                self._take_spread(block, owners)
+        for k, part in self._parts():
+            for point in part.points:
+                if point.kind == "ROTARYI":
+                    why = f"at node {point.node}, {'of the assembly' if k is None else 'which cannot turn'}"
+                    self.left_out.append(LeftOut("ROTARY INERTIA", point.line, "mass", why))
+
+    def _parts(self) -> Iterator[tuple[int | None, Part]]:
+        """Parts by the number of their instance, and the assembly."""
+        yield from ((k, one.part) for k, one in enumerate(self.places.instances))
+        yield None, self.places.assembly
+
+    def _blocks(self) -> Iterator[tuple[Block, list[tuple[int | None, Part]]]]:
+        """Blocks of masses with the parts that their set of elements may be in."""
+        for k, part in self._parts():
+            outer = [(n, one.outer) for n, one in enumerate(self.places.instances)] if k is None else []
+            for block in part.masses:
+                name = block.name("ELSET")
+                owners = [(n, own) for n, own in [(k, part), *outer] if has_set(own, name, nodes=False)]
+                if not owners:
+                    raise ValueError(
+                        f"line {block.line}: *{block.keyword} of element set {name!r}, which is not defined"
+                    )
+                yield block, owners
+
+    def _take_points(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
+        kind = block.parameters.get("TYPE", "ISOTROPIC")
+        if in_full(kind, ("ISOTROPIC", "ANISOTROPIC")) != "ISOTROPIC":
+            self.left_out.append(LeftOut("MASS", block.line, "mass", f"TYPE={kind}"))
+            return
+        value = self._value(block)
+        for k, part in owners:
+            numbers = set(part.element_numbers(block.name("ELSET")).tolist())
+            for point in part.points:
+                if point.kind == "MASS" and point.number in numbers and value:
+                    self._place(block, value, self._row(k, point), point)
+
+    def _row(self, k: int | None, point: PointElement) -> int | None:
+        owner, _, rest = point.node.rpartition(".")
+        if owner:
+            names = [one.name.upper() for one in self.places.instances]
+            k = names.index(owner.upper()) if owner.upper() in names else None
+        return self.places.row(k, int(rest)) if k is not None and rest.isdecimal() else None
+
+    def _place(self, block: Block, value: float, row: int | None, point: PointElement) -> None:
+        if row is None:
+            why = f"mass {value:.6g} at node {point.node}, which no cell of the body has"
+            self.left_out.append(LeftOut("MASS", block.line, "mass", why))
+        else:
+            self.points.append(PointMass(row, value, "MASS", block.line))
+
+    def _take_spread(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
+        units = in_full(block.name("UNITS"), UNITS)
+        way = in_full(block.parameters.get("DISTRIBUTION", WAYS[0]), WAYS)
+        if way is None or units not in UNITS[:2]:
+            why = f"UNITS={block.parameters['UNITS']}" if way else f"DISTRIBUTION={block.parameters['DISTRIBUTION']}"
+            self.left_out.append(LeftOut(block.keyword, block.line, "mass", why))
+            return
+        total: Literal["total by mass", "total by volume"] = "total by mass" if way == WAYS[0] else "total by volume"
+        name = block.name("ELSET")
+        names = dict.fromkeys(self._named(k, part, name) for k, part in owners)
+        for region in names:
+            by = total if units == UNITS[0] else "per volume"
+            self.spread.append(SpreadMass(region, self._value(block), by, block.keyword, block.line))
+
+    def _named(self, k: int | None, part: Part, name: str) -> str:
+        own = next(key for key in part.element_sets if key.upper() == name.upper())
+        one = None if k is None else self.places.instances[k]
+        return self.places.called(one, own) if one is not None and part is one.part else own
+
+    def _value(self, block: Block) -> float:
+        if len(block.texts) != 1:
+            raise ValueError(f"line {block.line}: *{block.keyword} must have one line, got {len(block.texts)}")
+        return block.numbers()[0][0]
+
+
+def rows_by_number(numbers: Array, wanted: Array) -> Array:
+    """Places of numbers among others, −1 where they are not."""
+    if not len(numbers):
+        return np.full(np.shape(wanted), -1)
+    order = np.argsort(numbers, kind="stable")
+    place = np.minimum(np.searchsorted(numbers, wanted, sorter=order), len(numbers) - 1)
+    return np.where(numbers[order[place]] == wanted, order[place], -1)

@@ -1,0 +1,160 @@
+"""Parts of Abaqus input files: nodes, elements, sets, surfaces and section assignments, as numbers of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..axes import Axes
+from ..cell_nodes import NODES
+from ..contents import LeftOut
+from .coordinates import nodes_in, system
+from .elements import MASSLESS, POINTS, cell_type
+from .keywords import Block
+from .rows import element_rows
+from .sets import Member, generated, resolved
+from .vocabulary import COORDINATES, MOVING, SECTIONS
+
+
+class Elements(NamedTuple):
+    """Elements of one type: their numbers (k,) and nodes (k, n), by numbers."""
+
+    kind: str
+    cell: str
+    numbers: Array
+    nodes: Array
+
+
+class PointElement(NamedTuple):
+    """An element at one node, MASS or ROTARYI: its number, its node as it is written, and the line of its keyword."""
+
+    kind: str
+    number: int
+    node: str
+    line: int
+
+
+class Surface(NamedTuple):
+    """A surface: pairs of an element set or number and a face label (S1, …, or "" for all free faces), or of nodes."""
+
+    kind: str
+    members: list[tuple[str, str]]
+    line: int
+
+    @property
+    def on_nodes(self) -> bool:
+        """Whether it is made of nodes."""
+        return self.kind == "NODE"
+
+
+@dataclass
+class Part:
+    """What lies between *PART and *END PART, or in a file without parts.
+
+    ``nodes`` are numbers (k,) and positions (k, 3) as they come; sets are lists of numbers, ranges and names of other
+    sets, whose names are looked up in capitals. ``masses`` are blocks of *MASS and *NONSTRUCTURAL MASS.
+    """
+
+    name: str
+    nodes: list[tuple[Array, Array]] = field(default_factory=list)
+    elements: list[Elements] = field(default_factory=list)
+    node_sets: dict[str, list[Member]] = field(default_factory=dict)
+    element_sets: dict[str, list[Member]] = field(default_factory=dict)
+    surfaces: dict[str, Surface] = field(default_factory=dict)
+    sections: list[tuple[str, str, Block]] = field(default_factory=list)
+    internal: set[str] = field(default_factory=set)
+    points: list[PointElement] = field(default_factory=list)
+    masses: list[Block] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    axes: Axes = field(default_factory=Axes)
+
+    def take(self, block: Block) -> None:
+        """Take a block into the part. Raises ValueError, with the line, for what it cannot read."""
+        word = block.keyword
+        if word in COORDINATES:
+            does = "moves nodes" if word in MOVING else "makes nodes or elements"
+            raise ValueError(f"line {block.line}: *{word} {does}, write them out in full (preprocessors do)")
+        if word == "NODE":
+            self._take_nodes(block)
+        elif word == "SYSTEM":
+            self.axes = system(block)
+        elif word == "ELEMENT":
+            self._take_elements(block)
+        elif word in ("NSET", "ELSET"):
+            self._take_set(block)
+        elif word == "SURFACE":
+            kind = "COMBINE" if "COMBINE" in block.parameters else block.parameters.get("TYPE", "ELEMENT").upper()
+            members = [(row[0], row[1].upper() if len(row) > 1 else "") for row in block.data]
+            self.surfaces[block.name("NAME")] = Surface(kind, members, block.line)
+        elif word == "SOLID SECTION":
+            self.sections.append((block.name("ELSET"), block.name("MATERIAL"), block))
+        elif word in SECTIONS and block.parameters.get("ELSET"):
+            self.sections.append((block.name("ELSET"), "", block))
+        elif word in ("MASS", "NONSTRUCTURAL MASS"):
+            self.masses.append(block)
+
+    def _take_nodes(self, block: Block) -> None:
+        numbers, at = nodes_in(block)
+        self.nodes.append((numbers, self.axes.placed(at)))
+        if "NSET" in block.parameters:
+            self.node_sets.setdefault(block.name("NSET"), []).append(numbers)
+
+    def _take_elements(self, block: Block) -> None:
+        kind = block.name("TYPE").upper()
+        cell = cell_type(kind)
+        if kind in POINTS:
+            own = [row[:2] for row in block.data if len(row) > 1 and row[0].isdecimal()]
+            self.points += [PointElement(kind, int(number), node, block.line) for number, node in own]
+            numbers = np.array([int(number) for number, _ in own], dtype=int)
+        elif cell is None:
+            massless = MASSLESS.fullmatch(kind) is not None
+            why = "such elements are not supported"
+            self.left_out.append(LeftOut(kind, block.line, "stiffness" if massless else "mass", why))
+            numbers = np.zeros(0, dtype=int)
+        else:
+            rows = element_rows(block, kind, 1 + len(NODES[cell]))
+            numbers = rows[:, 0]
+            if len(rows):
+                self.elements.append(Elements(kind, cell, numbers, rows[:, 1:]))
+        if "ELSET" in block.parameters:
+            self.element_sets.setdefault(block.name("ELSET"), []).append(numbers)
+
+    def _take_set(self, block: Block) -> None:
+        sets = self.node_sets if block.keyword == "NSET" else self.element_sets
+        name = block.name(block.keyword)
+        members = sets.setdefault(name, [])
+        if block.keyword == "NSET" and "ELSET" in block.parameters:
+            members.append(self.nodes_of(self.element_numbers(block.name("ELSET"))))
+        listed = [x for row in block.data for x in row if x]
+        members.extend(generated(block) if "GENERATE" in block.parameters else listed)
+        if "INTERNAL" in block.parameters:
+            self.internal.add(name)
+
+    def all_nodes(self) -> tuple[Array, Array]:
+        """Numbers (n,) and positions (n, 3) of the nodes; of one that is given again, the last position."""
+        numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
+        at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
+        backwards, last = np.unique(numbers[::-1], return_index=True)
+        if len(backwards) == len(numbers):
+            return numbers, at
+        _, first = np.unique(numbers, return_index=True)
+        order = np.argsort(first)
+        return numbers[first[order]], at[len(numbers) - 1 - last[order]]
+
+    def node_numbers(self, name: str) -> Array:
+        """Numbers of the nodes of a set (or a number), (k,)."""
+        return resolved(name, self.node_sets, ("node", self.all_nodes()[0]))
+
+    def element_numbers(self, name: str) -> Array:
+        """Numbers of the elements of a set (or a number), (k,)."""
+        points = np.array([one.number for one in self.points], dtype=int)
+        known = [elements.numbers for elements in self.elements]
+        return resolved(name, self.element_sets, ("element", np.concatenate([points, *known])))
+
+    def nodes_of(self, elements: Array) -> Array:
+        """Numbers of the nodes of elements."""
+        nodes = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
+        return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))

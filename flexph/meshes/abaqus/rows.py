@@ -1,0 +1,61 @@
+"""Data lines of nodes and elements of Abaqus input files as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from .keywords import Block, fields, number
+
+
+def node_rows(block: Block) -> tuple[Array, Array]:
+    """Numbers (k,) and the three coordinates (k, 3) of nodes as they stand; blank fields are 0."""
+    try:  # the lines that most programs write: as many numbers in each
+        rows = np.loadtxt(block.texts, delimiter=",", comments=None, ndmin=2) if block.texts else np.zeros((0, 1))
+    except ValueError:
+        rows = np.zeros((0, 0))
+    whole = rows.shape[1] >= 1 and np.isfinite(rows).all() and np.array_equal(rows[:, 0], np.floor(rows[:, 0]))
+    if not whole:
+        return _slow_rows(block)
+    at = np.zeros((len(rows), 3))
+    at[:, : min(3, rows.shape[1] - 1)] = rows[:, 1:4]
+    return rows[:, 0].astype(int), at
+
+
+def _slow_rows(block: Block) -> tuple[Array, Array]:
+    """The same line by line. Raises ValueError, with the line, for one that is no node."""
+    numbers, at = [], np.zeros((len(block.texts), 3))
+    for k, (line, text) in enumerate(zip(block.lines, block.texts, strict=True)):
+        row = fields(text)
+        try:
+            numbers.append(int(row[0]))
+            own = [number(word) for word in row[1:4]]
+        except ValueError:
+            raise ValueError(f"line {line}: {', '.join(row)!r} must be a node number and its coordinates") from None
+        at[k, : len(own)] = own
+    return np.array(numbers, dtype=int), at
+
+
+def element_rows(block: Block, kind: str, width: int) -> Array:
+    """Elements (k, width): numbers and nodes, on as many lines each as they need."""
+    texts = [text.rstrip(", \t") for text in block.texts]
+    ends = np.cumsum([0, *(text.count(",") + 1 for text in texts)])
+    wrong = f"line {{}}: elements of type {kind} must have a number and {width - 1} nodes each"
+    starts = np.arange(0, ends[-1] + 1, width)
+    lost = np.flatnonzero(~np.isin(starts, ends))
+    if lost.size or ends[-1] % width:
+        first = int(starts[lost[0]]) if lost.size else int(ends[-1])
+        place = min(max(int(np.searchsorted(ends, first)) - 1, 0), len(block.lines) - 1)
+        raise ValueError(wrong.format(block.lines[place]))
+    try:
+        return np.array(",".join(texts).split(",") if texts else [], dtype=object).astype(np.int64).reshape(-1, width)
+    except ValueError:
+        line = next(n for n, text in zip(block.lines, texts, strict=True) if not _whole(text))
+        raise ValueError(wrong.format(line)) from None
+
+
+def _whole(text: str) -> bool:
+    try:
+        return all(isinstance(int(word), int) for word in text.split(","))
+    except ValueError:
+        return False

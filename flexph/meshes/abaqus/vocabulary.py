@@ -1,0 +1,204 @@
+"""Keywords of Abaqus and CalculiX by what a body lacks that is made without them, and how words are abbreviated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+TAKEN = {
+    "ASSEMBLY": ("NAME",),
+    "DENSITY": ("DEPENDENCIES", "PORE FLUID"),
+    "ELASTIC": ("TYPE", "MODULI", "DEPENDENCIES"),
+    "ELEMENT": ("TYPE", "ELSET", "INPUT"),
+    "ELSET": ("ELSET", "GENERATE", "INSTANCE", "INTERNAL", "UNSORTED", "INPUT"),
+    "END ASSEMBLY": (),
+    "END INSTANCE": (),
+    "END PART": (),
+    "END STEP": (),
+    "INCLUDE": ("INPUT",),
+    "INSTANCE": ("NAME", "PART"),
+    "MASS": ("ELSET", "TYPE", "ALPHA", "COMPOSITE", "ORIENTATION"),
+    "MATERIAL": ("NAME", "RTOL", "SRATE FACTOR", "STRAIN RATE REGULARIZATION", "CONVERT SDI"),
+    "NODE": ("NSET", "SYSTEM", "INPUT"),
+    "NONSTRUCTURAL MASS": ("ELSET", "UNITS", "DISTRIBUTION"),
+    "NSET": ("NSET", "ELSET", "GENERATE", "INSTANCE", "INTERNAL", "UNSORTED", "INPUT"),
+    "PART": ("NAME",),
+    "SOLID SECTION": (
+        *("ELSET", "MATERIAL", "ORIENTATION", "CONTROLS", "REF NODE", "STACK DIRECTION", "LAYUP", "SYMMETRIC"),
+        *("ORDER", "NODAL THICKNESS", "COMPOSITE"),
+    ),
+    "STEP": None,
+    "SURFACE": None,
+    "SYSTEM": (),
+}
+"""Keywords that are read, with the parameters that they may have; None for any."""
+MOVING = ("NMAP", "IMPERFECTION")
+COORDINATES = (
+    *("NGEN", "NFILL", "NCOPY", "ELGEN", "ELCOPY", "ELEMENT COPY", "IMPORT", "IMPORT NSET", "IMPORT ELSET"),
+    *("SYMMETRIC MODEL GENERATION", "PARAMETER", "MANIFEST", *MOVING),
+)
+"""Keywords that make or move nodes and elements, or the numbers in which they are given."""
+SECTIONS = (
+    *("SHELL SECTION", "SHELL GENERAL SECTION", "MEMBRANE SECTION", "SURFACE SECTION", "BEAM SECTION"),
+    *("BEAM GENERAL SECTION", "FRAME SECTION", "COHESIVE SECTION", "GASKET SECTION"),
+)
+"""Sections of elements that count where they are less than the body: shells on solids, beams in them."""
+STIFFNESS = (
+    *("TIE", "COUPLING", "KINEMATIC COUPLING", "DISTRIBUTING COUPLING", "SHELL TO SOLID COUPLING", "RIGID BODY"),
+    *("MPC", "EQUATION", "EMBEDDED ELEMENT", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL", "FASTENER", "REBAR"),
+    *("REBAR LAYER", "ENRICHMENT", "FOUNDATION", "NETWORK MPC", "TRANSVERSE SHEAR STIFFNESS", "NO COMPRESSION"),
+    *("NO TENSION", "RELEASE", "BOLT"),
+)
+MASS = (
+    *("MASS ADJUST", "MATRIX INPUT", "MATRIX ASSEMBLE", "SUBSTRUCTURE PROPERTY", "SUBSTRUCTURE MATRIX OUTPUT"),
+    *("USER ELEMENT", "MATRIX", "UEL PROPERTY", "FLUID CAVITY"),
+)
+LAWS = (
+    *("PLASTIC", "VISCOELASTIC", "CREEP", "DAMPING", "HYPERELASTIC", "HYPERFOAM", "CYCLIC HARDENING", "RATE DEPENDENT"),
+    *(
+        "CAST IRON PLASTICITY",
+        "CONCRETE",
+        "CONCRETE DAMAGED PLASTICITY",
+        "MOHR COULOMB",
+        "DRUCKER PRAGER",
+        "FAIL STRESS",
+    ),
+    *(
+        "DAMAGE INITIATION",
+        "DAMAGE EVOLUTION",
+        "USER MATERIAL",
+        "DEFORMATION PLASTICITY",
+        "POTENTIAL",
+        "MULLINS EFFECT",
+    ),
+    *(
+        "POROUS METAL PLASTICITY",
+        "CRUSHABLE FOAM",
+        "CAP PLASTICITY",
+        "CLAY PLASTICITY",
+        "SWELLING",
+        "ANNEAL TEMPERATURE",
+    ),
+    *("SUPERELASTIC", "HYPOELASTIC", "LOW DENSITY FOAM", "EOS", "POROUS ELASTIC", "TENSILE FAILURE", "SHEAR FAILURE"),
+    *("PERMEABILITY", "FABRIC", "STRUCTURAL DAMPING"),
+)
+"""Laws of materials beside linear elasticity."""
+NOTHING = (
+    *("ACOUSTIC MEDIUM", "AMPLITUDE", "AQUA", "BASE MOTION", "BEAM ADDED INERTIA", "BOUNDARY", "BUCKLE", "CFLUX"),
+    *("CLOAD", "CLEARANCE", "COMPLEX FREQUENCY", "CONDUCTIVITY", "CONNECTOR BEHAVIOR", "CONNECTOR DAMPING"),
+    *("CONNECTOR ELASTICITY", "CONNECTOR FRICTION", "CONNECTOR LOCK", "CONNECTOR MOTION", "CONNECTOR SECTION"),
+    *("CONNECTOR STOP", "CONNECTOR CONSTITUTIVE REFERENCE", "CONTACT", "CONTACT CONTROLS", "CONTACT INCLUSIONS"),
+    *("CONTACT EXCLUSIONS", "CONTACT FILE", "CONTACT FORMULATION", "CONTACT INITIALIZATION ASSIGNMENT"),
+    *("CONTACT INITIALIZATION DATA", "CONTACT OUTPUT", "CONTACT PAIR", "CONTACT PRINT", "CONTACT PROPERTY ASSIGNMENT"),
+    *("CONTACT STABILIZATION", "CONTROLS", "CORRELATION", "DASHPOT", "DEPVAR", "DFLUX", "DIAGNOSTICS", "DISTRIBUTION"),
+    *(
+        "DISTRIBUTION TABLE",
+        "DISTRIBUTING",
+        "DLOAD",
+        "DSLOAD",
+        "DYNAMIC",
+        "EL FILE",
+        "EL PRINT",
+        "ELECTRICAL CONDUCTIVITY",
+    ),
+    *(
+        "ELEMENT OUTPUT",
+        "ELEMENT PROPERTIES",
+        "ENERGY FILE",
+        "ENERGY OUTPUT",
+        "ENERGY PRINT",
+        "EXPANSION",
+        "FILE FORMAT",
+    ),
+    *(
+        "FILM",
+        "FILTER",
+        "FREQUENCY",
+        "FRICTION",
+        "GAP",
+        "GAP CONDUCTANCE",
+        "GASKET BEHAVIOR",
+        "GEOSTATIC",
+        "GLOBAL DAMPING",
+    ),
+    *("HEADING", "HEAT TRANSFER", "HEATCAP", "HOURGLASS STIFFNESS", "INELASTIC HEAT FRACTION"),
+    *(
+        "INERTIA RELIEF",
+        "INITIAL CONDITIONS",
+        "KINEMATIC",
+        "LATENT HEAT",
+        "LOAD CASE",
+        "MODAL DAMPING",
+        "MODAL DYNAMIC",
+    ),
+    *(
+        "MODEL CHANGE",
+        "MONITOR",
+        "NODAL THICKNESS",
+        "NODE FILE",
+        "NODE OUTPUT",
+        "NODE PRINT",
+        "NODE RESPONSE",
+        "NORMAL",
+    ),
+    *("ORIENTATION", "OUTPUT", "PHYSICAL CONSTANTS", "PREPRINT", "PRINT", "PSD-DEFINITION", "RADIATE", "RESTART"),
+    *("ROTARY INERTIA", "SECTION CONTROLS", "SECTION FILE", "SECTION ORIGIN", "SECTION PRINT", "SENSITIVITY", "SFILM"),
+    *("SPECIFIC HEAT", "SPECTRUM", "SPRING", "STATIC", "STEADY STATE DYNAMICS", "SUBMODEL", "SURFACE BEHAVIOR"),
+    *(
+        "SURFACE INTERACTION",
+        "SURFACE PROPERTY ASSIGNMENT",
+        "SURFACE SMOOTHING ASSIGNMENT",
+        "SURFACE FLAW",
+        "TEMPERATURE",
+    ),
+    *(
+        "TIME POINTS",
+        "TIMEPOINTS",
+        "TRACER PARTICLE",
+        "TRANSFORM",
+        "UNITS",
+        "VALUES AT INFINITY",
+        "VIEWFACTOR",
+        "VISCO",
+    ),
+    *("USER DEFINED FIELD", "USER OUTPUT VARIABLES", "WAVEFRONT MINIMIZATION", "WAVE FORMULATION", "FIELD"),
+    *(
+        "DISPLAY BODY",
+        "CONSTRAINT CONTROLS",
+        "DESIGN PARAMETER",
+        "INCIDENT WAVE INTERACTION PROPERTY",
+        "INTEGRATED OUTPUT SECTION",
+    ),
+    *("MODEL DEFINITION", "NO PRINT", "SOLUTION TECHNIQUE", "CONTACT DAMPING", "CONTACT INTERFERENCE"),
+)
+"""Analysis, output, contact and what sections of springs and connectors say, whose elements are named themselves."""
+VOCABULARY = frozenset((*TAKEN, *COORDINATES, *SECTIONS, *STIFFNESS, *MASS, *LAWS, *NOTHING))
+
+
+def keyword(text: str) -> str:
+    """A keyword in capitals: in full where the text is an abbreviation that only one has; blanks may be missing."""
+    word = " ".join(text.upper().split())
+    return word if word in VOCABULARY else in_full(word, VOCABULARY) or word
+
+
+def in_full(text: str, words: Iterable[str]) -> str | None:
+    """The word that a text abbreviates; None where it is none of them, or several."""
+    start = "".join(text.upper().split())
+    begun = {"".join(word.split()): word for word in words if "".join(word.split()).startswith(start)}
+    if not start or not begun:
+        return None
+    shortest = min(begun, key=len)
+    return begun[shortest] if all(other.startswith(shortest) for other in begun) else None
+
+
+def parameters(word: str, given: Mapping[str, str], line: int) -> dict[str, str]:
+    """The parameters of a keyword in full; ValueError for one that changes what is read."""
+    known = TAKEN.get(word)
+    if known is None:
+        return dict(given)
+    full = {name: in_full(name, known) for name in given}
+    strange = [name for name, found in full.items() if found is None]
+    if strange and known:
+        raise ValueError(
+            f"line {line}: *{word} must have no parameters but {', '.join(known)}, got {', '.join(strange)}"
+        )
+    return {found: given[name] for name, found in full.items() if found is not None}

@@ -1,0 +1,77 @@
+"""Mesh files of other programs: those of Abaqus and Nastran read here, all others by meshio."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import meshio
+import numpy as np
+
+from ...files.reading import refuse_missing
+from ..abaqus.deck import abaqus_contents, is_abaqus
+from ..cell_types import refuse_unknown
+from ..contents import MeshContents
+from ..guarded import guarded_mesh
+from ..nastran.deck import nastran_contents
+
+Source: TypeAlias = meshio.Mesh | str | os.PathLike[str]
+NASTRAN = (".bdf", ".fem", ".nas")
+
+
+def read(mesh: Source) -> meshio.Mesh:
+    """A mesh, or that of a file; ValueError, naming the path, for whatever stops the reader.
+
+    OSError where there is no regular file.
+    """
+    return read_contents(mesh).mesh
+
+
+def read_contents(mesh: Source, omit: Sequence[str] = ()) -> MeshContents:
+    """A mesh with what its file says beside it, but for the keywords, cards or element types ``omit``.
+
+    Raises ValueError, naming the path, for whatever stops the reader, and for cells of unknown kinds; OSError where
+    there is no regular file.
+    """
+    if isinstance(mesh, meshio.Mesh):
+        refuse_unknown((block.type, block.data) for block in mesh.cells)
+        return MeshContents(mesh)
+    if not isinstance(mesh, str | os.PathLike):
+        raise ValueError(f"mesh must be a meshio.Mesh or the path of a file, got {type(mesh).__name__}")
+    refuse_missing("mesh", mesh)
+    printed, warned = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            contents = _contents(Path(mesh), omit, warned)
+        refuse_unknown((block.type, block.data) for block in contents.mesh.cells)
+        _refuse_infinite(contents.mesh)
+    except (Exception, SystemExit) as error:  # readers raise whatever they stumble over; meshio exits on some files
+        exited = isinstance(error, SystemExit)
+        said = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
+        raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(said.split())}") from error
+    sys.stderr.write(warned.getvalue())  # what it printed are failed attempts at formats that share an ending
+    return contents
+
+
+def _contents(path: Path, omit: Collection[str], warned: io.StringIO) -> MeshContents:
+    """The contents of a file by its ending and its beginning."""
+    suffix = path.suffix.lower()
+    if suffix == ".inp" and is_abaqus(path):
+        return abaqus_contents(path, omit)
+    if suffix in NASTRAN:
+        return nastran_contents(path, omit)
+    with contextlib.redirect_stderr(warned):
+        return MeshContents(guarded_mesh(path))
+
+
+def _refuse_infinite(mesh: Any) -> None:
+    wrong = ~np.isfinite(mesh.points)
+    if wrong.any():
+        raise ValueError(
+            f"points must be finite, got {mesh.points[wrong][0]} at point {np.flatnonzero(wrong.any(axis=1))[0]}"
+        )

@@ -1,0 +1,176 @@
+"""Cards of Nastran files: fields of small, large and free format, continued over lines, with included files."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..guarded import refuse_outside
+
+INCLUDED = 200
+"""Files that one file may include."""
+EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
+"""An exponent without its letter, as of 1.5+3."""
+
+
+class Card(NamedTuple):
+    """The name of a card in capitals, its fields from the second on, and where it begins: line and file."""
+
+    name: str
+    fields: list[str]
+    line: int
+    file: str
+
+    @property
+    def place(self) -> str:
+        """Name, line and file."""
+        return f"{self.name} (line {self.line} of {self.file!r})"
+
+    def field(self, k: int) -> str:
+        """A field by its place, from 0 behind the name; blank where the card is shorter."""
+        return self.fields[k] if k < len(self.fields) else ""
+
+    def whole(self, k: int, default: int | None = None) -> int:
+        """A field as whole number. Raises ValueError, with the card, for another one."""
+        word = self.field(k)
+        try:
+            if not word and default is not None:
+                return default
+            return int(word)
+        except ValueError:
+            raise ValueError(f"{self.place} must have a whole number in field {k + 2}, got {word!r}") from None
+
+    def real(self, k: int) -> float:
+        """A field as number; blank is 0. Raises ValueError, with the card, for another word."""
+        word = self.field(k)
+        try:
+            return real(word)
+        except ValueError:
+            raise ValueError(f"{self.place} must have a number in field {k + 2}, got {word!r}") from None
+
+
+Line = tuple[str, int, str]
+"""A line without comments and blanks at its end, its number and its file."""
+SMALL = tuple(slice(k, k + 8) for k in range(8, 72, 8))
+LARGE = tuple(slice(k, k + 16) for k in range(8, 72, 16))
+"""Columns of the fields of a line."""
+
+
+def real(word: str) -> float:
+    """A number of Nastran, as 1.5, 1.5E3, 1.5D3 or 1.5+3; blank is 0. ValueError for another word, inf and nan."""
+    try:
+        value = float(word or "0")
+    except ValueError:
+        value = float(EXPONENT.sub(r"E\1", word.upper().replace("D", "E")))
+    if value - value != 0.0:
+        raise ValueError(f"{word} is no number")
+    return value
+
+
+def bulk_cards(path: Path) -> Iterator[Card]:
+    """The cards between BEGIN BULK and ENDDATA, or of the whole file where it has neither executive nor case control.
+
+    Raises ValueError for files that end early, superelements, and continuations that do not follow their card.
+    """
+    name, fields, first, mark = "", list[str](), ("", 0, ""), ""
+    for line in _bulk(_lines(path, path.parent, itertools.count(1))):
+        head, own, tail = _split(line)
+        if head and head[0] not in "+*":
+            if name:
+                yield Card(name, fields, first[1], first[2])
+            name, fields, first = head.rstrip("* ").upper(), own, line
+        else:
+            if not name or (mark and head):
+                _refuse_astray(line, name, (mark, head))
+            if len(fields) % 8 and "*" not in head:
+                fields = [*fields, *[""] * (8 - len(fields) % 8)]
+            fields = fields + own
+        mark = tail
+    if name:
+        yield Card(name, fields, first[1], first[2])
+
+
+def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
+    """ValueError for a continuation without a card, or with the mark of another one."""
+    before, own = (mark.strip("+* ") for mark in marks)
+    if not name or (before and own and before != own):
+        raise ValueError(
+            f"line {line[1]} of {line[2]!r}: the continuation {line[0][:8].strip()!r} must follow its card"
+        )
+
+
+def _split(line: Line) -> tuple[str, list[str], str]:
+    """Name or mark of a line, its 8 fields (4 in large format), and the mark of its continuation."""
+    text = line[0]
+    if "," in text:
+        return _split_free(line)
+    head = text[:8].strip()
+    return head, [text[columns].strip() for columns in (LARGE if "*" in head else SMALL)], text[72:80].strip()
+
+
+def _split_free(line: Line) -> tuple[str, list[str], str]:
+    """The same of a line with commas."""
+    head, *words = (word.strip() for word in line[0].split(","))
+    count = 4 if "*" in head else 8
+    own, rest = words[:count], words[count:]
+    if own and not rest and own[-1].startswith("+") and not own[-1][1:2].isdigit():
+        own, rest = own[:-1], own[-1:]
+    if any(rest[1:]):
+        raise ValueError(f"line {line[1]} of {line[2]!r}: free format has {count} fields and a mark, got more")
+    return head, own + [""] * (count - len(own)), rest[0] if rest else ""
+
+
+def _bulk(lines: list[Line]) -> list[Line]:
+    """Lines of the bulk data."""
+    begins, control, end = list[int](), False, None
+    for k, (text, _, _) in enumerate(lines):
+        word = text.split(None, 1)[0].upper() if text[0] in "BEST best" else ""
+        if word == "BEGIN":
+            begins.append(k)
+        elif word.startswith("ENDDATA") and end is None:
+            end = k
+        control = control or word in ("SOL", "TIME")
+    parts = [k for k in begins if not re.match(r"\s*BEGIN(\s+BULK)?\s*$", lines[k][0], re.IGNORECASE)]
+    if parts or len(begins) > 1:
+        text, number, _ = lines[(parts or begins)[-1]]
+        raise ValueError(f"line {number}: {text} begins a part of its own, such as a superelement: not supported")
+    if not begins and control:
+        raise ValueError("it has no BEGIN BULK")
+    if begins and end is None:
+        raise ValueError("it ends early: ENDDATA is missing")
+    return lines[begins[0] + 1 if begins else 0 : end]
+
+
+def _lines(path: Path, folder: Path, count: Iterator[int]) -> list[Line]:
+    """Lines of a file and of those that it includes."""
+    if next(count) > INCLUDED:
+        raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")
+    lines: list[Line] = []
+    rows = enumerate(path.read_text(encoding="latin-1").split("\n"), 1)
+    name = path.name
+    for number, raw in rows:
+        text = raw.rstrip() if "$" not in raw else raw.partition("$")[0].rstrip()
+        if not text:
+            continue
+        if text[0] in "Ii \t" and text.split(None, 1)[0].upper() == "INCLUDE":
+            given = raw.strip()[7:].strip()
+            while given[:1] in ("'", '"') and given.count(given[0]) < 2:  # a long path goes on in the next lines
+                given += next(rows, (0, given[0]))[1].strip()
+            lines += _lines(_included(given, (folder, path.parent), number), folder, count)
+        else:
+            lines.append((text.expandtabs(8) if "\t" in text else text, number, name))
+    return lines
+
+
+def _included(given: str, folders: tuple[Path, Path], line: int) -> Path:
+    """An included file by its place beside the first file, or beside the one that names it."""
+    quote = given[:1]
+    name = given[1:].partition(quote)[0] if quote in ("'", '"') else given.partition("$")[0].strip()
+    included = next((folder / name for folder in folders if name and (folder / name).is_file()), None)
+    refuse_outside(folders[0], str(included or name))
+    if included is None:
+        raise ValueError(f"line {line}: INCLUDE names {name!r}, and there is no such file")
+    return included

@@ -1,0 +1,157 @@
+"""Meshes, materials and masses of Nastran bulk data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import meshio
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..cell_types import dimension
+from ..contents import FileMaterial, LeftOut, MeshContents, PointMass
+from .cards import Card, bulk_cards
+from .elements import ELEMENTS, ORDER, SECTIONS, cell_of, change_of
+from .grids import Grids
+
+
+def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
+    """The contents of bulk data without the cards ``omit``; groups of cells are numbered by their properties.
+
+    MAT1 and PSOLID are the materials of volume cells. Raises ValueError, with line and card, for what it cannot read.
+    """
+    deck, omitted = Deck(), {word.upper() for word in omit}
+    for card in bulk_cards(path):
+        if card.name not in omitted:
+            deck.take(card)
+    return deck.contents()
+
+
+class Deck:
+    """Cards by what they are."""
+
+    def __init__(self) -> None:
+        self.grids = Grids()
+        self.cells: dict[str, list[tuple[list[str], Card]]] = {}
+        self.kinds: dict[str, None] = {}
+        self.properties: dict[int, Card] = {}
+        self.materials: dict[str, Card] = {}
+        self.masses: list[Card] = []
+        self.left_out: list[LeftOut] = []
+        self.mass_factor = 1.0
+
+    def take(self, card: Card) -> None:
+        """Take a card where it belongs."""
+        if card.name in ELEMENTS:
+            kind, nodes = cell_of(card)
+            self.cells.setdefault(kind, []).append((nodes, card))
+            self.kinds.setdefault(card.name)
+        elif self.grids.take(card):
+            pass
+        elif card.name == "CONM2":
+            self.masses.append(card)
+        elif card.name in SECTIONS:
+            self.properties[card.whole(0)] = card
+        elif card.name == "MAT1":
+            self.materials[str(card.whole(0))] = card
+        elif card.name == "PARAM" and card.field(0).upper() == "WTMASS":
+            self.mass_factor = card.real(1)
+        else:
+            changes = change_of(card.name)
+            if changes is not None:
+                self.left_out.append(LeftOut(card.name, card.line, changes))
+
+    def contents(self) -> MeshContents:
+        """The mesh of all elements that are cells."""
+        if not self.cells:
+            raise ValueError("it must have elements such as CTETRA, CHEXA or CTRIA3, got none")
+        self._refuse_twice()
+        numbers, points = self.grids.positions()
+        blocks = [(kind, self._rows(kind, numbers)) for kind in self.cells]
+        groups = [np.array([_group(card) for _, card in cells]) for cells in self.cells.values()]
+        mesh = meshio.Mesh(points, blocks, cell_data={"nastran:ref": groups} if any(g.any() for g in groups) else {})
+        top = max(dimension(kind) for kind in self.cells)
+        masses, lost = self._masses(numbers, [nodes for kind, nodes in blocks if dimension(kind) == top])
+        return MeshContents(
+            *(mesh, numbers, tuple(self.kinds), {name: self._material(card) for name, card in self.materials.items()}),
+            *(self._sections(blocks, groups), masses, (), (*self.left_out, *self._beside(top), *lost)),
+        )
+
+    def _refuse_twice(self) -> None:
+        cards = [card for cells in self.cells.values() for _, card in cells]
+        numbers, count = np.unique([card.whole(0) for card in cards], return_counts=True)
+        if np.any(count > 1):
+            raise ValueError(f"elements must have numbers of their own, got {numbers[count > 1][0]} twice")
+
+    def _rows(self, kind: str, numbers: Array) -> Array:
+        """The points of the cells of one kind."""
+        cells = self.cells[kind]
+        try:
+            nodes = np.array([words for words, _ in cells], dtype=object).astype(np.int64)
+        except ValueError:
+            card = next(card for words, card in cells if not all(word.isdecimal() for word in words))
+            raise ValueError(f"{card.place} must have numbers of grid points as nodes") from None
+        rows = np.minimum(np.searchsorted(numbers, nodes), max(len(numbers) - 1, 0))
+        lost = np.argwhere(numbers[rows] != nodes) if len(numbers) else np.zeros((1, 2), dtype=int)
+        if len(lost):
+            k, n = lost[0]
+            raise ValueError(f"{cells[k][1].place} must have grid points of the file, got {nodes[k, n]}")
+        return rows[:, list(ORDER[kind])] if kind in ORDER else rows
+
+    def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> tuple[tuple[str, str], ...]:
+        """Groups of volume cells, as regions are called, and the names of their materials."""
+        dims: dict[int, set[int]] = {}
+        for (kind, _), numbers in zip(blocks, groups, strict=True):
+            for number in np.unique(numbers).tolist():
+                dims.setdefault(number, set()).add(dimension(kind))
+        solid = {n: card for n, card in self.properties.items() if card.name == "PSOLID" and 3 in dims.get(n, ())}
+        return tuple((str(n) if dims[n] == {3} else f"volume {n}", str(card.whole(1, 0))) for n, card in solid.items())
+
+    def _material(self, card: Card) -> FileMaterial:
+        """A material MAT1: E, G, ν, of which one follows from the others, and ρ."""
+        young, shear, poisson = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
+        if young is None and shear is not None and poisson is not None:
+            young = 2.0 * shear * (1.0 + poisson)
+        if poisson is None and young and shear:
+            poisson = 0.5 * young / shear - 1.0
+        refused = "" if poisson is None or not shear or not young else _defect(young, shear, poisson, card)
+        return FileMaterial(self.mass_factor * card.real(4) or None, young, poisson or 0.0, refused)
+
+    def _beside(self, top: int) -> list[LeftOut]:
+        """Elements with properties that are less than the body: shells on solids, bars in them."""
+        why = "with a property of its own, beside the elements of the body"
+        own: dict[str, LeftOut] = {}
+        for kind, cells in self.cells.items():
+            if dimension(kind) < top:
+                for _, card in cells:
+                    if card.name == "CONROD" or _group(card) in self.properties:
+                        own.setdefault(card.name, LeftOut(card.name, card.line, "mass", why))
+        return list(own.values())
+
+    def _masses(self, numbers: Array, body: list[Array]) -> tuple[tuple[PointMass, ...], list[LeftOut]]:
+        """CONM2 at nodes of the body; those with offset, with inertia or elsewhere are left out, in words."""
+        own = np.unique(np.concatenate([nodes.ravel() for nodes in body])) if self.masses else np.zeros(0, dtype=int)
+        rows = {int(numbers[row]): int(row) for row in own}
+        masses, lost = [], []
+        for card in self.masses:
+            grid, mass = card.whole(1), self.mass_factor * card.real(3)
+            if any(card.real(k) for k in range(4, 7)) or any(card.real(k) for k in range(8, 14)):
+                why = "it has an offset or moments of inertia, and nodes of a body cannot turn"
+                lost.append(LeftOut("CONM2", card.line, "mass", why))
+            elif grid not in rows:
+                lost.append(LeftOut("CONM2", card.line, "mass", f"at grid point {grid}, which no cell of the body has"))
+            elif mass:
+                masses.append(PointMass(rows[grid], mass, "CONM2", card.line))
+        return tuple(masses), lost
+
+
+def _group(card: Card) -> int:
+    """The property of an element, 0 where it has none."""
+    return 0 if card.name == "CONROD" else card.whole(1, 0)
+
+
+def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
+    """The moduli of a material that is not isotropic, in words."""
+    other = 0.5 * young / (1.0 + poisson)
+    return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that do not belong together (line {card.line})"

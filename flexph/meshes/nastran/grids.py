@@ -1,0 +1,114 @@
+"""Grid points of Nastran files in the basic system: coordinate systems by points or by other grid points."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ..axes import Axes, axes_by_z, cylindrical, spherical_by_pole
+from .cards import Card, real
+
+BASIC = 0
+Places = dict[int, tuple[int, Array]]
+"""Coordinates of grid points (3,) and the systems that they are given in, by number."""
+
+
+class System(NamedTuple):
+    """A coordinate system R, C or S by three points: coordinates in the system ``of``, grid points if that is None."""
+
+    kind: str
+    of: int | None
+    points: Array
+    card: Card
+
+
+class Grids:
+    """Grid points and coordinate systems under way."""
+
+    def __init__(self) -> None:
+        self.default = BASIC
+        self.cards: dict[int, Card] = {}
+        self.systems: dict[int, System] = {}
+
+    def take(self, card: Card) -> bool:
+        """Take a card if it is a grid point, their default or a coordinate system."""
+        if card.name == "GRID":
+            known = self.cards.setdefault(card.whole(0), card)
+            if known is not card and known.fields[1:5] != card.fields[1:5]:
+                raise ValueError(f"{card.place} must not be another place of grid point {card.whole(0)}")
+        elif card.name == "GRDSET":
+            self.default = card.whole(1, BASIC)
+        elif card.name in ("CORD1R", "CORD1C", "CORD1S"):
+            for k in (0, 4):
+                if card.field(k):
+                    points = np.array([card.whole(k + 1 + n) for n in range(3)])
+                    self.systems[card.whole(k)] = System(card.name[-1], None, points, card)
+        elif card.name in ("CORD2R", "CORD2C", "CORD2S"):
+            points = np.array([card.real(k) for k in range(2, 11)]).reshape(3, 3)
+            self.systems[card.whole(0)] = System(card.name[-1], card.whole(1, BASIC), points, card)
+        else:
+            return False
+        return True
+
+    def positions(self) -> tuple[Array, Array]:
+        """Numbers (n,) of the grid points, ascending, and their positions (n, 3) in the basic system."""
+        numbers = np.array(sorted(self.cards), dtype=int)
+        cards = [self.cards[number] for number in numbers.tolist()]
+        of = np.array([card.whole(1, self.default) for card in cards], dtype=int)
+        local = _coordinates(cards)
+        at, placing = np.zeros((len(cards), 3)), _Placing(self, numbers, of, local)
+        for system in np.unique(of).tolist():
+            mine = of == system
+            at[mine] = placing.placed(system, local[mine])
+        return numbers, at
+
+
+class _Placing:
+    """Positions of points of any system, each resolved once."""
+
+    def __init__(self, grids: Grids, numbers: Array, of: Array, local: Array) -> None:
+        self.systems, self.numbers, self.of, self.local = grids.systems, numbers, of, local
+        self.axes: dict[int, Axes | None] = {BASIC: Axes()}
+
+    def placed(self, system: int, values: Array) -> Array:
+        """Positions (N, 3) of points by their coordinates in a system."""
+        axes = self._axes(system)
+        kind = self.systems[system].kind if system != BASIC else "R"
+        straight = cylindrical(values) if kind == "C" else spherical_by_pole(values) if kind == "S" else values
+        return axes.placed(straight)
+
+    def _axes(self, number: int) -> Axes:
+        if number not in self.axes:
+            if number not in self.systems:
+                known = ", ".join(map(str, sorted(self.systems))) or "none"
+                raise ValueError(
+                    f"coordinate system {number} must be defined by CORD1 or CORD2 cards, there are {known}"
+                )
+            self.axes[number] = None  # under way
+            try:
+                self.axes[number] = axes_by_z(*self._points(self.systems[number]))
+            except ValueError as error:
+                raise ValueError(f"coordinate system {number}, {self.systems[number].card.place}: {error}") from None
+        axes = self.axes[number]
+        if axes is None:
+            raise ValueError(f"coordinate system {number} must not be defined by itself")
+        return axes
+
+    def _points(self, system: System) -> Array:
+        """The three points of a system, in the basic one."""
+        if system.of is not None:
+            return self.placed(system.of, system.points)
+        found = [int(k) for number in system.points for k in np.flatnonzero(self.numbers == number)]
+        if len(found) != len(system.points):
+            raise ValueError(f"its grid points must be there, got {system.points.tolist()}")
+        return np.vstack([self.placed(int(self.of[k]), self.local[k][None]) for k in found])
+
+
+def _coordinates(cards: list[Card]) -> Array:
+    """Coordinates (n, 3) as they stand."""
+    try:
+        return np.array([[real(word) for word in card.fields[2:5]] for card in cards]).reshape(-1, 3)
+    except ValueError:
+        return np.array([[card.real(k) for k in (2, 3, 4)] for card in cards]).reshape(-1, 3)
