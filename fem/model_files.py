@@ -245,6 +245,7 @@ class SolidEntry(BodyEntry):
     damping: DampingEntry = Field(default_factory=DampingEntry)
     strain: Literal["linear", "finite"] = "linear"
     law: Law = None
+    omit: list[Word] = Field(default_factory=list)
 
 
 class PlateEntry(BodyEntry):
@@ -266,6 +267,7 @@ class PlateEntry(BodyEntry):
     shear_correction: Number = 5.0 / 6.0
     momenta: Literal["full", "constant"] = "full"
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    omit: list[Word] = Field(default_factory=list)
 
 
 KINDS = Kinds(

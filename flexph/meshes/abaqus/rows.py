@@ -44,8 +44,8 @@ def element_rows(block: Block, kind: str, width: int) -> Array:
     starts = np.arange(0, ends[-1] + 1, width)
     lost = np.flatnonzero(~np.isin(starts, ends))
     if lost.size or ends[-1] % width:
-        first = int(starts[lost[0]]) if lost.size else int(ends[-1])
-        place = min(max(int(np.searchsorted(ends, first)) - 1, 0), len(block.lines) - 1)
+        first = starts[max(int(lost[0]) - 1, 0)] if lost.size else starts[-1]
+        place = min(int(np.searchsorted(ends, first, side="right")) - 1, len(block.lines) - 1)
         raise ValueError(wrong.format(block.lines[place]))
     try:
         return np.array(",".join(texts).split(",") if texts else [], dtype=object).astype(np.int64).reshape(-1, width)
