@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from flexph.models.schema.bodies import BodyEntry
 from flexph.models.schema.document import Kinds
 from flexph.models.schema.fields import Density, File, Inertia, Length, Mass, Point, by_shape
@@ -90,6 +92,7 @@ class RigidSolid(BodyEntry):
     mesh: File
     density: Density
     ports: Ports
+    omit: list[str] = Field(default_factory=list)
 
 
 KINDS = Kinds(bodies=(Bar, RigidBody, PointMass, Box, Cylinder, Sphere, RigidSolid))

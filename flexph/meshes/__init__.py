@@ -1,5 +1,5 @@
 """Cells that meshes are made of, and what a mesh file holds.
 
 Nodes and facets of cells by their types in meshio; coordinate systems; guards of the readers of meshio.
-Imports: numerics.
+Imports: files, numerics.
 """

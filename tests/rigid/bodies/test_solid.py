@@ -227,7 +227,6 @@ def test_files(kind, ending, tolerance, tmp_path, capfd):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("gone.stl", None),
         ("box.vtu", "<VTKFile>"),
         ("box.msh", "no mesh at all"),
         ("box.stl", "solid\n facet 1 2\n"),
@@ -239,8 +238,7 @@ def test_files(kind, ending, tolerance, tmp_path, capfd):
 )
 def test_files_that_cannot_be_read(name, content, tmp_path, capfd):
     path = tmp_path / name
-    if content is not None:
-        path.write_text(content)
+    path.write_text(content)
     with pytest.raises(ValueError, match=rf"mesh cannot be read from '.*{name}': \S"):
         rigid.solid(path, density=1.0, ports={})
     printed = capfd.readouterr()
