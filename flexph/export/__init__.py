@@ -1,7 +1,7 @@
 """Files for mesh viewers, tables and pictures: modes, series in time, envelopes of stress.
 
-Imports: bodies, bodies.stresses, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files, numerics,
-results, scenes.
+Imports: bodies, bodies.stresses, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files,
+numerics, results, scenes.
 """
 
 from .envelope import StressEnvelope, stress_envelope, write_envelope
