@@ -179,7 +179,7 @@ def _in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) 
     Where constraints are redundant or inconsistent, the state is left as it is.
     """
     moving = {**drive_rates(mechanism, (state.time, np.inf)), **inputs}
-    if np.any(state.multipliers):
+    if state.joint_forces:
         return state, moving
     external = {name: value for name, value in inputs.items() if name in mechanism.network.input_slices}
     try:

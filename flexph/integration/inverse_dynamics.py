@@ -162,7 +162,7 @@ def inverse_dynamics(
     run = integrate(driven, first, grid, inputs=inputs, method=method)
     kept, values = mechanism.layout.multipliers, _size(mechanism)
     anchors = Anchors(first.anchors.rows[:values], first.anchors.springs)
-    begin = State(first.time, first.x, first.multipliers[:kept], anchors)
+    begin = State(first.time, first.x, first.multipliers[:kept], anchors, joint_forces=first.joint_forces)
     forces = {name: _force(mechanism, run, name) for name in motion}
     return InverseDynamics(run=run, forces=read_only(forces), start=begin)
 
@@ -205,7 +205,7 @@ def driven_start(driven: Mechanism, start: Pose | State, time: float, elastic: A
         return driven.consistent_state(replace(start, anchors=anchors), elastic=elastic, time=time)
     multipliers = np.zeros(driven.layout.multipliers)
     multipliers[: start.multipliers.size] = start.multipliers
-    return State(start.time, start.x, multipliers, anchors)
+    return State(start.time, start.x, multipliers, anchors, joint_forces=start.joint_forces)
 
 
 def _size(mechanism: Mechanism) -> int:

@@ -96,7 +96,7 @@ class Simulator:
         stepper, _, at = stepper_from(self.mechanism, state, self.method, acting, steps_of=steps_with_contacts)
         self._shortest = shortest_step(at)
         plain = NumpySteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
-        self._anchors = state.anchors
+        self._anchors, self._began = state.anchors, bool(state.joint_forces)
         compiled = numpy_because(self.mechanism, self.method) is None
         if not compiled:
             refuse_large(stepper)
@@ -114,7 +114,15 @@ class Simulator:
     def state(self) -> State:
         """The state that is reached, from which another simulator or a run goes on to the same bits."""
         steps = self._steps
-        return State(steps.time, steps.x, steps.last.multipliers, self._anchors, steps.history(), steps.controllers)
+        return State(
+            steps.time,
+            steps.x,
+            steps.last.multipliers,
+            self._anchors,
+            steps.history(),
+            steps.controllers,
+            joint_forces=self._began or steps.last.length > 0.0,
+        )
 
     @property
     def outputs(self) -> Mapping[str, Array]:

@@ -468,13 +468,12 @@ class Mechanism(Model):
         -------
         Reaction
             Force (1, d) [N] and torque (1, s) [N m].
+
+        Raises
+        ------
+        ValueError
+            For a state without joint forces (``State.joint_forces``), and for unknown joints.
         """
-        moving = np.any(self.gravity) or np.any(state.x[self.layout.parts_of_motion])
-        if moving and not np.any(state.multipliers):
-            raise ValueError(
-                "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
-                "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state)"
-            )
         return reaction_of_state(self, state, joint, on=on, frame=frame)
 
     @computing(_unknowns)

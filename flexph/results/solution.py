@@ -114,7 +114,10 @@ class Solution(MotionByName, Result):
         last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
         states = {name: own[-1] for name, own in self.controller_states.items()}
         controllers = states | dict(self.controller_memories)
-        return State(float(self.times[-1]), self.states[-1], last, self.anchors, self.memory, controllers)
+        reached, stepped = float(self.times[-1]), len(self.multipliers) > 0
+        return State(
+            reached, self.states[-1], last, self.anchors, self.memory, controllers=controllers, joint_forces=stepped
+        )
 
     @checked
     def measured(self, quantity: Quantity) -> Array:

@@ -75,7 +75,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
         check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
 
         def read(time: float, x: Array, last: LastStep) -> Array:
-            state = State(time, x, last.multipliers, anchors)
+            state = State(time, x, last.multipliers, anchors, joint_forces=True)
             reaction = reaction_of_state(mechanism, state, joint, on=on, frame=frame)
             return np.asarray(getattr(reaction, kind)[0])
 

@@ -63,6 +63,10 @@ class State:
     controllers : mapping
         By name, what controllers of the same name go on from: of continuous ones their states, of others memories. A
         run without one of them is refused; ``replace(state, controllers={})`` lets all begin anew.
+    joint_forces : bool
+        Whether the multipliers are the joint forces of this state: yes of equilibria, of runs and of
+        :meth:`flexph.Mechanism.consistent_multipliers`, no of :meth:`flexph.Mechanism.consistent_state` and after an
+        impact, which leave them zero. Of a state made by hand they are, unless stated, where one is not zero.
     """
 
     time: float
@@ -71,6 +75,7 @@ class State:
     anchors: Anchors
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
     controllers: Mapping[str, Any] = field(default_factory=dict)
+    joint_forces: bool | None = None
     remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
@@ -80,6 +85,8 @@ class State:
             value.setflags(write=False)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "controllers", read_only(self.controllers))
+        stated = self.joint_forces
+        object.__setattr__(self, "joint_forces", bool(np.any(self.multipliers) if stated is None else stated))
 
     if not TYPE_CHECKING:  # who reads types sees that there is none
 

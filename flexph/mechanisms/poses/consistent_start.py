@@ -45,7 +45,7 @@ def consistent_state(
     warn_of_changed(mechanism, c, velocities, table=table, time=time)
     forces = spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0]
     c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction hold nothing yet
-    state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors)
+    state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors, joint_forces=False)
     check_consistent(mechanism, state, table=table)
     if elastic == "quasi_static":
         warn_of_range(mechanism, np.array([time]), state.x[None])

@@ -54,7 +54,8 @@ def impact_at(
         _refuse_deforming(mechanism, port)
         given = _newton(level, v, port, (restitution, direction))
     x = flat(mechanism, with_velocities(mechanism, checked.c, level.struck(v, given)))
-    return replace(state, x=x, multipliers=np.zeros_like(state.multipliers), memory=np.zeros((0, 0)))
+    none = np.zeros_like(state.multipliers)
+    return replace(state, x=x, multipliers=none, memory=np.zeros((0, 0)), joint_forces=False)
 
 
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:

@@ -36,7 +36,7 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
     refuse_redundant(check_consistent(mechanism, state), "take those of a run by Exact(redundant='least_norm')")
     span = (state.time, np.inf)
     x = start_with_multipliers(mechanism, as_phdae(mechanism, state), {**inputs, **drive_rates(mechanism, span)}, span)
-    return replace(state, multipliers=x[state.x.size :])
+    return replace(state, multipliers=x[state.x.size :], joint_forces=True)
 
 
 def start_with_multipliers(

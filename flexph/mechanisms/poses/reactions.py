@@ -58,6 +58,12 @@ class Motion(NamedTuple):
 
 def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
     """See :meth:`flexph.Mechanism.reaction`."""
+    if not state.joint_forces:
+        raise ValueError(
+            "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
+            "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state); of a state made by "
+            "hand, joint_forces=True says that multipliers of zero are meant"
+        )
     table = TimeTable(mechanism, state.anchors)
     motion, multipliers = _instant(mechanism, state), state.multipliers[None]
     return reaction(mechanism, motion, multipliers, table, joint=joint, on=on, frame=frame)

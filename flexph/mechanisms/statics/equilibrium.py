@@ -187,7 +187,7 @@ def _finished(given: Problem, c: Configuration, redundant: str) -> State:
     left = force - G.T @ lam
     if not is_balanced(mechanism, c, left, force, spin=steady.spin):
         raise ArithmeticError(f"the iteration settled where forces do not balance: {np.abs(left).max():.1e} is left")
-    state = State(given.time, flat(mechanism, c), lam, anchors)
+    state = State(given.time, flat(mechanism, c), lam, anchors, joint_forces=True)
     turning = bool(np.any(steady.spin))
     try:
         check_consistent(mechanism, state, velocities=turning)  # at rest drives stand where they are
