@@ -21,6 +21,8 @@ _POINTS = POINTS.tolist()
 _COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * POINTS - 1.0, 9))
 END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polynomial.chebyshev.chebder(_COEFFICIENTS)))
 """Weights of the values in these points for the derivative at 0."""
+SLOPE_ROUND_OFF = float(np.abs(END_SLOPE).sum()) * np.finfo(float).eps
+"""What a derivative by these weights loses, over the largest value and the length of the window."""
 WINDOWS = 8
 """Windows in which a derivative by time is looked for, each a quarter of the last."""
 ALMOST_NOTHING = 1e-12
@@ -129,16 +131,20 @@ class Equations:
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
     """The derivative of a function of time: that of its interpolant in Chebyshev points beside t, within the span.
 
-    Of windows that shrink from one to the next, the two that agree best count. Raises ValueError where none do to the
-    accuracy: the function jumps or has a kink there.
+    Windows shrink from one to the next until two agree but for round-off of the values, which grows; where none do,
+    the two that agree best count. Raises ValueError where these do not agree to the accuracy: the function jumps or has
+    a kink there.
     """
     t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
     window, last, best = min(0.1, 0.25 * length), float("inf"), (float("inf"), 0.0)
     for _ in range(WINDOWS):
         values = np.array([float(function(t + side * window * c)) for c in _POINTS])
-        rate = side * float(END_SLOPE @ values) / window
-        gap = abs(rate - last) / max(abs(rate), float(max(values.max(), -values.min())) * 1e-3 / window, 1e-300)
+        rate = side * float(END_SLOPE @ (values - values[0])) / window  # weights sum to zero only to round-off
+        apart, largest = abs(rate - last), float(max(values.max(), -values.min())) / window
+        if apart <= SLOPE_ROUND_OFF * largest:
+            return last
+        gap = apart / max(abs(rate), largest * 1e-3, 1e-300)
         best = min(best, (gap, rate))
         if gap < 1e-11:
             break

@@ -13,8 +13,9 @@ from ...kernels.state import Configuration, Derived, derive
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
 from .angle_rows import angle_rows
-from .constraints import CONSISTENT, gap_of, rate_scale, rates_under, velocities_of
+from .constraints import CONSISTENT, gap_of, rates_under, velocities_of
 from .geometry_checks import check_curves, check_discs, check_gaps, check_lengths, check_rotations
+from .rate_scales import rate_doubt, rate_scale
 from .redundancy import explain_redundancy, has_full_rank
 from .state import State, configuration
 from .time_table import TimeTable
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 
 class Prescribed(NamedTuple):
-    """What time prescribes at a time: coefficients of the terms, offsets of the rows, and the rates of both."""
+    """What time prescribes at a time: coefficients of terms, offsets of rows, rates and their round-off."""
 
     coefficient: Array
     offset: Array
     coefficient_rate: Array
     offset_rate: Array
+    coefficient_doubt: Array
+    offset_doubt: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ class _Place:
         mechanism, (c, d), time = self.mechanism, (self.c, self.d), self.state.time
         if not mechanism.layout.multipliers:
             return Checked(mechanism, sparse.csr_array((0, mechanism.layout.velocities)), c, d, prescribed)
-        a, (coefficient, offset, *rates) = mechanism.network.arrays, prescribed
+        a, (coefficient, offset, *rates) = mechanism.network.arrays, prescribed[:4]
         gap, sizes = gap_of(a, d.product, coefficient, offset), constraint_sizes(a, d.vector)
         angles = mechanism.once(angle_rows)
         gap[angles.rows] = angles.apart(d.product, coefficient)
@@ -86,7 +89,8 @@ class _Place:
         G, b = rates_under(mechanism, (c, d), coefficient, (rates[0], rates[1]))
         if velocities:
             v = velocities_of(mechanism, c)
-            size = rate_scale(a, (G, b), v, sizes) * sizes
+            scale, doubt = rate_scale(a, (G, b), v, sizes), rate_doubt(a, d, prescribed[4:])
+            size = (scale + 1e-2 / CONSISTENT * doubt) * sizes
             _report(mechanism, G @ v - b, size, what="velocity", time=time, unit="m/s")
         return Checked(mechanism, G, c, d, prescribed)
 
@@ -117,7 +121,7 @@ def check_consistent(
     table = table or start_table(mechanism, state)
     place = mechanism.once(_LastPlace).of(state)
     coefficient, offset = table.at(state.time)
-    prescribed = Prescribed(coefficient, offset, *table.rates(state.time))
+    prescribed = Prescribed(coefficient, offset, *table.rates(state.time), *table.doubts(state.time))
     # inside a run, velocities keep the constraints in the mean of each step
     return place.against(prescribed, velocities=velocities and not state.memory.size)
 

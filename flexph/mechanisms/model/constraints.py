@@ -12,7 +12,7 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody, FramedBody
 from ...bodies.ports import first_frame
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
+from ...kernels.constraint_sizes import constraint_sizes, lever
 from ...kernels.continuous import mass_of, rigid_mass
 from ...kernels.gradient import constraint_matrix, velocity_count
 from ...kernels.jacobians.blocks import flatten, unflatten
@@ -25,6 +25,7 @@ from ...numerics.arrays import Array, dense
 from ...numerics.factors.nearest import nearest_change
 from ...numerics.rotations import finite_rotation, nearest_rotation, skew, spin_map
 from .placement import Motion, read_motion
+from .rate_scales import rate_doubt, rate_scale
 from .time_table import TimeTable, spring_values
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
     if not b.size:
         return wanted
     sizes, conditions = constraint_sizes(a, d.vector), [(G, b, given[:0])]
+    doubt = rate_doubt(a, d, table.doubts(time))
     if given.size:
         sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
         conditions.insert(0, (*_with_kept((G, b), given, wanted), given))
@@ -179,7 +181,7 @@ def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, 
         velocities = _nearest(dense(own), rows, rates, wanted=wanted, ways=ways) if change is None else wanted + change
         defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
         scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
-        if defect.max() <= CONSISTENT * scale:
+        if defect.max() <= CONSISTENT * scale + doubt:
             moves = _energy(M, velocities) > AT_REST**2 * _energy(M, wanted) or np.any(b)
             return velocities if moves else np.zeros_like(velocities)
     worst = int(np.argmax(defect))
@@ -230,14 +232,6 @@ def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | 
     step = np.linalg.solve(root.T, change)
     velocities[active] += step if ways is None else ways @ step
     return velocities
-
-
-def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
-    """Largest rate of what constraints G v = b measure, and of displacements, over their sizes [1/s]."""
-    G, b = conditions
-    moves = np.abs(v) / displacement_sizes(a, lever(a))
-    rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
-    return float(max(rates.max(initial=1e-300), moves.max(initial=0.0)))
 
 
 def _energy(M: Any, v: Array) -> float:

@@ -154,6 +154,18 @@ def rate_after(function: Callable[[float], Any], size: int, time: float, name: s
     return rates
 
 
+def rate_doubt(function: Callable[[float], Any], size: int, time: float) -> Array:
+    """Round-off of the rates of :func:`rate_after`, (size,), which counts where a motion starts at rest."""
+    here = np.ravel(function(time)).astype(float)
+    try:
+        with np.errstate(all="ignore"):
+            mean = np.abs(np.ravel(function(time + REACH)) - here) / REACH
+    except Exception:  # drives need not be defined beyond a run
+        mean = np.zeros(size)
+    noise = ROUND_OFF * (np.abs(here) / REACH + (1.0 + abs(time) / REACH) * mean)
+    return np.where(np.isfinite(mean), noise + AGREEING * mean, 0.0)
+
+
 def _longer(function: Callable[[float], Any], here: Array, time: float, first: _Difference) -> Array:
     """Rates over longer distances, as long as these agree with half their length and the function has values there."""
     rates, trial, reach = first.rate.copy(), first, REACH

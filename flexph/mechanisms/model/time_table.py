@@ -15,7 +15,7 @@ from ...joints.rows.row_law import TimeFunction
 from ...kernels.values import Schedule
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from .prescribed import References, rate_after, rate_before, values_at
+from .prescribed import References, rate_after, rate_before, rate_doubt, values_at
 
 if TYPE_CHECKING:
     from .model import Model
@@ -160,6 +160,16 @@ class TimeTable:
             function, name = self._prescribed(i), self._names[i]
             rate = rate_after(function, size, time, name) if step is None else rate_before(function, size, time, step)
             coefficient[self._terms[i]], offset[i] = law.rates(values[self._own[i]], rate)
+        return coefficient, offset
+
+    def doubts(self, time: float) -> tuple[Array, Array]:
+        """Round-off of the rates of coefficients and offsets to the right of a time, in size."""
+        coefficient, offset = (part.copy() for part in self._still)
+        values = self.values(time) if self._driven else self.anchors.rows
+        for i in self._driven:
+            law, own = self._laws[i], self._own[i]
+            rates = law.rates(values[own], rate_doubt(self._prescribed(i), own.stop - own.start, time))
+            coefficient[self._terms[i]], offset[i] = np.abs(rates[0]), np.abs(rates[1])
         return coefficient, offset
 
     def along(self, times: Array) -> tuple[Array, Array]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.state import derive
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..model.constraints import CONSISTENT, constraint_rates, velocities_of, wanted_velocities
 from ..model.placement import Motion
+from ..model.rate_scales import rate_doubt
 from ..model.state import Configuration
 from ..model.time_table import TimeTable
 
@@ -27,10 +29,11 @@ def warn_of_changed(
     sizes, changed = displacement_sizes(a, lever(a)), {}
     wanted, given = wanted_velocities(mechanism, c, velocities)
     scale = float(max(np.abs(wanted / sizes).max(initial=0.0), np.abs(found / sizes).max(initial=0.0)))
+    doubt = rate_doubt(a, derive(a, c), table.doubts(time)) if velocities else 0.0
     for name, motion in velocities.items():
         own = wanted_velocities(mechanism, c, {name: motion})[1]
         change = np.abs(found - wanted)[own]
-        if np.any(change > CONSISTENT * scale * sizes[own]):
+        if np.any(change > (CONSISTENT * scale + doubt) * sizes[own]):
             moves = np.isin(own, a.columns[0])
             by = [(change[moves].max(initial=0.0), "m/s"), (change[~moves].max(initial=0.0), "rad/s")]
             changed[name] = " and ".join(f"{size:.3g} {unit}" for size, unit in by if size > 0.0)

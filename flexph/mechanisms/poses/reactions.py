@@ -58,6 +58,7 @@ class Motion(NamedTuple):
 
 def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
     """See :meth:`flexph.Mechanism.reaction`."""
+    _asked(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
             "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
@@ -88,10 +89,7 @@ def reaction(
     A product V·W with the force φ acts with φW on the places of V and with φV on those of W: forces on points, and
     torques d × (φV) on directions d.
     """
-    check.choice("on", on, ("first", "second"))
-    check.choice("frame", frame, ("world", "first", "second"))
-    constrained = {c.name: c for c in mechanism.connections if c.rows}
-    connection: Connection = check.lookup("joint", joint, constrained)
+    connection = _asked(mechanism, joint, on=on, frame=frame)
     port = connection.ports[0 if on == "first" else 1]
     points = _BodyVectors(mechanism, motion)
     body, origin = points.body(port), points.origin(connection, port)
@@ -119,6 +117,14 @@ def reaction(
         force = np.einsum("tji,tj->ti", axes, force)
         torque = np.einsum("tji,tj->ti", spin_map(axes), torque)
     return Reaction(motion.times, force, torque, str(port), frame)
+
+
+def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
+    """The joint of a name; raises ValueError where there is none, and for unknown bodies and axes."""
+    check.choice("on", on, ("first", "second"))
+    check.choice("frame", frame, ("world", "first", "second"))
+    connection: Connection = check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
+    return connection
 
 
 def _first_row(mechanism: Model, connection: Connection) -> tuple[int, int]:
