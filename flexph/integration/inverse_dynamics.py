@@ -97,6 +97,7 @@ def inverse_dynamics(
     *,
     inputs: Mapping[str, Input] | None = None,
     elastic: Literal["undeformed", "quasi_static"] = "undeformed",
+    joints: Literal["free", "at rest"] | None = None,
     method: MechanismMethod | None = None,
 ) -> InverseDynamics:
     """Forces and torques at external ports that make a mechanism follow a motion, and its joint forces.
@@ -122,6 +123,8 @@ def inverse_dynamics(
         At the other external ports, as for :func:`flexph.integrate`.
     elastic : {"undeformed", "quasi_static"}
         Deformation at a pose, see :meth:`flexph.Mechanism.consistent_state`.
+    joints : {"free", "at rest"}, optional
+        Motion at a pose of what the motion leaves free, see there.
     method : MechanismMethod, optional
         As for :func:`flexph.integrate`.
 
@@ -158,7 +161,7 @@ def inverse_dynamics(
     driven = driven_mechanism(mechanism, motion)
     if start.anchors.rows.size != _size(mechanism):
         raise ValueError(f"start must be one of this mechanism, got another {type(start).__name__.lower()}")
-    first = driven_start(driven, start, float(grid[0]), elastic)
+    first = driven_start(driven, start, time=float(grid[0]), elastic=elastic, joints=joints)
     run = integrate(driven, first, grid, inputs=inputs, method=method)
     kept, values = mechanism.layout.multipliers, _size(mechanism)
     anchors = Anchors(first.anchors.rows[:values], first.anchors.springs)
@@ -197,12 +200,12 @@ def _drive(port: Connection, given: Motion) -> Connection:
     return replace(moved, label=port.name)
 
 
-def driven_start(driven: Mechanism, start: Pose | State, time: float, elastic: Any) -> State:
+def driven_start(driven: Mechanism, start: Pose | State, **at_pose: Any) -> State:
     """The start as one of the mechanism with drives, whose rows come last."""
     of_drives = np.full(_size(driven) - start.anchors.rows.size, np.nan)
     anchors = Anchors(np.append(start.anchors.rows, of_drives), start.anchors.springs)
     if isinstance(start, Pose):
-        return driven.consistent_state(replace(start, anchors=anchors), elastic=elastic, time=time)
+        return driven.consistent_state(replace(start, anchors=anchors), **at_pose)
     multipliers = np.zeros(driven.layout.multipliers)
     multipliers[: start.multipliers.size] = start.multipliers
     return State(start.time, start.x, multipliers, anchors, joint_forces=start.joint_forces)

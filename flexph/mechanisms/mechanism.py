@@ -152,6 +152,7 @@ class Mechanism(Model):
         *,
         velocities: Mapping[str, Motion] | None = None,
         elastic: Literal["undeformed", "quasi_static"] = "undeformed",
+        joints: Literal["free", "at rest"] | None = None,
         time: float = 0.0,
     ) -> State:
         """A state that satisfies all constraints and their rates at ``time``.
@@ -159,6 +160,9 @@ class Mechanism(Model):
         Velocities are kept where the joints and drives allow all of them; the others follow with the least kinetic
         energy, without deformation rates where that is possible. Where they contradict the joints, each other or the
         drives, the state has the admissible velocities nearest to all of them in kinetic energy, and a warning says so.
+
+        Least kinetic energy makes a blade swing back that hangs on a driven hub by a free hinge; with
+        ``joints="at rest"`` it turns with the hub.
 
         Parameters
         ----------
@@ -170,6 +174,11 @@ class Mechanism(Model):
         elastic : {"undeformed", "quasi_static"}
             ``quasi_static`` starts with the deformation that balances the inertia forces of the rigid motion, and warns
             where that leaves the range of a body's model.
+        joints : {"free", "at rest"}, optional
+            Motion of bodies whose velocities are not given: ``free`` that of least kinetic energy; ``at rest`` that in
+            which the rates of joints are least, as if they were locked wherever neither drives, given velocities nor
+            loops move them, and of these the one of least kinetic energy. By default the former, with a warning where a
+            joint moves that could be at rest.
         time : float
             Time [s], at which drives stand.
 
@@ -178,7 +187,7 @@ class Mechanism(Model):
         State
             The start of a run.
         """
-        return consistent_state(self, pose, velocities or {}, elastic=elastic, time=time)
+        return consistent_state(self, pose, velocities or {}, elastic=elastic, joints=joints, time=time)
 
     @computing(_unknowns)
     def impact(

@@ -186,7 +186,7 @@ class ModelFile:
                 pose = pose_of(self.mechanism, begin, place, begin.time)
                 if isinstance(entry, Equilibrium):
                     return settled(self.mechanism, entry, pose, here)
-                return inverted(self.mechanism, entry, pose, here, begin.elastic)
+                return inverted(self.mechanism, entry, pose, here, begin)
             return integrated(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
 
         return self.located(compute)

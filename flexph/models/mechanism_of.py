@@ -96,7 +96,9 @@ def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
     pose = pose_of(mechanism, start, builder, start.time)
     with builder.refusals(start):
         velocities = replace(builder, dim=mechanism.layout.dim).of(start.velocities, "velocities")
-        return mechanism.consistent_state(pose, velocities=velocities, elastic=start.elastic, time=start.time)
+        return mechanism.consistent_state(
+            pose, velocities=velocities, elastic=start.elastic, joints=start.joints, time=start.time
+        )
 
 
 def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind: str) -> None:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from .schema.runs import (
     Integrate,
     InverseDynamicsRun,
     Outputs,
+    Start,
     TimedRun,
     inputs_of,
     motion_of,
@@ -176,22 +177,26 @@ def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, buil
         with builder.at("motion", name).refusals():
             refuse_undefined(function, float(times_of(run, begin)[-1]), "the end")
     with builder.refusals(run):
-        driven_start(driven_mechanism(mechanism, motion), pose, begin, elastic)
+        driven_start(driven_mechanism(mechanism, motion), pose, time=begin, elastic=elastic, joints="free")
 
 
-def inverted(
-    mechanism: Mechanism,
-    run: InverseDynamicsRun,
-    pose: Pose,
-    builder: Builder,
-    elastic: Literal["undeformed", "quasi_static"],
-) -> InverseRun:
-    """Inverse dynamics from a pose. Raises Misfit, and what ``integrate`` raises of a run that began."""
+def inverted(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
+    """Inverse dynamics from a pose, deformed and moving as the start says.
+
+    Raises Misfit, and what ``integrate`` raises of a run that began.
+    """
     motion, method, inputs = motion_of(run, builder), builder.of(run.method, "method"), inputs_of(run, builder)
     begin = 0.0 if run.start is None else run.start.time
     with builder.refusals(run):
         found = inverse_dynamics(
-            mechanism, motion, pose, times_of(run, begin), inputs=inputs, elastic=elastic, method=method
+            mechanism,
+            motion,
+            pose,
+            times_of(run, begin),
+            inputs=inputs,
+            elastic=start.elastic,
+            joints=start.joints,
+            method=method,
         )
     return InverseRun(found.run, run.outputs, found)
 

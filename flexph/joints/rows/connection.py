@@ -129,6 +129,11 @@ class Connection(Remade):
         return self.label or f"{self.kind} {'–'.join(map(str, self.ports))}"
 
     @property
+    def owners(self) -> list[str]:
+        """Names of the bodies of its ports."""
+        return [port.partition(".")[0] for port in self.ports if isinstance(port, str)]
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """The scalar constraints."""
         return self.form.rows

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody, FramedBody
-from ...bodies.ports import first_frame
+from ...bodies.inertia import Inertia
+from ...bodies.ports import find_port, weights_of
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, lever
-from ...kernels.continuous import mass_of, rigid_mass
-from ...kernels.gradient import constraint_matrix, velocity_count
+from ...kernels.gradient import constraint_matrix
 from ...kernels.jacobians.blocks import flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
 from ...kernels.values import Means
-from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
-from ...numerics.factors.nearest import nearest_change
-from ...numerics.rotations import finite_rotation, nearest_rotation, skew, spin_map
-from .placement import Motion, read_motion
-from .rate_scales import rate_doubt, rate_scale
+from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps
 from .time_table import TimeTable, spring_values
 
 if TYPE_CHECKING:
@@ -55,47 +47,8 @@ def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
     return size if size > 0.0 else 1.0  # where there is no length, any will do
 
 
-AT_REST = 1e-13
-"""Velocity over the wanted ones that counts as zero: what projection leaves of bodies that cannot move."""
-
 CONSISTENT = 1e-9
 """Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
-
-
-def move_with(
-    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
-) -> Configuration:
-    """The configuration with the admissible velocities nearest to those given by body."""
-    wanted, given = wanted_velocities(mechanism, c, velocities)
-    return with_velocities(mechanism, c, project(mechanism, c, wanted, given, table=table, time=time))
-
-
-def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
-    """Velocities before projection, those given at P carried to the centre of mass, and the numbers of those given."""
-    cv, cw, _ = mechanism.network.arrays.columns
-    wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
-    for name, motion in velocities.items():
-        body = check.lookup("body", name, mechanism.bodies)
-        first = first_frame(name, mechanism.bodies)
-        velocity, spin = read_motion(name, motion, body.dim, body.turns)
-        for i, arm in enumerate(_arms(mechanism, c, body, first), first):
-            wanted[cv[i]] = (0.0 if velocity is None else velocity) + skew(spin, body.dim) @ arm
-            given += [] if velocity is None else list(cv[i])
-            if cw[i, 0] >= 0:
-                wanted[cw[i]] = spin_map(c.R[[i]])[0].T @ spin
-                given += list(cw[i])
-    return wanted, np.array(given, dtype=int)
-
-
-def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Array:
-    """From the origin P of a body to the centres of mass of its frames in the world, (frames, d) [m]."""
-    if isinstance(body, FramedBody):
-        r = c.r[first : first + len(body.frames)]
-        R = c.R[first] if body.turning else nearest_rotation(body.centres, r)
-        mean = body.frames[0].inertia.mean_shape @ c.u[mechanism.network.arrays.body_u == first]
-        return np.asarray(r - (r[0] - R @ (body.centres[0] + mean)))
-    u = c.u[mechanism.network.arrays.body_u == first]
-    return np.array([c.R[first] @ (body.inertia.centre + body.inertia.mean_shape @ u)])
 
 
 def velocities_of(mechanism: Model, c: Configuration) -> Array:
@@ -151,90 +104,47 @@ def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Arra
     return gap + curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
 
 
-def project(mechanism: Model, c: Configuration, wanted: Array, given: Array, *, table: TimeTable, time: float) -> Array:
-    """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be.
+class VelocityRows(NamedTuple):
+    """Rows over the velocities: entries (rows, k) in some columns (k,), zero elsewhere."""
 
-    Those ``given`` are kept where the constraints allow it, and otherwise take part like the others.
-    """
-    a = mechanism.network.arrays
-    d = derive(a, c)
-    G, b = rates_at(mechanism, (c, d), table, time)
-    if not b.size:
-        return wanted
-    sizes, conditions = constraint_sizes(a, d.vector), [(G, b, given[:0])]
-    doubt = rate_doubt(a, d, table.doubts(time))
-    if given.size:
-        sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
-        conditions.insert(0, (*_with_kept((G, b), given, wanted), given))
-    velocities = wanted
-    masses: list[tuple[Callable[[Arrays, Array], Any], Array | None]] = [(rigid_mass, None), (mass_of, None)]
-    rigid = mechanism.rigid_motion
-    if rigid is not None:
-        masses.insert(0, (rigid_mass, rigid.ways(c.r, c.R)))
-    lines = None if rigid is None else np.diag(rigid.lines)
-    tries = itertools.product(masses, conditions)  # of large bodies the last mass is full
-    for (mass, ways), (rows, rates, kept) in tries:
-        M = mass(a, c.u)
-        own = M if ways is None or lines is None else ways.T @ M @ ways + lines
-        is_sparse = sparse.issparse(own) and sparse.issparse(rows)
-        change = _sparse_change(own, rows, rates - rows @ wanted, kept) if is_sparse else None
-        velocities = _nearest(dense(own), rows, rates, wanted=wanted, ways=ways) if change is None else wanted + change
-        defect = np.abs(rows @ velocities - rates) / sizes[: rates.size]
-        scale = max(rate_scale(a, (rows, rates), v, sizes[: rates.size]) for v in (velocities, wanted))
-        if defect.max() <= CONSISTENT * scale + doubt:
-            moves = _energy(M, velocities) > AT_REST**2 * _energy(M, wanted) or np.any(b)
-            return velocities if moves else np.zeros_like(velocities)
-    worst = int(np.argmax(defect))
-    raise ValueError(
-        f"no velocity satisfies all constraints: {mechanism.constraint_names[worst]} is violated by "
-        f"{defect[worst] * sizes[worst]:.3g}; the drives contradict the joints"
-    )
+    columns: Array
+    entries: Array
+
+    def over(self, width: int) -> Array:
+        """All entries, (rows, width)."""
+        rows = np.zeros((len(self.entries), width))
+        rows[:, self.columns] = self.entries
+        return rows
 
 
-def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tuple[Any, Array]:
-    """Conditions G v = b and those that keep what is given of the wanted velocities."""
-    G, b = conditions
-    keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
-    rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
-    return rows, np.concatenate([b, wanted[given]])
+class PortRates(NamedTuple):
+    """World position (d,) of a port, and its velocity (d,) and spin (s,) by all velocities; points have no spin."""
+
+    position: Array
+    velocity: VelocityRows
+    spin: VelocityRows | None
 
 
-def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | None:
-    """What :func:`_nearest` adds to the wanted velocities of which rows are ``missing`` rates, by sparse matrices.
-
-    The last rows are those that keep velocities as they are. None where rows may depend on others.
-    """
-    free = np.setdiff1d(np.arange(M.shape[0]), kept)
-    moved = sparse.csr_array(rows[: missing.size - kept.size])[:, free]
-    change = np.zeros(rows.shape[1])
-    if np.any(missing) and free.size:
-        step = nearest_change(sparse.csr_array(M)[free][:, free], moved, missing[: moved.shape[0]])
-        if step is None:
-            return None
-        change[free] = step
-    return change
-
-
-def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:
-    """Change the leading velocities least in kinetic energy to meet rows v = rates as nearly as can be.
-
-    By all of those that M is the mass of, or in the span of the ``ways``, which then have the mass M.
-    """
-    active = slice(0, len(M if ways is None else ways))
-    moved = dense(rows[:, active])
-    moved = moved if ways is None else moved @ ways
-    root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
-    scaled = np.linalg.solve(root, moved.T).T
-    length = np.linalg.norm(scaled, axis=1)
-    length = np.where(length > 0.0, length, 1.0)  # rows have different units
-    velocities = wanted.copy()
-    change = np.linalg.lstsq(scaled / length[:, None], (rates - rows @ wanted) / length, rcond=1e-11)[0]
-    step = np.linalg.solve(root.T, change)
-    velocities[active] += step if ways is None else ways @ step
-    return velocities
+def port_rates(mechanism: Model, c: Configuration, port: str) -> PortRates:
+    """How a port moves, in world axes."""
+    a, (i, at) = mechanism.network.arrays, find_port(port, mechanism.bodies)
+    (cv, cw, cu), unit = a.columns, np.eye(a.dim)
+    weights = weights_of(port, mechanism.bodies)
+    if weights is not None:
+        nodes = slice(i, i + weights.size)
+        return PortRates(weights @ c.r[nodes], VelocityRows(cv[nodes].ravel(), np.kron(weights, unit)), None)
+    own, inertia = np.flatnonzero(a.body_u == i), mechanism.once(_inertias)[i]
+    shape = dense(at.shape) - dense(inertia.mean_shape)
+    arm = c.R[i] @ (at.position - inertia.centre + shape @ c.u[own])
+    columns, entries = [cv[i], cu[own]], [unit, c.R[i] @ shape]
+    if cw[i, 0] < 0:
+        return PortRates(c.r[i] + arm, VelocityRows(np.concatenate(columns), np.hstack(entries)), None)
+    turned = spin_map(c.R[[i]])[0]
+    velocity = np.hstack([*entries, (turned.T @ unit_sweeps(arm[None])[0]).T])
+    bends = np.zeros((len(turned), own.size)) if at.rotation is None else turned @ dense(at.rotation)
+    spin = VelocityRows(np.concatenate([cw[i], cu[own]]), np.hstack([turned, bends]))
+    return PortRates(c.r[i] + arm, VelocityRows(np.concatenate([*columns, cw[i]]), velocity), spin)
 
 
-def _energy(M: Any, v: Array) -> float:
-    """Kinetic energy of the leading velocities, those of M [J]."""
-    leading = v[: M.shape[0]]
-    return 0.5 * float(leading @ (M @ leading))
+def _inertias(mechanism: Model) -> list[Inertia]:
+    return [frame.inertia for frame in mechanism.frames.values()]

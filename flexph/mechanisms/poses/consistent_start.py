@@ -11,27 +11,38 @@ from ...bodies.nodal_body import FramedBody
 from ...contacts.arrays import refuse_contacts
 from ...numerics import checks as check
 from ..model.consistency import check_consistent
-from ..model.constraints import move_with, spring_forces
+from ..model.constraints import spring_forces
 from ..model.placement import Motion
-from ..model.state import Pose, State, at_rest, flat
+from ..model.state import Pose, State, flat
+from ..model.state import at_rest as placed
 from ..model.time_table import TimeTable
-from .given_velocities import warn_of_changed
+from .admissible_velocities import move_with
+from .given_velocities import warn_of_changed, warn_of_loose
 
 if TYPE_CHECKING:
     from ..model.model import Model
 
 
 def consistent_state(
-    mechanism: Model, pose: Pose, velocities: Mapping[str, Motion], *, elastic: str, time: float
+    mechanism: Model,
+    pose: Pose,
+    velocities: Mapping[str, Motion],
+    *,
+    elastic: str,
+    joints: str | None,
+    time: float,
 ) -> State:
     """See :meth:`flexph.Mechanism.consistent_state`."""
     from ..model.range_of_validity import warn_of_range
     from .quasistatic import deform
 
     check.choice("elastic", elastic, ("undeformed", "quasi_static"))
+    if joints is not None:
+        check.choice("joints", joints, ("free", "at rest"))
     check.number("time", time)
     table = TimeTable(mechanism, pose.anchors)
-    c = at_rest(mechanism, pose.centres, pose.rotations)
+    at_rest = joints == "at rest"
+    c = placed(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":
         refuse_contacts(mechanism.connections, "elastic='quasi_static'")
         several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
@@ -40,9 +51,11 @@ def consistent_state(
                 f"elastic='quasi_static' is not known of {several[0]!r}, a body of several frames: take 'undeformed' "
                 "or an equilibrium"
             )
-        c = deform(mechanism, c, velocities, table=table, time=time)
-    c = move_with(mechanism, c, velocities, table=table, time=time)
+        c = deform(mechanism, c, velocities, table=table, time=time, at_rest=at_rest)
+    c = move_with(mechanism, c, velocities, table=table, time=time, at_rest=at_rest)
     warn_of_changed(mechanism, c, velocities, table=table, time=time)
+    if joints is None:
+        warn_of_loose(mechanism, c, velocities, table=table, time=time)
     forces = spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0]
     c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction hold nothing yet
     state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors, joint_forces=False)

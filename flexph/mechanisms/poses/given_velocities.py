@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...bodies.nodal_body import nodes_of
+from ...bodies.ports import first_frame
+from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.state import derive
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
-from ..model.constraints import CONSISTENT, constraint_rates, velocities_of, wanted_velocities
+from ..model.constraints import CONSISTENT, constraint_rates, rates_at, velocities_of
 from ..model.placement import Motion
 from ..model.rate_scales import rate_doubt
 from ..model.state import Configuration
 from ..model.time_table import TimeTable
+from .admissible_velocities import move_with, wanted_velocities
+from .locked_joints import joint_rates, locked_joints
 
 if TYPE_CHECKING:
     from ..model.model import Model
+
+
+MOVES = 1e-6
+"""Rate of a joint over the largest one from which it is told that it moves."""
 
 
 def warn_of_changed(
@@ -54,3 +62,59 @@ def _broken(mechanism: Model, rates: tuple[Array, Array], wanted: Array, given: 
     defect = np.where(abs(G) @ left > 0.0, 0.0, np.abs(G @ wanted - b))
     worst = int(np.argmax(defect)) if defect.size else 0
     return f"; they break {mechanism.constraint_names[worst]} by {defect[worst]:.3g}" if np.any(defect > 0.0) else ""
+
+
+def warn_of_loose(
+    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
+) -> None:
+    """Warn of bodies without given velocities that move against what carries them, by joints that could be at rest.
+
+    Bodies at rest are not told, unless drives move what carries them.
+    """
+    others = [name for name in mechanism.bodies if name not in velocities]
+    driven, v = _is_driven(mechanism, c, table, time), velocities_of(mechanism, c)
+    if not others or not np.any(v) or not (driven or velocities):
+        return
+    L, joints = joint_rates(mechanism, c), locked_joints(mechanism)
+    least = _by_joint(L, v, len(joints))
+    if not np.any(least > MOVES * _by_joint(abs(L), np.abs(v), len(joints))):
+        return
+    rigid = velocities_of(mechanism, move_with(mechanism, c, velocities, table=table, time=time, at_rest=True))
+    unit = MOVES * float(least.max())
+    loose = (least > unit) & (_by_joint(L, rigid, len(joints)) <= unit)
+    carried = {owner for joint, own in zip(joints, loose, strict=True) if own for owner in joint.owners}
+    apart = [_apart(mechanism, name, v, rigid, told=unit) for name in others if name in carried]
+    if told := [text for text, moves in filter(None, apart) if moves or driven]:
+        more = f" and {len(told) - 3} others" if len(told) > 3 else ""
+        warn(
+            "bodies that were given no velocity start with the least kinetic energy, which differs from a rigid motion "
+            f"with what moves them: {', '.join(told[:3])}{more}; joints='at rest' starts with the rigid motion, "
+            "joints='free' with the least energy, velocities={...} with what you give"
+        )
+
+
+def _is_driven(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> bool:
+    """Whether drives prescribe rates that are no round-off."""
+    a, d = mechanism.network.arrays, derive(mechanism.network.arrays, c)
+    rates = np.abs(rates_at(mechanism, (c, d), table, time)[1]) / constraint_sizes(a, d.vector)
+    return bool(np.any(rates > rate_doubt(a, d, table.doubts(time))))
+
+
+def _by_joint(L: Any, v: Array, joints: int) -> Array:
+    """The largest rate of each joint [rad/s]."""
+    rates: Array = np.abs(L @ v).reshape(joints, -1).max(axis=1, initial=0.0)
+    return rates
+
+
+def _apart(mechanism: Model, name: str, v: Array, rigid: Array, *, told: float) -> tuple[str, bool] | None:
+    """The velocities of a body and those of the rigid motion in words, and whether it moves; None where they agree."""
+    a, first = mechanism.network.arrays, first_frame(name, mechanism.bodies)
+    frames = slice(first, first + len(nodes_of(mechanism.bodies[name])))
+    for columns, scale, unit in ((a.columns[1], 1.0, "rad/s"), (a.columns[0], lever(a), "m/s")):
+        own = columns[frames]
+        own = own[own[:, 0] >= 0][:1]
+        if own.size and np.abs(v[own] - rigid[own]).max() > told * scale:
+            of_body, of_rigid = (x[own[0]] if own.size == 1 else np.linalg.norm(x[own[0]]) for x in (v, rigid))
+            text = f"{name!r} has {float(np.ravel(of_body)[0]):.3g}, not {float(np.ravel(of_rigid)[0]):.3g} {unit}"
+            return text, bool(np.abs(v[own]).max() > told * scale)
+    return None

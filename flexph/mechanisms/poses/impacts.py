@@ -9,15 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body
-from ...bodies.ports import find_port, split_port, weights_of
+from ...bodies.ports import find_port, split_port
 from ...contacts.laws import Rigid
 from ...contacts.levels import Level, level_of_rows
-from ...kernels.state import Configuration
+from ...kernels.gradient import velocity_count
 from ...numerics import checks as check
-from ...numerics.arrays import Array, dense
-from ...numerics.rotations import spin_map, unit_sweeps
+from ...numerics.arrays import Array
 from ..model.consistency import check_consistent, start_table
-from ..model.constraints import rates_at, velocities_of, with_velocities
+from ..model.constraints import port_rates, rates_at, velocities_of, with_velocities
 from ..model.state import State, flat
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def impact_at(
     a, table = mechanism.network.arrays, start_table(mechanism, state)
     checked = check_consistent(mechanism, state, table=table)
     place = (checked.c, checked.d)
-    rows = _port_rows(mechanism, checked.c, port)
+    rows = port_rates(mechanism, checked.c, port).velocity.over(velocity_count(a))
     level = level_of_rows(a, place, table.at(state.time)[0], (rows, np.zeros(a.dim)))
     v, _ = level.joined(velocities_of(mechanism, checked.c), rates_at(mechanism, place, table, state.time)[1])
     if impulse is not None:
@@ -84,26 +83,6 @@ def _free(level: Level) -> Array:
     """L⁻¹Wᵀ, what impulses do without joints."""
     free: Array = np.linalg.solve(level.lower, level.rows.T)
     return free
-
-
-def _port_rows(mechanism: Model, c: Configuration, port: str) -> Array:
-    """World velocity of a port by the velocities, (d, n_v)."""
-    a, (i, at) = mechanism.network.arrays, find_port(port, mechanism.bodies)
-    cv, cw, cu = a.columns
-    unit, rows = np.eye(a.dim), np.zeros((a.dim, velocities_of(mechanism, c).size))
-    weights = weights_of(port, mechanism.bodies)
-    if weights is not None:
-        for k, weight in enumerate(weights):
-            rows[:, cv[i + k]] = weight * unit
-        return rows
-    inertia, own = list(mechanism.frames.values())[i].inertia, np.flatnonzero(a.body_u == i)
-    shape = dense(sparse.csr_array(at.shape) - sparse.csr_array(inertia.mean_shape))
-    rows[:, cv[i]] = unit
-    rows[:, cu[own]] = c.R[i] @ shape
-    if cw[i, 0] >= 0:
-        arm = c.R[i] @ (at.position - inertia.centre + shape @ c.u[own])
-        rows[:, cw[i]] = (spin_map(c.R[[i]])[0].T @ unit_sweeps(arm[None])[0]).T
-    return rows
 
 
 def _refuse_deforming(mechanism: Model, port: str) -> None:

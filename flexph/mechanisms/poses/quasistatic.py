@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +28,13 @@ from ...numerics.factors.singular_systems import least_norm, solve_saddle
 from ..model.constraints import (
     constraint_gap,
     move,
-    move_with,
     rates_at,
     spring_forces,
     velocities_of,
 )
 from ..model.placement import Motion
 from ..model.time_table import TimeTable
+from .admissible_velocities import move_with
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -46,7 +47,13 @@ FEW = 400
 
 
 def deform(
-    mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
+    mechanism: Model,
+    c: Configuration,
+    velocities: Mapping[str, Motion],
+    *,
+    table: TimeTable,
+    time: float,
+    at_rest: bool = False,
 ) -> Configuration:
     """The nearest pose with u, σ that balance the inertia forces at u̇ = ü = 0 and keep the joints closed.
 
@@ -55,14 +62,15 @@ def deform(
 
         M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0,
 
-    springs by their tangent stiffness.
+    springs by their tangent stiffness; with free joints ``at_rest`` or not.
 
     Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
     """
+    moved = partial(move_with, mechanism, velocities=velocities, table=table, time=time, at_rest=at_rest)
     size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
 
     def corrected(c: Configuration) -> tuple[Configuration, float]:
-        c = move_with(mechanism, c, velocities, table=table, time=time)
+        c = moved(c)
         step = _correction(mechanism, c, table, time)
         return _moved(mechanism, c, step), float(np.abs(step).max(initial=0.0)) / size
 
@@ -72,7 +80,7 @@ def deform(
             f"the quasi-static start did not settle (last change {end.defect * size:.1e} m): the motion is too "
             "fast for the stiffness; start undeformed"
         )
-    return _close(mechanism, move_with(mechanism, end.value, velocities, table=table, time=time), table, time)
+    return _close(mechanism, moved(end.value), table, time)
 
 
 def _moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:

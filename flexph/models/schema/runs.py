@@ -33,6 +33,7 @@ class Start(PoseEntry):
 
     velocities: dict[str, Motion] = Field(default_factory=dict)
     elastic: Literal["undeformed", "quasi_static"] = "undeformed"
+    joints: Literal["free", "at rest"] | None = None
     time: Time = 0.0
 
 

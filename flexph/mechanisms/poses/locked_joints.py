@@ -1,0 +1,119 @@
+"""Starts at which free joints are at rest: rates of joints, and velocities for which they are least."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ...joints.rows.connection import Connection
+from ...joints.rows.rate_laws import Contact, Rolling
+from ...joints.rows.vectors import Ground, PortName
+from ...kernels.constraint_sizes import lever
+from ...kernels.gradient import velocity_count
+from ...kernels.state import Configuration
+from ...numerics.arrays import Array
+from ...numerics.corrections import Corrections
+from ...numerics.rotations import unit_sweeps
+from ..model.constraints import PortRates, VelocityRows, port_rates
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+INERTIA, VIOLATED = 1e-8, 1e-6
+"""Weights of the inertia, and of what conditions may be violated by, over that of the rates of joints: a few passes
+meet both to round-off."""
+PASSES = Corrections(most=100, settled=1e-14, stagnated=1e-10)
+"""Changes of velocities over the largest one."""
+
+
+def locked_joints(mechanism: Model) -> list[Connection]:
+    """Joints between two ports that hold places or directions: neither drives nor wheels, gears and contacts."""
+    return [
+        c
+        for c in mechanism.connections
+        if c.rows
+        and c.kind != "drive"
+        and len(c.ports) == 2
+        and not any(isinstance(row.law, Contact | Rolling) for row in c.rows)
+    ]
+
+
+def joint_rates(mechanism: Model, c: Configuration) -> Any:
+    """How both sides of each joint move against each other as seen from one of them, L v, sparse (joints·(d + s), n_v).
+
+    Velocities are over a length of the mechanism, so that all are spins [rad/s]: zero where both move as one body.
+    """
+    a, joints = mechanism.network.arrays, locked_joints(mechanism)
+    rates = [_rates_of(mechanism, c, joint) for joint in joints]
+    height = a.dim + a.n.shape[0]
+    rows = [np.repeat(np.arange(height) + height * k, own.columns.size) for k, own in enumerate(rates)]
+    columns = [np.tile(own.columns, height) for own in rates]
+    entries = [own.entries.ravel() for own in rates]
+    if not rates:
+        return sparse.csr_array((0, velocity_count(a)))
+    where = np.concatenate(rows), np.concatenate(columns).astype(int)
+    return sparse.csr_array((np.concatenate(entries), where), shape=(height * len(joints), velocity_count(a)))
+
+
+def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> VelocityRows:
+    """The rates of one joint: v₁ − v₂ − ω × (p₁ − p₂) over a length, and ω₁ − ω₂, where both sections turn."""
+    a, (first, second) = mechanism.network.arrays, (_rates(mechanism, c, port) for port in joint.ports)
+    parts = [(first.velocity, 1.0 / lever(a), 0), (second.velocity, -1.0 / lever(a), 0)]
+    turning = first.spin if second.spin is None else second.spin
+    if turning is not None:
+        swept = unit_sweeps((first.position - second.position)[None])[0].T @ turning.entries
+        parts.append((VelocityRows(turning.columns, swept), -1.0 / lever(a), 0))
+    if first.spin is not None and second.spin is not None:
+        parts += [(first.spin, 1.0, a.dim), (second.spin, -1.0, a.dim)]
+    columns = np.concatenate([own.columns for own, _, _ in parts])
+    entries, start = np.zeros((a.dim + a.n.shape[0], columns.size)), 0
+    for own, factor, top in parts:
+        end = start + own.columns.size
+        entries[top : top + len(own.entries), start:end] = factor * own.entries
+        start = end
+    return VelocityRows(columns, entries)
+
+
+def _rates(mechanism: Model, c: Configuration, port: PortName) -> PortRates:
+    """How a port moves; the ground is still."""
+    if not isinstance(port, Ground):
+        return port_rates(mechanism, c, port)
+    a, none = mechanism.network.arrays, np.zeros(0, dtype=int)
+    still = VelocityRows(none, np.zeros((a.dim, 0)))
+    return PortRates(np.zeros(a.dim), still, VelocityRows(none, np.zeros((a.n.shape[0], 0))))
+
+
+def nearest_locked(
+    M: Any, L: Any, wanted: Array, *, conditions: tuple[Any, Array], units: tuple[Array, Array], spread: Any
+) -> Array:
+    """Of all velocities v = wanted + T s with rows v = rates and the least ‖L v‖ those with the least sᵀM s.
+
+    T is the ``spread`` (., n) of s over the leading velocities, None where it is these; ``units`` are those of s (n,)
+    and of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ each pass solves
+
+        ε M (s − s₀) + TᵀAᵀμ = 0,   A(wanted + T s) − r + y = D μ,   D = diag(δ of rows, 1 of L),
+
+    from the last s₀, and adds the defects of the rows to y. Passes (proximal point) change s less and less and leave
+    ‖L v‖ least and s − s₀ M-orthogonal to all that leaves it so; with multipliers rows may depend on each other.
+    """
+    (rows, rates), (unit, size), n = conditions, units, M.shape[0]
+    A = sparse.vstack([sparse.diags_array(1.0 / size) @ sparse.csr_array(rows), L]).tocsr()
+    r, holds = np.concatenate([rates / size, np.zeros(L.shape[0])]), np.arange(size.size + L.shape[0]) < size.size
+    T = sparse.coo_array(sparse.eye_array(n) if spread is None else spread)
+    T = sparse.csr_array((T.data, T.coords), shape=(wanted.size, n)) @ sparse.diags_array(unit)
+    own = sparse.diags_array(unit) @ sparse.csr_array(M) @ sparse.diags_array(unit)
+    own, B = INERTIA / float(own.diagonal().max()) * own, A @ T
+    D = sparse.diags_array(np.where(holds, VIOLATED, 1.0))
+    solve = splu(sparse.csc_array(sparse.block_array([[own, B.T], [B, -D]]))).solve
+
+    def corrected(at: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
+        s, y = at
+        moved = solve(np.concatenate([own @ s, r - A @ wanted - y]))[:n]
+        v = wanted + T @ moved
+        change = float(np.abs(moved - s).max(initial=0.0) / max(np.abs(v).max(initial=0.0), 1e-300))
+        return (moved, y + np.where(holds, A @ v - r, 0.0)), change
+
+    return np.asarray(wanted + T @ PASSES.run((np.zeros(n), np.zeros(r.size)), corrected).value[0])
