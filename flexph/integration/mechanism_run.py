@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,17 +16,19 @@ from ..mechanisms.model.consistency import Checked
 from ..mechanisms.model.state import State
 from ..mechanisms.model.time_table import TimeTable
 from ..mechanisms.poses.resolution import shortest_step, work_of_weights
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..numerics.compiling import timed
 from ..numerics.step_failed import StepFailed
 from ..results.signature import mechanism_signature
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
-from ..results.validity import warn_of_doubts
+from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
-from .compiled.choice import LOOPS, SHORT, may_be_short, numpy_because
+from ..systems.validity import ValidityWarning
+from .compiled.choice import LOOPS, SHORT, left_to_numpy, may_be_short, numpy_because
 from .controllers import loops_of
-from .exact.failures import explain, explain_control, huge_inputs
+from .exact.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .exact.pairs_of_steps import PairStepper
 from .exact.record import recorder_of, solution_of
 from .exact.step import Stepper, StepStart
@@ -124,7 +126,7 @@ class _Task(NamedTuple):
         """A run in compiled blocks of steps."""
         run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
-            return self._followed(run, self._entries(run, blocks), journal)
+            return self._followed(run, self._entries(run, blocks), journal, left=blocks.left)
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
         """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
@@ -171,6 +173,17 @@ class _Task(NamedTuple):
                 values[c.entries] += c.answer(time, c.read(run.start.x, c.near)[0])
         return huge_inputs(ports, values, self.loops.ports)
 
+    def _explained(self, run: Run, error: StepFailed, span: tuple[float, float]) -> str:
+        """What is said of a step that could not be solved."""
+        table = TimeTable(self.mechanism, self.initial.anchors)
+        cure = of_long_drives(self.mechanism, table, span) or (f"{ONE_STEP}; else {GENERAL}" if self._is_one else "")
+        return explain(run, error, span, self._huge_inputs(run, span), cure=cure or GENERAL)
+
+    @property
+    def _is_one(self) -> bool:
+        """Whether the whole run is one step that is prescribed."""
+        return len(self.grid) == 2 and not isinstance(self.stepper, PairStepper)
+
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
@@ -188,8 +201,10 @@ class _Task(NamedTuple):
         recorder = recorder_of(self.stepper.accounts, start, expected, self.options.folder, self.loops)
         return Run(recorder, watch, start, observer=observer)
 
-    def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
-        """The solution of all steps, with the doubts that it raises."""
+    def _followed(
+        self, run: Run, steps: Iterator[Entry], journal: Journal | None, *, left: Set[float] = frozenset()
+    ) -> Solution:
+        """The solution of all steps, with the doubts that it raises; of some begins are ``left`` to NumPy by loops."""
         if journal is not None:
             journal.restore(run)
 
@@ -204,17 +219,26 @@ class _Task(NamedTuple):
                 events=run.watch.occurrences(),
                 observer=run.observer,
                 loops=self.loops,
-                steps_by=self.steps_by,
+                steps_by=self.steps_by + left_to_numpy(left),
             )
 
         messages = Messages(
             StepFailed,
-            lambda error, tried: explain(run, error, span := error.span or tried, self._huge_inputs(run, span)),
+            lambda error, tried: self._explained(run, error, error.span or tried),
             lambda error: explain_control(run, error),
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
         done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
         warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()))
+        reached = self.grid[
+            : 0 if isinstance(self.stepper, PairStepper) else np.searchsorted(self.grid, done.times[-1]) + 1
+        ]
+        if told := long_drives(self.mechanism, self.initial.anchors, reached):
+            warn(told, ValidityWarning)
+        if self._is_one and moves_from_rest(done):
+            warn(
+                f"the motion from rest over {float(np.ptp(self.grid)):.3g} s was one step: {ONE_STEP}", ValidityWarning
+            )
         return done
 
 

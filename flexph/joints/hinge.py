@@ -1,11 +1,11 @@
 """Hinge (revolute joint)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes
-from .rows.directions import spatial_axes, unit_axes
+from .rows.directions import Axes, spatial_axes, unit_axes
 from .rows.friction import CoulombFriction
 from .rows.resistance import friction_of_turning, resists_turning
 from .rows.signs import Solid
@@ -60,19 +60,34 @@ def hinge(
     ['x', 'y', 'z', 'tilt 1', 'tilt 2']
     """
 
-    given, resists = unit_axes(axis, second_axis), friction_of_turning("friction", friction)
+    def axes_in(dim: int) -> Axes | None:
+        if dim == 2 and axis is not None:
+            raise ValueError("a hinge takes no axis in the plane: leave it out")
+        return None if dim == 2 else spatial_axes(unit_axes(axis, second_axis), dim, "a hinge")
+
+    unit_axes(axis, second_axis)
+    return pin("hinge", first, second, axes=axes_in, friction=friction, name=name)
+
+
+def pin(
+    kind: str,
+    first: str,
+    second: PortName,
+    *,
+    axes: Callable[[int], Axes | None],
+    friction: Relation | CoulombFriction | None,
+    name: str | None,
+) -> Connection:
+    """A joint at one point that turns about ``axes``, a function of the dimension: a hinge or a revolute joint."""
+    resists = friction_of_turning("friction", friction)
 
     def make(dim: int) -> Form:
-        rows = coincidence(first, second, dim)
-        if dim == 2:
-            if given is not None:
-                raise ValueError("a hinge takes no axis in the plane")
-            measures, bearing = resists_turning(first, second, None, resists, pressing=dim)
+        about, rows = axes(dim), coincidence(first, second, dim)
+        measures, bearing = resists_turning(first, second, about, resists, pressing=dim)
+        if about is None:
             return Form(rows, measures, signs=(Solid("pin", first),), bearing=bearing)
-        axes = spatial_axes(given, dim, "a hinge")
-        measures, bearing = resists_turning(first, second, axes, resists, pressing=dim)
-        signs = (Solid("pin", first, axes[0]),)
-        rows = (*rows, *parallel_axes(first, second, axes))
-        return Form(rows, measures, parallel=(axes,), signs=signs, bearing=bearing)
+        signs = (Solid("pin", first, about[0]),)
+        rows = (*rows, *parallel_axes(first, second, about))
+        return Form(rows, measures, parallel=(about,), signs=signs, bearing=bearing)
 
-    return Connection("hinge", (first, second), make, label=name)
+    return Connection(kind, (first, second), make, label=name)

@@ -1,12 +1,12 @@
 """Revolute joint: the hinge of space under its kinematic name."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..numerics.arguments import checked
 from ..systems.resistive_relations import Relation
-from .hinge import hinge
+from .hinge import pin
 from .rows.connection import Connection, PortName
+from .rows.directions import Axes, spatial_axes, unit_axes
 from .rows.friction import CoulombFriction
 
 
@@ -47,6 +47,11 @@ def revolute(
     Connection
         The joint, for :func:`flexph.connect`.
 
+    Raises
+    ------
+    ValueError
+        For ``GROUND`` as the first port, and, as the mechanism is connected, in the plane.
+
     Examples
     --------
     A bar that turns about the vertical has one freedom:
@@ -58,6 +63,9 @@ def revolute(
     >>> "freedoms 1" in mechanism.describe()
     True
     """
-    return replace(
-        hinge(first, second, axis=axis, second_axis=second_axis, friction=friction, name=name), kind="revolute"
-    )
+    given = unit_axes(axis, second_axis)
+
+    def axes_in(dim: int) -> Axes:
+        return spatial_axes(given, dim, "a revolute joint", instead="hinge(first, second)")
+
+    return pin("revolute", first, second, axes=axes_in, friction=friction, name=name)

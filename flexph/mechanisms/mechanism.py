@@ -19,7 +19,7 @@ from .equations.phdae import as_phdae
 from .model.model import Model
 from .model.placement import Motion, Placement
 from .model.state import Pose, State
-from .poses.assembly import assemble
+from .poses.assembly import assemble, warn_of_unplaced
 from .poses.consistent_start import consistent_state
 from .poses.description import describe
 from .poses.impacts import impact_at
@@ -102,6 +102,7 @@ class Mechanism(Model):
         >>> arm.assemble({"rod": 0.5}).centres.round(3)
         array([[0.439, 0.24 ]])
         """
+        warn_of_unplaced(self, {*(fixed or {}), *(guess or {})})
         return assemble(self, fixed or {}, guess or {}, time)
 
     @computing(_unknowns)
@@ -143,6 +144,7 @@ class Mechanism(Model):
         >>> len(poses), poses[1].centres.round(3)
         (3, array([[0.439, 0.24 ]]))
         """
+        warn_of_unplaced(self, {*(fixed or {}), *(guess or {})})
         return assemble_all(self, fixed or {}, guess or {}, time)
 
     @computing(_unknowns)

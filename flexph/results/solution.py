@@ -60,7 +60,8 @@ class Solution(MotionByName, Result):
     memory : array
         What the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
     steps_by : str
-        What took the steps: compiled loops, or NumPy and why; either is the same run up to round-off.
+        What took the steps: compiled loops, and how many these left to NumPy, or NumPy and why; either is the same run
+        up to round-off.
     controls : mapping
         By external port what controllers held there in the step up to each saved time, (k, components), and what they
         commanded at ports of other controllers, by names such as ``servo: supply``.

@@ -33,6 +33,8 @@ UNMET = 1e-8
 SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
+ELSEWHERE = 0.02
+"""Way over the size of the mechanism, or turn [rad], of a step from rest that is longer than what it begins."""
 JUMP = 0.1
 """Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
 
@@ -48,6 +50,18 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
         *_unmet(solution),
     ):
         warn(doubt, ValidityWarning)
+
+
+def moves_from_rest(solution: Solution) -> bool:
+    """Whether a run begins at rest and ends elsewhere: no speed tells how long its steps are."""
+    layout, (first, last) = solution.mechanism.layout, solution.states[[0, -1]]
+    if first[layout.parts_of_motion].any():
+        return False
+    c = configuration(solution.mechanism, first)
+    centres, entries, _ = layout.position_sizes
+    way = np.abs(last - first)[: centres + entries]
+    way[:centres] /= extent(solution.mechanism, c.r, c.R)
+    return bool(way.max(initial=0.0) > ELSEWHERE)
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,11 @@ class BlockStepper:
         refused = isinstance(self.exact, DecayingStepper) and is_sparse(self.exact.arrays)
         return math.inf if refused else float(len(self.parts.shares))
 
+    @cached_property
+    def left(self) -> set[float]:
+        """Times at which steps begin that the loops did not solve: NumPy takes them."""
+        return set()
+
     @property
     def first(self) -> int:
         """Steps of the first block."""
@@ -138,7 +143,10 @@ class BlockStepper:
         """The step from a start to a time [s], by NumPy where the loops do not solve it; raises StepFailed."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, self.table(times), EACH)
-        return self._result(start, times, rows) if solved else self.stepper.step(start, time)
+        if solved:
+            return self._result(start, times, rows)
+        self.left.add(start.time)
+        return self.stepper.step(start, time)
 
     def _result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
         """The step between two times in its row."""

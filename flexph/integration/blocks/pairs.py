@@ -130,6 +130,7 @@ class PairBlocks(BlockStepper):
         run.trying(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)
         if not solved:
+            self.left.add(start.time)
             return self.stepper.attempt(run, times, known)
         motion, left, energy = self.parts.pair[0].found.tolist()
         step = start, self._result(start, ends, rows), partial(self.step, start)

@@ -48,7 +48,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield from _in_time(run, blocks, times, save)
         raise
     except ValueError:  # some time of the block has no value: the step by itself says what is wrong, if it is that one
-        yield not_compiled(run, blocks.stepper, float(times[1]), save.closes(1))
+        yield not_compiled(run, blocks, blocks.stepper, time=float(times[1]), saved=save.closes(1))
         return
     if run.watch.active:
         yield from _watched(run, blocks, (times, table), save)
@@ -58,7 +58,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
     if k:
         yield block
     if k < len(times) - 1 and not blocks.compiled.leaves_list:
-        yield not_compiled(run, blocks.stepper, float(times[k + 1]), save.closes(k + 1))
+        yield not_compiled(run, blocks, blocks.stepper, time=float(times[k + 1]), saved=save.closes(k + 1))
 
 
 def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
@@ -79,7 +79,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
         step = partial(blocks.step, start)
         yield Accepted(start, step(end), step, saved=save.closes(quiet + 1))
     elif reached < len(times) - 1 and not blocks.compiled.leaves_list:
-        yield not_compiled(run, blocks.stepper, float(times[reached + 1]), save.closes(reached + 1))
+        yield not_compiled(run, blocks, blocks.stepper, time=float(times[reached + 1]), saved=save.closes(reached + 1))
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
@@ -96,8 +96,11 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield block
 
 
-def not_compiled(run: Going, stepper: OneStep | Holding | JoinedSteps, time: float, saved: bool) -> Accepted:
+def not_compiled(
+    run: Going, blocks: BlockStepper, stepper: OneStep | Holding | JoinedSteps, *, time: float, saved: bool
+) -> Accepted:
     """A step without compiled kernels, which say why where they fail."""
     start = run.start
+    blocks.left.add(start.time)
     run.trying(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)

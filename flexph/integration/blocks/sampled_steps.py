@@ -44,7 +44,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
         k += chunk.done
         if chunk.failed:
             end, saved = float(plan.times[k]), bool(plan.saved[k])
-            step = not_compiled(run, held_steps(blocks.stepper, loops), end, saved)
+            step = not_compiled(run, blocks, held_steps(blocks.stepper, loops), time=end, saved=saved)
             if isinstance(step.result, JoinedResult) and loops.joined is not None:
                 loops.joined.commit(step.result.agreed)
             loops.follow(step.result, end, run.start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from ...bodies.nodal_body import NodalBody
@@ -48,6 +49,15 @@ def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     if method.name == "decaying" and not method.compiled and mechanism.once(has_full_matrices):
         return "the full matrices of a body, which Decaying() has, are too large for loops"
     return "bands of the Jacobian are too wide" if not method.compiled and mechanism.once(is_wide) else None
+
+
+def left_to_numpy(times: Set[float]) -> str:
+    """What to add to LOOPS where steps that begin at some times [s] were left to NumPy; nothing where none was."""
+    if not times:
+        return ""
+    count = f"{len(times)} steps" if len(times) > 1 else "one step"
+    first = f"the first from t = {min(times):.6g} s" if len(times) > 1 else f"from t = {min(times):.6g} s"
+    return f", but {count} by NumPy ({first}), which the loops did not solve: shorter steps avoid it"
 
 
 def _refused(mechanism: Model) -> str | None:

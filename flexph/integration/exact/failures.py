@@ -3,32 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...joints.rows.laws import Alignment, Angle, Law
+from ...mechanisms.model.time_table import Anchors, TimeTable, law_values, laws
 from ...numerics.arguments import HUGE
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..times.loop import Run
 from ..times.step_size import StepControlFailed
 
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
 
-def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "") -> str:
+
+GENERAL = (
+    "try a smaller step, check the drives, loads and inputs of controllers at this time, and look for a singular pose "
+    "or redundant joints"
+)
+"""What to do where a step fails and nothing is known of why."""
+LOOKED_AT = 20
+"""Steps of a run whose drives are looked at."""
+ONE_STEP = (
+    "times are the ends of all steps, of which two make one; give np.linspace(start, end, 1001), or a method with a "
+    "tolerance, such as Exact(tolerance=1e-6)"
+)
+"""What to do where somebody may have taken times for a span."""
+
+
+def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
     """Which step could not be solved or to what the motion came, why, and what to do; ``acting`` is what may be why."""
     t0, t1 = span
     if isinstance(error, MotionEnded):
         return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved: {error} after "
-        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion{acting}; try a smaller "
-        "step, check the drives, loads and inputs of controllers at this time, and look for a singular pose or "
-        "redundant joints"
+        f"{error.iterations} iterations, last correction {error.defect:.1e} of the motion{acting}; {cure}"
     )
 
 
-def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "") -> str:
+def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
     """What is said of a run that a step ended which could not be solved."""
-    return f"{explain_step(error, span, acting)}. {run.count} steps before it are finished and kept in .solution"
+    told = explain_step(error, span, acting, cure=cure)
+    return f"{told}. {run.count} steps before it are finished and kept in .solution"
 
 
 def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str, Sequence[str]]) -> str:
@@ -48,3 +67,50 @@ def explain_control(run: Run, error: StepControlFailed) -> str:
         "another, else look for a singular pose or raise the tolerance. "
         f"{run.count} steps before it are finished and kept in .solution"
     )
+
+
+def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
+    """A drive that moves by more in a step than it can follow, with the step that would do; nothing where none does.
+
+    Of an angle a step sees sine and cosine: it cannot tell more than half a turn from less the other way, and may fail
+    beyond a quarter. Displacements are unlimited in steps that are solved.
+    """
+    try:
+        before, after = (table.values(t) for t in span)
+    except ValueError:
+        return ""
+    for k, (law, own) in enumerate(zip(laws(mechanism), law_values(mechanism), strict=True)):
+        moved, most, unit = _moved(mechanism, law, before[own], after[own], solved=solved)
+        if callable(law.value) and moved > most and not (solved and unit == "m"):
+            name, moves = mechanism.constraint_names[k], "turns" if unit == "rad" else "moves"
+            return (
+                f"{name} {moves} by {moved:.3g} {unit} from t = {span[0]:.6g} s to {span[1]:.6g} s, and a step follows "
+                f"less than {most:.3g} {unit}: take steps shorter than {abs(span[1] - span[0]) * most / moved:.2g} s"
+            )
+    return ""
+
+
+def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
+    """The same of some of the steps between the times of a grid, which were solved."""
+    table, steps = TimeTable(mechanism, anchors), len(grid) - 1
+    if not table.varies or steps < 1:
+        return ""
+    some = np.unique(np.linspace(0, steps - 1, LOOKED_AT).astype(int)).tolist()
+    spans = ((float(grid[k]), float(grid[k + 1])) for k in some)
+    return next((told for span in spans if (told := of_long_drives(mechanism, table, span, solved=True))), "")
+
+
+def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
+    """How far a drive moves, how far it may in a step, and the unit of both."""
+    if isinstance(law, Alignment):
+        cosine = 0.5 * (np.sum(before * after) - 1.0)
+        return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"
+    moved = float(np.abs(after - before).max(initial=0.0))
+    if isinstance(law, Angle):
+        return moved, np.pi if solved else 0.5 * np.pi, "rad"
+    return moved, _size(mechanism), "m"
+
+
+def _size(mechanism: Mechanism) -> float:
+    """A length of the mechanism [m]."""
+    return float(mechanism.network.arrays.lengths[1])

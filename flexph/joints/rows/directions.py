@@ -93,10 +93,11 @@ def unit_axes(
     return n, n if second is None else unit(f"second_{name}", second)
 
 
-def spatial_axes(axes: Axes | None, dim: int, kind: str, name: str = "axis") -> Axes:
-    """The axes of a joint of space; raises ValueError in the plane, and where there are none."""
+def spatial_axes(axes: Axes | None, dim: int, kind: str, name: str = "axis", *, instead: str = "") -> Axes:
+    """The axes of a joint of space; raises ValueError in the plane (with what to take there) and for none."""
     if dim != 3:
-        raise ValueError(f"{kind} is a joint of space, and this mechanism is planar")
+        cure = f": in the plane use {instead}" if instead else ""
+        raise ValueError(f"{kind} is a joint of space, and this mechanism is planar{cure}")
     if axes is None:
         raise ValueError(f"{kind} needs {name}=(x, y, z) in space, in the axes of the first port's section")
     return fitting(name, axes[0], 3), fitting(f"second_{name}", axes[1], 3)

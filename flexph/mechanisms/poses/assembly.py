@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ...bodies.body import Body
+from ...joints.rows.vectors import Ground
 from ...numerics import checks as check
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..model.constraints import move
 from ..model.geometry_checks import check_curves
@@ -41,6 +45,30 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
     pose = _pose(closure, at, size)
     check_curves(mechanism, closure.here(at).on_curves)
     return pose
+
+
+def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
+    """Warn of bodies that neither a place that is given, nor joints, forces or contacts with others hold anywhere."""
+    numbers, pairs = {name: i for i, name in enumerate(mechanism.bodies)}, []
+    somewhere = {numbers[name] for name in placed if name in numbers}
+    for c in mechanism.connections:
+        if c.input is None and c.kind != "sensor":
+            own = [numbers[name] for name in c.owners]
+            pairs += [(own[0], other) for other in own[1:]]
+            somewhere |= set(own) if any(isinstance(port, Ground) for port in c.ports) else set()
+    where = np.array(pairs, dtype=int).reshape(-1, 2).T
+    links = sparse.csr_array((np.ones(len(pairs)), (where[0], where[1])), shape=(len(numbers), len(numbers)))
+    groups, group = connected_components(links, directed=False)
+    held = {int(group[i]) for i in somewhere}
+    lost = [name for name, i in numbers.items() if group[i] not in held]
+    if not lost or groups < 2:
+        return
+    listed = f"{', '.join(map(repr, lost[:3]))}{f' and {len(lost) - 3} others' if len(lost) > 3 else ''}"
+    warn(
+        f"{listed} {'is' if len(lost) == 1 else 'are'} connected to neither the ground nor a body with a place, and "
+        f"{'starts' if len(lost) == 1 else 'start'} at the origin, free to move: add a joint, or say where by "
+        f"fixed={{{lost[0]!r}: ...}} or guess={{{lost[0]!r}: ...}}"
+    )
 
 
 def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:

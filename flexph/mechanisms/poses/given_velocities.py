@@ -73,9 +73,10 @@ def warn_of_loose(
     """
     others = [name for name in mechanism.bodies if name not in velocities]
     driven, v = _is_driven(mechanism, c, table, time), velocities_of(mechanism, c)
-    if not others or not np.any(v) or not (driven or velocities):
+    joints = locked_joints(mechanism)
+    if not joints or not others or not np.any(v) or not (driven or velocities):
         return
-    L, joints = joint_rates(mechanism, c), locked_joints(mechanism)
+    L = joint_rates(mechanism, c)
     least = _by_joint(L, v, len(joints))
     if not np.any(least > MOVES * _by_joint(abs(L), np.abs(v), len(joints))):
         return
