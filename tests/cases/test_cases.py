@@ -39,6 +39,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
         "constraints.png convergence.csv convergence.png energy.png states.csv steps.csv undamped.png",
     ),
     "free-flight": (41, "--steps 50", "conserved.png ledger.csv ledger.png momenta.csv spins.csv tumbling.png"),
+    "ground-resonance": (11, "--speeds 2 --ratios 1", "campbell.png growth.csv stability.png"),
     "gyroscope": (
         19,
         "--step 2e-3 --duration 0.112 --orientation quaternion",
@@ -69,6 +70,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "rod-between-bodies": (12, "--elements 1 --end 1", "motion.vtkhdf ledger.csv momenta.csv motion.png"),
     "rolled-cantilever": (2, "--elements 7", "rolled.png tips.csv"),
     "rolling-coin": (38, "--steps 60", "accounts.png motions.csv paths.png wobble.csv wobble.png"),
+    "rotor-in-bearings": (4, "--speeds 2 --shares 2", "campbell.png frequencies.csv growth.csv stability.png"),
     "rotating-beam": (32, "--elements 3", "frequencies.png modes.png speeds.csv"),
     "rubber-block": (44, "--cells 1 --end 0.05", "bend.csv ledger.csv ledger.png motion.png motion.vtkhdf"),
     "singular-mass": (18, "--end 0.2", "convergence.csv lambda.csv motion.csv routes.png"),
@@ -111,7 +113,7 @@ NEEDED = {  # packages of all of their checks
     "point-masses": ("scipy_dae",),
 }
 SLOW_CHECKS = """
-    gear-train hardware-in-the-loop mobile-robot
+    gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
     bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
     disc-pile chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
@@ -123,7 +125,7 @@ SLOW_CHECKS = """
     solid-cantilever solid-crank-slider spin-up swinging-plate synchronous-machine van-der-pol
 """
 SLOW_RUNS = """
-    gear-train hardware-in-the-loop mobile-robot
+    gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar

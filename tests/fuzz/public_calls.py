@@ -601,8 +601,8 @@ def _analysis() -> dict[str, Call]:
         "analysis.equilibrium": Call(analysis.equilibrium, {"system": oscillator(), "guess": [0.1, 0.0],
                                                             "inputs": None, "keep_casimirs": True}),
         "analysis.floquet": Call(analysis.floquet, {
-            "mechanism": mechanism()[0], "about": mechanism()[0].equilibrium(mechanism()[1]), "period": 0.01, "steps": 1,
-            "method": methods.Exact(), "inputs": {}}),
+            "mechanism": mechanism()[0], "about": mechanism()[0].equilibrium(mechanism()[1]), "period": 0.01,
+            "steps": 1, "method": methods.Exact(), "inputs": {}}),
         "analysis.eliminate_index_one": Call(analysis.eliminate_index_one, {
             "J": SKEW, "Q": np.eye(2), "G": np.eye(2)[:, :1], "R": np.zeros((2, 2)), "g": np.eye(2)[:, :1]}),
         "analysis.KinematicSystem": Call(analysis.KinematicSystem, rolling),

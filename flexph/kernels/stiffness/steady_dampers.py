@@ -16,8 +16,7 @@ from scipy import sparse
 from ...numerics.arrays import Array
 from ...numerics.rotations import skew
 from ..arrays import Arrays
-from ..continuous import spring_operator, spring_rates
-from ..gradient import node_rows, product_gradient, pull, world_spin_levers
+from ..gradient import is_sparse, node_rows, product_gradient, pull, scale_rows, world_spin_levers
 from ..springs import damping_slopes, resisting_forces
 from ..state import Configuration, Derived, node_velocities
 
@@ -31,7 +30,7 @@ def has_dampers(a: Arrays, c: Configuration) -> bool:
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     """Rates of the measures of all spring-dampers at the velocities of a configuration, (springs,)."""
     rates = product_gradient(a, d.vector) @ _vector_rates(a, c, d).ravel()
-    return np.asarray(spring_rates(a.springs, d.product, sparse.csr_array(rates[:, None])).toarray())[:, 0]
+    return np.asarray(_of_measures(a, d.product, rates[:, None]))[:, 0]
 
 
 def steady_tensions(a: Arrays, c: Configuration, d: Derived) -> Array:
@@ -44,15 +43,29 @@ def steady_tensions(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> tuple[Any, Array, Any]:
-    """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v), sparse, in a motion with world spin (s,)."""
-    slopes = damping_slopes(a.springs, steady_rates(a, c, d))
-    return spring_operator(a, c, d), slopes, _rate_changes(a, c, d, spin)
+    """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a motion with world spin (s,), as the arrays are.
+
+    S are the rates of the measures with the velocities.
+    """
+    motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
+    turning = skew(spin, a.dim)
+    if is_sparse(a):
+        swept = sparse.csr_array(sparse.kron(sparse.eye_array(a.node_body.size), turning) @ motion)
+    else:
+        swept = np.einsum("ij,kjn->kin", turning, motion.reshape(a.node_body.size, a.dim, -1)).reshape(motion.shape)
+    of_vectors = _vector_rates(a, c, d)
+    gradient, by_rate, moved = product_gradient(a, d.vector), product_gradient(a, of_vectors), pull(a, motion)
+    change, rate = gradient @ moved, gradient @ of_vectors.ravel()  # of products, and their rates
+    faster = gradient @ pull(a, swept) + by_rate @ moved
+    slopes = damping_slopes(a.springs, np.asarray(_of_measures(a, d.product, rate[:, None]))[:, 0])
+    rates = _of_measures(a, d.product, change)
+    return rates, slopes, _of_measures(a, d.product, faster) + _slope_changes(a, d, rate, change)
 
 
 def circulatory(a: Arrays, c: Configuration, d: Derived, spin: Array) -> Any:
     """Sᵀ(c + ρ'(s))F, sparse (n_v, n_v)."""
     S, slopes, F = circulatory_parts(a, c, d, spin)
-    return S.T @ sparse.diags_array(slopes) @ F
+    return sparse.csr_array(S.T @ scale_rows(F, slopes))
 
 
 def _vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
@@ -60,29 +73,27 @@ def _vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     return rates
 
 
-def _rate_changes(a: Arrays, c: Configuration, d: Derived, spin: Array) -> Any:
-    """F: changes of the rates of the measures at the velocities of the motion with ξ, sparse (springs, n_v)."""
-    springs, nodes = a.springs, a.node_body.size
-    motion = sparse.csr_array(node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body]))
-    swept = sparse.kron(sparse.eye_array(nodes), skew(spin, a.dim)) @ motion
-    gradient, by_rate = (sparse.csr_array(product_gradient(a, v)) for v in (d.vector, _vector_rates(a, c, d)))
-    moved = sparse.csr_array(pull(a, motion))
-    change, rate = gradient @ moved, gradient @ _vector_rates(a, c, d).ravel()  # of products, and their rates
-    faster = gradient @ sparse.csr_array(pull(a, swept)) + by_rate @ moved
-    rows = spring_rates(springs, d.product, faster) + _slope_changes(a, d, rate, change)
-    return sparse.csr_array(rows)
+def _of_measures(a: Arrays, product: Array, rates: Any) -> Any:
+    """Rates of lengths, components and angles from those of the products (p, …), as these are (springs, …)."""
+    springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
+    s, c = product[sine], product[cosine]
+    length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
+    angle = scale_rows(rates[sine], c / (s**2 + c**2)) - scale_rows(rates[cosine], s / (s**2 + c**2))
+    return _stacked(length, rates[springs.component_product], angle)
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
     """Changes of ∂ℓ/∂Π Π̇ of lengths and angles with those of the products (p, n_v), at their rates (p,)."""
     springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
-    components = springs.component_product.size
     at = springs.length_product
-    length = sparse.diags_array(-0.25 * d.product[at] ** -1.5 * rate[at]) @ change[at]
+    length = scale_rows(change[at], -0.25 * d.product[at] ** -1.5 * rate[at])
     s, c, s_rate, c_rate = d.product[sine], d.product[cosine], rate[sine], rate[cosine]
     size = s**2 + c**2
     twist = 2.0 * (c * s_rate - s * c_rate) / size
-    by_sine = sparse.diags_array((-c_rate - twist * s) / size) @ change[sine]
-    by_cosine = sparse.diags_array((s_rate - twist * c) / size) @ change[cosine]
-    still = sparse.csr_array((components, change.shape[1]))
-    return sparse.csr_array(sparse.vstack([length, still, by_sine + by_cosine]))
+    by_sine = scale_rows(change[sine], (-c_rate - twist * s) / size)
+    by_cosine = scale_rows(change[cosine], (s_rate - twist * c) / size)
+    return _stacked(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
+
+
+def _stacked(*parts: Any) -> Any:
+    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)

@@ -15,7 +15,7 @@ from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
 from ..continuous import strain_product_force
-from ..gradient import placed, product_gradient, section_rows
+from ..gradient import placed, product_gradient, scale_rows, section_rows
 from ..loads.faces import face_matrix, face_tangent
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
@@ -37,7 +37,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
         size = size + _strained(a, d, moved)
     if has_dampers(a, c):
         S, slopes, F = circulatory_parts(a, c, d, spin)
-        across = abs(S).T @ sparse.diags_array(abs(slopes)) @ abs(F)
+        across = sparse.csr_array(abs(S).T @ scale_rows(abs(F), abs(slopes)))
         size = size + across + across.T
     loads = following(_sized(a), motion, abs(sparse.csr_array(section_rows(a, c.R))), abs(forces.inputs))
     if a.faces is not None:

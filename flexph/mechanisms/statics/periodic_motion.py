@@ -74,12 +74,12 @@ class Basis(NamedTuple):
         shares = [(GOLDEN * i) % 1.0 for i in range(1, SAMPLES + 1)]
         return any(_differ(self.at(period * share), first, bounds) for share in shares)
 
-    def sampled(self, mass: Array, gyroscopic: Array) -> PeriodicMotion:
+    def sampled(self, mass: Array, gyroscopic: Array, first: Supports) -> PeriodicMotion:
         """The periodic motion, taken at as many angles as it has harmonics: a further one must fit."""
         bounds, period, count = self._bounds(), period_of(self.given, self.c), FEWEST
         fresh = self.at(period * GOLDEN)
         while count <= MOST:
-            parts = [self.at(period * i / count) for i in range(count)]
+            parts = [first, *(self.at(period * i / count) for i in range(1, count))]
             damping, stiffness = (np.array([getattr(p, name) for p in parts]) for name in Supports._fields)
             if not _differ(Supports(interpolated(damping, GOLDEN), interpolated(stiffness, GOLDEN)), fresh, bounds):
                 return PeriodicMotion(mass, gyroscopic, damping, stiffness, period)

@@ -165,7 +165,8 @@ def _periodic(small: AtRest) -> Solution:
     assert small.later is not None
     if not np.any(small.steady.spin):
         raise ValueError("a motion along supports that change has no period, and no spectrum: integrate it")
-    motion = small.later.sampled(small.motion.mass, small.motion.gyroscopic)
+    own = small.motion
+    motion = small.later.sampled(*own[:2], Supports(*own[2:4]))
     solution = solve_periodic(motion)
     return Solution(solution.values, solution.shapes, *solution.growth(motion.period))
 

@@ -10,27 +10,50 @@ from ...kernels.state import Configuration, Derived
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spin_map
 
+TOLD = 1e-6
+"""Square of the motion of all bodies together, over those of each, from which on it tells the sense of a whirl."""
+
 
 def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Array) -> Array:
     """k |Ω| (m,), k = 1, −1 or 0: what shapes (n_v, m) in the axes that turn add to Im s as it is seen in the world.
 
     Displacements x, y across the axis with e^{st} are circles x + iy and x − iy, one of which turns with the bodies in
     the sense of Im s and one against it; in the world their s differ by iΩ and −iΩ. The larger circle counts, or
-    neither, where more of the motion is along the axis.
+    neither, where more of the motion is along the axis or about it. Circles are those of all bodies together, which
+    alone tell how blades go round that swing to and fro, or of each where they cancel.
     """
-    axis = _in_space(spin[None, :, None] if spin.size == 3 else spin[None, None])[0, :, 0]
+    axis = _in_space(spin[None, :, None])[0, :, 0]
     speed = float(np.linalg.norm(axis))
-    x = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    x /= np.linalg.norm(x)
-    frame = np.array([x, np.cross(axis / speed, x), axis / speed])
-    with_axis, against, along = (np.zeros(shapes.shape[1]) for _ in range(3))
+    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first /= np.linalg.norm(first)
+    frame = np.array([first, np.cross(axis / speed, first), axis / speed])
+    circles, along = np.zeros((2, 2, shapes.shape[1])), 2.0 * _turned(a, at, shapes, frame[2])
     for moved, weight in _displacements(a, at, shapes):
         x, y, z = np.einsum("ij,kjm->ikm", frame, moved)
-        with_axis += weight @ np.abs(x + 1j * y) ** 2
-        against += weight @ np.abs(x - 1j * y) ** 2
-        along += 2.0 * weight @ np.abs(z) ** 2
-    turn = np.where(with_axis >= against, speed, -speed)
-    return np.where(np.maximum(with_axis, against) > along, turn, 0.0)
+        circles += [_sizes(x + 1j * y, weight), _sizes(x - 1j * y, weight)]
+        along += 2.0 * _sizes(z, weight).sum(axis=0)
+    whole = circles.sum(axis=1)
+    single, together = circles[:, 0], circles[:, 1]
+    told = np.where(together.sum(axis=0) > TOLD * single.sum(axis=0), together, single)
+    turn = np.where(told[0] >= told[1], speed, -speed)
+    return np.where(whole.max(axis=0) > along, turn, 0.0)
+
+
+def _sizes(z: Array, weight: Array) -> Array:
+    """Σ w |z|² and |Σ w z|²/Σ w, (2, m), of z (k, m)."""
+    return np.array([weight @ np.abs(z) ** 2, np.abs(weight @ z) ** 2 / max(float(weight.sum()), 1e-300)])
+
+
+def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: Array) -> Array:
+    """Angular momentum about the axis through the centre of mass, squared over the moment of inertia, (m,)."""
+    c = at[0]
+    arms = _in_space((c.r - a.mass @ c.r / a.mass.sum())[:, :, None])[:, :, 0]
+    around = np.cross(axis, arms)
+    (centres, weight), *others = _displacements(a, at, shapes)
+    sums, inertia = np.einsum("k,kj,kjm->m", weight, around, centres), float(weight @ np.sum(around**2, axis=1))
+    turned, own = others[0]
+    sums, inertia = sums + np.einsum("k,j,kjm->m", own, axis, turned), inertia + float(own.sum())
+    return np.abs(sums) ** 2 / max(inertia, 1e-300)
 
 
 def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) -> list[tuple[Array, Array]]:

@@ -1,0 +1,174 @@
+"""A rigid rotor in unequal bearings: its Campbell diagram, and where an unequal rotor in them grows.
+
+Of a rotor of revolution the equations in the world are constant (G. Genta, Dynamics of Rotating Systems, 2005, ch. 4):
+
+    m ẍ + 2c_x ẋ + 2k_x x = 0,   J θ̈_x + J_p Ω θ̇_y + 2l²(c_y θ̇_x + k_y θ_x) = 0,  θ_y likewise with −J_p Ω θ̇_x.
+
+Of one with J₁ ≠ J₂ across its axis they are periodic for every observer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from tqdm import tqdm
+
+import rigid
+from flexph import GROUND, cartesian_spring_damper, connect
+from flexph.case import Case, Check, Option
+from flexph.export.tables import write_table
+from flexph.mechanisms import Spectrum
+from flexph.numerics.arrays import Array
+from flexph.plot.axes import legend_above, new_figure
+
+from .checks import vanishes
+
+MASS, POLAR, ACROSS, HALF = 10.0, 0.35, 0.25, 0.3  # [kg], J_p and mean J [kg m²], half the span of the bearings [m]
+STIFFNESS, DAMPING = np.array([40e3, 60e3]), np.array([2.0, 3.0])  # of each bearing along x and y [N/m, N s/m]
+AXIAL = 1e5  # [N/m]
+SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where unequal rotors grow
+
+
+class Result(NamedTuple):
+    """Exponents of the symmetric rotor over the speed, and growth of unequal ones."""
+
+    speeds: Array  # (k,) [rad/s]
+    exponents: Array  # (k, 8), across the axis, as they are seen in the world
+    closed: Array  # (k, 8)
+    band: Array  # (k,) [rad/s]
+    shares: Array  # (r,), (J₁ − J₂)/(J₁ + J₂)
+    growth: Array  # (k, r) [1/s], at the speeds of the band
+
+
+def spectrum(speed: float, unequal: float) -> Spectrum:
+    """Small motions of a rotor about the z axis."""
+    ports = {"low": (0.0, 0.0, -HALF), "high": (0.0, 0.0, HALF)}
+    inertia = (ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal), POLAR)
+    bearings = [
+        cartesian_spring_damper(
+            f"rotor.{name}", GROUND.at(*place), stiffness=(*STIFFNESS, AXIAL), damping=(*DAMPING, 1.0)
+        )
+        for name, place in ports.items()
+    ]
+    mechanism = connect({"rotor": rigid.body(MASS, inertia=inertia, ports=ports)}, bearings)
+    return mechanism.spectrum(mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, speed)))
+
+
+def across(found: Spectrum) -> Array:
+    """Exponents of the motions across the axis, as they are seen in the world, (8,)."""
+    moved = np.abs(found.shapes)
+    own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
+    return np.sort_complex(found.fixed_values[own])
+
+
+def closed_form(speed: float) -> Array:
+    """Exponents of the symmetric rotor in the world, (8,)."""
+    moves = [np.roots([MASS, 2.0 * c, 2.0 * k]) for k, c in zip(STIFFNESS, DAMPING, strict=True)]
+    C = np.diag(2.0 * HALF**2 * DAMPING[::-1]) + POLAR * speed * np.array([[0.0, 1.0], [-1.0, 0.0]])
+    K = np.diag(2.0 * HALF**2 * STIFFNESS[::-1])
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-K / ACROSS, -C / ACROSS]])
+    return np.sort_complex(np.concatenate([*moves, np.linalg.eigvals(A)]))
+
+
+def own_growths(speed: float, unequal: float) -> Array:
+    """Growths of the tilts of an unequal rotor by a run of Euler's equations in its axes over a turn, (4,) [1/s]."""
+    J1, J2 = ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal)
+    gyroscopic = (J1 + J2 - POLAR) * speed * np.array([[0.0, -1.0], [1.0, 0.0]])
+    centrifugal = speed**2 * np.diag([POLAR - J2, POLAR - J1])
+    turning, M = speed * np.array([[0.0, -1.0], [1.0, 0.0]]), np.diag([J1, J2])
+
+    def slope(t: float, y: Array) -> Array:
+        c, s = np.cos(speed * t), np.sin(speed * t)
+        back = np.array([[c, s], [-s, c]])
+        stiff, damping = (2.0 * HALF**2 * back @ np.diag(part[::-1]) @ back.T for part in (STIFFNESS, DAMPING))
+        angle, rate = np.split(y.reshape(4, 4), 2)
+        pull = stiff @ angle + damping @ (rate + turning @ angle) + gyroscopic @ rate + centrifugal @ angle
+        return np.concatenate([rate, -np.linalg.solve(M, pull)]).ravel()
+
+    period = 2.0 * np.pi / speed
+    end = solve_ivp(slope, (0.0, period), np.eye(4).ravel(), rtol=1e-10, atol=1e-12, method="DOP853").y[:, -1]
+    return np.sort(np.log(np.abs(np.linalg.eigvals(end.reshape(4, 4)))) / period)
+
+
+def run(
+    *,
+    speeds: Annotated[int, Option("speeds of the pictures")] = 12,
+    shares: Annotated[int, Option("rotors of the map, from equal to unequal")] = 4,
+) -> Result:
+    """A rotor in unequal bearings: Campbell diagram, and stability map of unequal rotors."""
+    grid, band, unequal = (
+        np.linspace(SLOWEST, FASTEST, speeds),
+        np.linspace(*BAND, speeds),
+        np.linspace(0.0, 0.6, shares),
+    )
+    exponents = [across(spectrum(speed, 0.0)) for speed in tqdm(grid, unit="speed", delay=1.0)]
+    growth = [
+        [across(spectrum(speed, share)).real.max() for share in unequal]
+        for speed in tqdm(band, unit="speed", delay=1.0)
+    ]
+    closed = np.array([closed_form(speed) for speed in grid])
+    return Result(grid, np.array(exponents), closed, band, unequal, np.array(growth))
+
+
+def figures(result: Result) -> dict[str, Any]:
+    """The fastest growth [1/s], and where it is."""
+    speed, share = np.unravel_index(int(np.argmax(result.growth)), result.growth.shape)
+    return {"growth_1_s": result.growth.max(), "speed_rad_s": result.band[speed], "share": result.shares[share]}
+
+
+def write(result: Result, folder: Path) -> dict[str, Any]:
+    """A Campbell diagram and a stability map, with their tables."""
+    whirls = np.sort(np.abs(result.exponents.imag), axis=1)[:, ::2]
+    frequencies = {f"whirl{i + 1}_rad_s": own for i, own in enumerate(whirls.T)}
+    rows = {f"unequal_{share:.3g}_1_s": own for share, own in zip(result.shares, result.growth.T, strict=True)}
+    write_table(folder / "frequencies.csv", {"speed_rad_s": result.speeds, **frequencies})
+    write_table(folder / "growth.csv", {"speed_rad_s": result.band, **rows})
+    _draw_campbell(result, folder / "campbell.png")
+    _draw_map(result, folder / "stability.png")
+    return figures(result)
+
+
+def _draw_campbell(result: Result, path: Path) -> None:
+    figure = new_figure(6.0, 4.5)
+    axes = figure.add_subplot()
+    axes.plot(result.speeds, np.abs(result.exponents.imag), "o", color="C0", markersize=6, markerfacecolor="none")
+    axes.plot(result.speeds, np.abs(result.closed.imag), "k.", markersize=3)
+    axes.plot(result.speeds, result.speeds, ":", color="0.5", label="once a turn")
+    axes.plot([], [], "o", color="C0", markerfacecolor="none", label="spectrum")
+    axes.plot([], [], "k.", markersize=3, label="closed form")
+    axes.set(xlabel="speed [rad/s]", ylabel="whirl frequency [rad/s]", ylim=(0.0, None))
+    axes.grid(alpha=0.3)
+    legend_above(axes, 3)
+    figure.savefig(path)
+
+
+def _draw_map(result: Result, path: Path) -> None:
+    figure = new_figure(6.0, 4.0)
+    axes = figure.add_subplot()
+    largest = float(np.abs(result.growth).max())
+    field = axes.pcolormesh(
+        result.band, result.shares, result.growth.T, cmap="coolwarm", vmin=-largest, vmax=largest, shading="gouraud"
+    )
+    axes.contour(result.band, result.shares, result.growth.T, levels=[0.0], colors="k", linewidths=1.0)
+    axes.set(xlabel="speed [rad/s]", ylabel="(J₁ − J₂)/(J₁ + J₂)", title="largest growth [1/s]")
+    figure.colorbar(field)
+    figure.savefig(path)
+
+
+def checks() -> Iterable[Check]:
+    """Constant equations of the symmetric rotor, and a run of Euler's equations of unequal ones."""
+    for speed in (60.0, 250.0):
+        apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
+        yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")
+    for speed in (100.0, 260.0):
+        growths = np.sort(spectrum(speed, 0.3).values.real)
+        far = max(np.abs(growths - own).min() for own in own_growths(speed, 0.3))
+        source = "Euler's equations, DOP853"
+        yield vanishes(f"unequal, {speed:g} rad/s: growths", far, 1e-6, source=source, kind="independent code")
+
+
+case = Case(run, write, checks, needs=("matplotlib",), figures=figures)
