@@ -14,7 +14,7 @@ from ..files.vtkhdf import Block, Frames, read_vtkhdf, write_vtkhdf
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from ..scenes.files import block_of
-from ..scenes.of_motion import motion_scene
+from ..scenes.of_motion import scene_at
 from .frames import Points, Viewed, frames_of
 
 BODIES, SURFACES = "bodies", "surfaces"
@@ -24,7 +24,7 @@ THIN = ("line", "vertex")
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
     """Each body with all that is known of it, surfaces of those that are lines or points, joints, and the ground."""
-    scene = motion_scene(solution, frames=len(pick))
+    scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
     drawn = [
         block_of(part, SURFACES if part.kind == "body" else None)

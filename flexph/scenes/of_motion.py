@@ -16,7 +16,6 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
-from ..results.state_view import MechanismView
 from .arrows import arrows
 from .limits import over_run
 from .places import PortPlaces, spatial
@@ -55,12 +54,20 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     """
     check.count("frames", frames, least=1)
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
-    states = [MechanismView(solution.mechanism, np.asarray(solution.states[row])) for row in rows]
-    stacked = Rows(solution.mechanism, np.array([state.x for state in states]))
-    scene = over_run(scene_of(stacked, np.asarray(solution.times)[rows], "s"), solution, rows)
+    scene = over_run(scene_at(solution, rows), solution, rows)
     if forces:
-        scene = replace(scene, parts=(*scene.parts, *arrows(solution, stacked, rows, longest=ARROW * scene.size)))
+        own = arrows(solution, _rows(solution, rows), rows, longest=ARROW * scene.size)
+        scene = replace(scene, parts=(*scene.parts, *own))
     return scene.deformed(scale)
+
+
+def scene_at(solution: Solution, rows: Array) -> Scene:
+    """The scene of a run at the saved times of these numbers, with the limits of these alone."""
+    return scene_of(_rows(solution, rows), np.asarray(solution.times)[rows], "s")
+
+
+def _rows(solution: Solution, rows: Array) -> Rows:
+    return Rows(solution.mechanism, np.asarray(solution.states[rows]))
 
 
 @checked
