@@ -96,7 +96,7 @@ def assembled(
         {name: joint for name, joint in found.items() if joint.kind != FIXED},
         {name: _port_of(name, parts) for name in links if name in carried},
         {joint.name: joint.limit for joint in joints if joint.limit is not None},
-        Kinematics(root, joints, followers, frames),
+        Kinematics(root, is_free, joints, followers, frames),
     )
 
 

@@ -32,9 +32,11 @@ def coordinates(
     return values
 
 
-def link_poses(root: str, joints: Sequence[JointElement], values: Mapping[str, Any]) -> dict[str, Array]:
-    """Poses (4, 4) of the links with the root in the origin; joints come each after that of its parent."""
-    poses = {root: np.eye(4)}
+def link_poses(
+    root: str, joints: Sequence[JointElement], values: Mapping[str, Any], *, base: Array | None = None
+) -> dict[str, Array]:
+    """Poses (4, 4) of the links with the root in the origin or at a base; joints come each after that of its parent."""
+    poses = {root: np.eye(4) if base is None else base}
     for joint in joints:
         poses[joint.child] = poses[joint.parent] @ joint.origin @ moved(joint, values[joint.name])
     return poses
@@ -56,12 +58,19 @@ def moved(joint: JointElement, value: Any) -> Array:
         pose[:3, 3] = np.array(frame_about(tuple(joint.axis.tolist()))).T @ (x, y)
         pose[:3, :3] = Rotation.from_rotvec(angle * joint.axis).as_matrix()
     elif joint.kind == FLOATING and not _is_zero(value):
-        try:
-            position, rotation = value
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must be a position and a rotation, got {check.shown(value)}") from None
-        pose[:3, 3] = check.array(f"position in {name}", position, (3,))
-        pose[:3, :3] = rotation_matrix(f"rotation in {name}", rotation)
+        return rigid_motion(name, value)
+    return pose
+
+
+def rigid_motion(name: str, given: Any) -> Array:
+    """The motion (4, 4) to a position and a rotation that are given."""
+    try:
+        position, rotation = given
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a position and a rotation, got {check.shown(given)}") from None
+    pose = np.eye(4)
+    pose[:3, 3] = check.array(f"position in {name}", position, (3,))
+    pose[:3, :3] = rotation_matrix(f"rotation in {name}", rotation)
     return pose
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...bodies.body import Body
@@ -15,13 +16,14 @@ from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from .elements import JointElement, Limit, Mimic
 from .joints import RobotJoint
-from .motions import coordinates, link_poses
+from .motions import coordinates, link_poses, rigid_motion
 
 
 class Kinematics(NamedTuple):
     """What poses are computed of: root, joints in order, followers, and by body its link and its frame in that."""
 
     root: str
+    is_free: bool
     joints: tuple[JointElement, ...]
     followers: Mapping[str, Mimic]
     frames: Mapping[str, tuple[str, Array]]
@@ -56,21 +58,28 @@ class Robot:
     _kinematics: Kinematics
 
     @checked
-    def placed(self, joints: Mapping[str, Any] | None = None) -> dict[str, tuple[Array, Rotation]]:
-        """Where the bodies are, for ``mechanism.assemble``: the root in the origin, joints as given or at zero.
+    def placed(
+        self, joints: Mapping[str, Any] | None = None, *, base: tuple[Any, Any] | None = None
+    ) -> dict[str, tuple[Array, Rotation]]:
+        """Where the bodies are, for ``mechanism.assemble``: joints as given or at zero.
 
         Parameters
         ----------
         joints : mapping, optional
             Angles [rad] and displacements [m] by joint, of planar ones (x, y, angle), of floating ones a position and
             a rotation. Those that follow others are not given.
+        base : tuple, optional
+            Position [m] and rotation of a root that is free; by default it is in the origin.
 
         Returns
         -------
         dict
             Position and rotation by body.
         """
-        root, elements, followers, frames = self._kinematics
-        links = link_poses(root, elements, coordinates(elements, followers, joints or {}))
+        root, is_free, elements, followers, frames = self._kinematics
+        if base is not None and not is_free:
+            raise ValueError(f"base is for a root that is free, and {root!r} is fixed: read it with fixed=False")
+        origin = np.eye(4) if base is None else rigid_motion("base", base)
+        links = link_poses(root, elements, coordinates(elements, followers, joints or {}), base=origin)
         poses = {name: links[link] @ frame for name, (link, frame) in frames.items()}
         return {name: (pose[:3, 3], Rotation.from_matrix(pose[:3, :3])) for name, pose in poses.items()}

@@ -217,7 +217,9 @@ def test_a_robot_that_is_not_fixed_falls(tmp_path, root):
     parts = parts[1:2] if root else parts
     robot = read_urdf(file_of(tmp_path / "r.urdf", *parts), fixed=False)
     mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
-    placed = robot.placed()
+    placed, turned = robot.placed(), Rotation.from_rotvec([0.4, 0.0, -1.0])
+    moved = robot.placed(base=((1.0, 2.0, 3.0), turned))["trunk"][0]
+    np.testing.assert_allclose(moved, turned.apply(placed["trunk"][0]) + np.arange(1.0, 4.0), atol=1e-14)
     run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(placed)), [0.0, 0.5], method=NUMPY)
     fallen = run.position("trunk.origin")
     np.testing.assert_allclose(fallen[0], placed["trunk"][0], atol=1e-14)
@@ -242,6 +244,8 @@ def test_floating_and_planar_joints(tmp_path):
     np.testing.assert_allclose(np.diff(run.position("trunk.origin"), axis=0)[0], 0.02 * np.array(GRAVITY), atol=1e-2)
     across = Rotation.from_euler("xyz", [0.3, 0, 0.2]).apply(normal)
     np.testing.assert_allclose((run.position("puck.origin") - [1.0, 0.0, 0.0]) @ across, 0.0, atol=1e-12)
+    with pytest.raises(ValueError, match="base is for a root that is free, and 'world' is fixed"):
+        robot.placed(base=((0.0, 0.0, 1.0), turned))
     with pytest.raises(ValueError, match="joint 'table' is planar: it has no coordinate"):
         robot.joints["table"].coordinate  # noqa: B018
 
