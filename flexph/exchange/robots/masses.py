@@ -43,7 +43,10 @@ def masses_of(link: LinkElement) -> Masses:
 
 def together(parts: Iterable[tuple[Masses, Array]]) -> Masses:
     """The sum of masses, each at a pose (4, 4) in the body; one alone at no pose is left as it is."""
-    placed = [(m.mass, pose[:3, :3] @ m.centre + pose[:3, 3], pose[:3, :3], m.moments) for m, pose in parts]
+    held = list(parts)
+    if len(held) == 1 and np.array_equal(held[0][1], np.eye(4)):
+        return held[0][0]
+    placed = [(m.mass, pose[:3, :3] @ m.centre + pose[:3, 3], pose[:3, :3], m.moments) for m, pose in held]
     mass = sum(m for m, *_ in placed)
     heavy = [(m, c) for m, c, *_ in placed if m > 0.0]
     centre = heavy[0][1] if len(heavy) == 1 else sum((m * c for m, c in heavy), np.zeros(3)) / (mass or 1.0)

@@ -84,7 +84,7 @@ def _link(name: str, element: Element) -> LinkElement:
     stated, moments = _only(own, "mass", where), _only(own, "inertia", where)
     if stated is None:
         raise ValueError(f"the inertial of {where} must have a mass")
-    mass = _not_negative(stated, "value", where, "mass", None)
+    mass = _not_negative(stated, "value", where, "mass", missing=None)
     if moments is None:
         if mass > 0.0:
             raise ValueError(f"{where} has mass but no inertia: give it one in the file")
@@ -97,7 +97,7 @@ def _moments(element: Element, where: str) -> Array:
     matrix = np.zeros((3, 3))
     for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
         entry = f"i{'xyz'[i]}{'xyz'[j]}"
-        matrix[i, j] = matrix[j, i] = _number(element, entry, where, entry, None if i == j else 0.0)
+        matrix[i, j] = matrix[j, i] = _number(element, entry, where, entry, missing=None if i == j else 0.0)
     return matrix
 
 
@@ -108,12 +108,13 @@ def _joint(name: str, element: Element) -> JointElement:
         raise ValueError(f"{where} must be one of {', '.join(KINDS)}, got {kind!r}")
     parent, child = (_reference(element, tag, "link", where) for tag in ("parent", "child"))
     axis, losses = _only(element, "axis", where), _only(element, "dynamics", where)
-    along = np.array([1.0, 0.0, 0.0]) if axis is None else _numbers(axis, "xyz", where, "axis", "1 0 0")
+    along = np.array([1.0, 0.0, 0.0]) if axis is None else _numbers(axis, "xyz", where, "axis", missing="1 0 0")
     size = float(np.linalg.norm(along))
     if size == 0.0 and kind not in (FIXED, FLOATING):
         raise ValueError(f"{where} must have an axis that is not zero")
     damping, friction = (
-        0.0 if losses is None else _not_negative(losses, what, where, what, 0.0) for what in ("damping", "friction")
+        0.0 if losses is None else _not_negative(losses, what, where, what, missing=0.0)
+        for what in ("damping", "friction")
     )
     direction, limit = along / (size or 1.0), _limit(element, where, kind)
     pose, mimic = _origin(element, where), _mimic(element, where)
@@ -129,7 +130,7 @@ def _limit(element: Element, where: str, kind: str) -> Limit | None:
     values = []
     for what, missing in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf), ("effort", math.inf)):
         missing = 0.0 if bounded and what in ("lower", "upper") else missing
-        values.append(_number(own, what, where, f"limit {what}", missing, endless=True))
+        values.append(_number(own, what, where, f"limit {what}", missing=missing, endless=True))
     return Limit(*values) if bounded else Limit(-math.inf, math.inf, *values[2:])
 
 
@@ -139,7 +140,8 @@ def _mimic(element: Element, where: str) -> Mimic | None:
         return None
     leader = _reference(element, "mimic", "joint", where)
     factor, offset = (
-        _number(own, what, where, f"mimic {what}", missing) for what, missing in (("multiplier", 1.0), ("offset", 0.0))
+        _number(own, what, where, f"mimic {what}", missing=missing)
+        for what, missing in (("multiplier", 1.0), ("offset", 0.0))
     )
     return Mimic(leader, factor, offset)
 
@@ -165,27 +167,27 @@ def _origin(element: Element, where: str) -> Array:
     pose, own = np.eye(4), _only(element, "origin", where)
     if own is None:
         return pose
-    pose[:3, 3] = _numbers(own, "xyz", where, "origin xyz", "0 0 0")
+    pose[:3, 3] = _numbers(own, "xyz", where, "origin xyz")
     if "quat_xyzw" in own.attrib:
-        quaternion = _numbers(own, "quat_xyzw", where, "origin quat_xyzw", "", count=4)
+        quaternion = _numbers(own, "quat_xyzw", where, "origin quat_xyzw", count=4)
         if not quaternion.any():
             raise ValueError(f"origin quat_xyzw of {where} must not be zero")
         pose[:3, :3] = Rotation.from_quat(quaternion).as_matrix()
     else:
-        angles = _numbers(own, "rpy", where, "origin rpy", "0 0 0")
+        angles = _numbers(own, "rpy", where, "origin rpy")
         pose[:3, :3] = Rotation.from_euler("xyz", angles).as_matrix()
     return pose
 
 
-def _not_negative(element: Element, attribute: str, where: str, what: str, missing: float | None) -> float:
-    value = _number(element, attribute, where, what, missing)
+def _not_negative(element: Element, attribute: str, where: str, what: str, *, missing: float | None) -> float:
+    value = _number(element, attribute, where, what, missing=missing)
     if value < 0.0:
         raise ValueError(f"{what} of {where} must not be negative, got {value:g}")
     return value
 
 
 def _number(
-    element: Element, attribute: str, where: str, what: str, missing: float | None, *, endless: bool = False
+    element: Element, attribute: str, where: str, what: str, *, missing: float | None, endless: bool = False
 ) -> float:
     """A number of an attribute; None as ``missing`` asks for it, ``endless`` allows for infinity."""
     text = element.get(attribute)
@@ -196,7 +198,9 @@ def _number(
     return _parsed([text], where, what, endless=endless)[0]
 
 
-def _numbers(element: Element, attribute: str, where: str, what: str, missing: str, *, count: int = 3) -> Array:
+def _numbers(
+    element: Element, attribute: str, where: str, what: str, *, missing: str = "0 0 0", count: int = 3
+) -> Array:
     text = element.get(attribute, missing)
     words = text.split()
     if len(words) != count:

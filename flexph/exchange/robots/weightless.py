@@ -6,7 +6,7 @@ motion of the robot does not show it; where other bodies do not determine the mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,28 +28,48 @@ SEEN = 1e-6
 
 
 class Column(NamedTuple):
-    """A freedom: the joint that has it and the twist (spin, velocity of the origin) (6,) of what comes after it."""
+    """A freedom: its joint, "" of a free root, and the twist (spin, velocity of the origin) (6,) of what it moves."""
 
     joint: str
     twist: Array
 
 
-def completed(
-    masses: Mapping[str, Masses], joints: Sequence[JointElement], carrier: Mapping[str, str]
-) -> dict[str, Masses]:
-    """The masses of all bodies, with the least that those lack which do not stand by themselves."""
-    weight = {name: m.mass or np.inf for name, m in masses.items()}
-    moment = {name: _smallest_moment(m) for name, m in masses.items()}
-    for joint in reversed(joints):  # the smallest of what comes after
-        above, below = carrier.get(joint.parent, ""), carrier.get(joint.child, "")
-        if above in weight and below in weight:
-            weight[above] = min(weight[above], weight[below])
-            moment[above] = min(moment[above], moment[below])
-    whole = [min((v for v in values.values() if v < np.inf), default=1.0) for values in (weight, moment)]
-    found = {}
-    for name, own in masses.items():
-        m, j = (v if v < np.inf else d for v, d in zip((weight[name], moment[name]), whole, strict=True))
-        found[name] = own if own.stands else _least(own, SHARE * m, SHARE * j)
+class Skeleton(NamedTuple):
+    """The tree of a robot: its root, whether that is free, the joints in order, carriers of links, and couplings."""
+
+    root: str
+    is_free: bool
+    joints: tuple[JointElement, ...]
+    carrier: Mapping[str, str]
+    couplings: Mapping[str, Coupling]
+
+
+def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
+    """The masses of all bodies, with the least that those lack which do not stand by themselves.
+
+    Raises ValueError where that is more than a trace in the inertia of a motion.
+    """
+    lacking = {name for name, own in masses.items() if not own.stands}
+    if not lacking:
+        return dict(masses)
+    weight, moment = _least_carried(masses, skeleton)
+    added = {name: _least(masses[name], SHARE * weight[name], SHARE * moment[name]) for name in lacking}
+    whole = {**masses, **added}
+    _check_determined(masses, whole, skeleton, lacking)
+    return whole
+
+
+def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
+    """The smallest mass and moment that each body carries, itself counted; where there is none those of the robot."""
+    found = {name: m.mass or np.inf for name, m in masses.items()}, {n: _smallest_moment(m) for n, m in masses.items()}
+    for joint in reversed(skeleton.joints):
+        above, below = skeleton.carrier.get(joint.parent, WORLD), skeleton.carrier.get(joint.child, WORLD)
+        for values in found:
+            if above in values and below in values:
+                values[above] = min(values[above], values[below])
+    for values in found:
+        least = min((value for value in values.values() if value < np.inf), default=1.0)
+        values.update({name: least for name, value in values.items() if value == np.inf})
     return found
 
 
@@ -66,70 +86,58 @@ def _smallest_moment(own: Masses) -> float:
     return float(min([*size[size > LEAST * size[-1]], *([about_joint] if about_joint else [])], default=np.inf))
 
 
-def check_determined(
-    masses: Mapping[str, Masses],
-    complete: Mapping[str, Masses],
-    joints: Sequence[JointElement],
-    *,
-    carrier: Mapping[str, str],
-    couplings: Mapping[str, Coupling],
-    free: str | None,
-    root: str,
+def _check_determined(
+    masses: Mapping[str, Masses], whole: Mapping[str, Masses], skeleton: Skeleton, lacking: Collection[str]
 ) -> None:
     """Raise ValueError where what was added is more than a trace in the inertia of a motion, at a skew pose."""
-    lacking = [name for name, own in masses.items() if not own.stands]
-    if not lacking:
-        return
-    rng = np.random.default_rng(0)
-    values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
-    values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in couplings.items()}
-    poses = link_poses(root, joints, values)
-    columns, moves = _freedoms(joints, poses, carrier, (root, free))
+    poses = _skew_pose(skeleton)
+    columns, moves = _freedoms(skeleton, poses)
     if not columns:
         return
-    follow = _independent([c.joint for c in columns], couplings)
+    follow = _independent([column.joint for column in columns], skeleton.couplings)
     total, added = (np.zeros((follow.shape[1],) * 2) for _ in range(2))
-    for name, own in complete.items():
+    for name, own in whole.items():
         at = [k for k in range(len(columns)) if moves[name] >> k & 1]
         twists = np.array([columns[k].twist for k in at]).reshape(-1, 6).T @ follow[at]
-        whole, file = (twists.T @ _spatial(m, poses[name]) @ twists for m in (own, masses[name]))
-        total += whole
-        added += whole - file if name in lacking else 0.0
+        inertia = twists.T @ _spatial(own, poses[name]) @ twists
+        total += inertia
+        if name in lacking:
+            added += inertia - twists.T @ _spatial(masses[name], poses[name]) @ twists
     scale = 1.0 / np.sqrt(np.maximum(np.diag(total), np.finfo(float).tiny))
     total, added = (scale[:, None] * matrix * scale for matrix in (total, added))
     shares, motions = linalg.eigh(added, total + 1e-14 * np.eye(len(total)))
     if shares[-1] > SEEN:
-        k = int(np.argmax(np.abs(motions[:, -1])))
-        column = columns[int(np.argmax(np.abs(follow[:, k])))]
-        raise ValueError(_undetermined(column.joint, joints, lacking))
+        k = int(np.argmax(np.abs(follow[:, np.argmax(np.abs(motions[:, -1]))])))
+        raise ValueError(_undetermined(columns[k].joint, skeleton, lacking))
 
 
-def _undetermined(name: str, joints: Sequence[JointElement], lacking: Sequence[str]) -> str:
-    known = {joint.name: joint for joint in joints}
-    if name not in known:
-        return f"link {name!r} has no mass and is not fixed: give it an inertial in the file, or fixed=True"
-    child = known[name].child
-    lacks = child if child in lacking else lacking[0]
+def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
+    """Poses of all links at coordinates of no symmetry."""
+    rng, joints = np.random.default_rng(0), skeleton.joints
+    values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
+    values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
+    return link_poses(skeleton.root, joints, values)
+
+
+def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> str:
+    if not name:
+        root = skeleton.carrier[skeleton.root]
+        return f"link {root!r} has no mass and nothing holds it: give it an inertial in the file, or take fixed=True"
+    child = next(joint.child for joint in skeleton.joints if joint.name == name)
+    lacks = child if child in lacking else min(lacking)
     return (
         f"joint {name!r} moves no inertia (link {child!r}): link {lacks!r} lacks mass or moments of inertia, "
         "give it an inertial in the file"
     )
 
 
-def _freedoms(
-    joints: Sequence[JointElement],
-    poses: Mapping[str, Array],
-    carrier: Mapping[str, str],
-    base: tuple[str, str | None],
-) -> tuple[list[Column], dict[str, int]]:
-    """Columns of all freedoms, and by body those that move it, as the bits of a number.
-
-    The base is the root, and the body that carries it where that is free.
-    """
-    root, free = base
-    columns = [] if free is None else [Column(free, twist) for twist in np.eye(6)]
-    moves = {WORLD: 0, carrier[root]: (1 << len(columns)) - 1}
-    for joint in joints:
+def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
+    """Columns of all freedoms, and by body those that move it, as the bits of a number."""
+    carrier = skeleton.carrier
+    base = carrier[skeleton.root]
+    columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
+    moves = {WORLD: 0, base: (1 << len(columns)) - 1}
+    for joint in skeleton.joints:
         above, below = carrier.get(joint.parent), carrier.get(joint.child)
         if above is None or below is None or above == below:
             continue

@@ -1,0 +1,132 @@
+"""Bodies of robots with their ports, from the links that they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...bodies.body import Body
+from ...joints.rows.vectors import GROUND, PortName
+from ...mechanisms.model.layout import PARTS
+from ...numerics.arrays import Array
+from .bodies import Flexible, flexible_body, rigid_body
+from .carriers import WORLD, Carried
+from .elements import JointElement, LinkElement
+from .masses import Masses, check_moments, masses_of, together
+from .names import free_names
+from .weightless import Skeleton, completed
+
+Points = dict[str, Array]
+"""Places [m] by name in the frame of a body."""
+
+
+class Parts(NamedTuple):
+    """Bodies by their link, frames of the flexible ones in their links, and ports of links and joints."""
+
+    bodies: Mapping[str, Body]
+    frames: Mapping[str, Array]
+    names: Mapping[str, str]
+    carried: Mapping[str, Carried]
+    link_ports: Mapping[str, str]
+    joint_ports: Mapping[str, str]
+
+    def section(self, link: str) -> Array:
+        """The rotation (3, 3) from a link to the sections of its body."""
+        carrier, pose = self.carried[link]
+        return np.asarray(self.frames.get(carrier, np.eye(4))[:3, :3].T @ pose[:3, :3])
+
+    def port_of(self, link: str) -> PortName:
+        """The port, or place of the ground, at the origin of a link."""
+        carrier, pose = self.carried[link]
+        if carrier == WORLD:
+            return GROUND.at(*pose[:3, 3].tolist())
+        return f"{self.names[carrier]}.{self.link_ports[link]}"
+
+    def port_before(self, joint: JointElement) -> PortName:
+        """The port, or place of the ground, at which a joint holds its parent."""
+        carrier, pose = self.carried[joint.parent]
+        if carrier == WORLD:
+            return GROUND.at(*(pose @ joint.origin)[:3, 3].tolist())
+        return f"{self.names[carrier]}.{self.joint_ports[joint.name]}"
+
+
+def parts_of(
+    links: Mapping[str, LinkElement],
+    carried: Mapping[str, Carried],
+    kept: Sequence[JointElement],
+    *,
+    flexible: Mapping[str, Flexible],
+    skeleton: Skeleton,
+) -> Parts:
+    """The bodies of a robot; raises ValueError without any, and for what lacks moments."""
+    own = [name for name in links if name in carried and carried[name].carrier == name]
+    if not own:
+        empty = all(link.is_empty for link in links.values())
+        lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
+        raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
+    flexed = {name: flexible_body(name, _after(name, kept), flexible[name]) for name in own if name in flexible}
+    given = {name: together([(_masses_of_body(body), frame)]) for name, (body, frame) in flexed.items()}
+    masses = _sums(links, carried, [name for name in own if name not in flexed]) | given
+    check_moments(masses)
+    whole, starts, members = completed(masses, skeleton), _starts(own, carried, kept), _members(own, carried)
+    bodies: dict[str, Body] = {}
+    link_ports: dict[str, str] = {}
+    joint_ports: dict[str, str] = {}
+    for name in own:
+        if name in flexed:
+            bodies[name], link_ports[name] = flexed[name][0], "root"
+            joint_ports |= dict.fromkeys(starts[name], "tip")
+        else:
+            bodies[name], ports = _rigid(whole[name], starts[name], members[name])
+            link_ports |= {link: ports[f"link {link}"] for link in members[name]} | {name: "origin"}
+            joint_ports |= {joint: ports[f"joint {joint}"] for joint in starts[name]}
+    frames = {name: frame for name, (_, frame) in flexed.items()}
+    return Parts(bodies, frames, free_names(own, replaced="/."), carried, link_ports, joint_ports)
+
+
+def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
+    """A rigid body with ports at the joints after it and the links that belong to it, and the names of these."""
+    after = free_names(starts, ("origin", *PARTS))
+    inner = free_names(members, ("origin", *PARTS, *after.values()))
+    points = {"origin": np.zeros(3)} | {after[name]: place for name, place in starts.items()}
+    body = rigid_body(masses, points | {inner[name]: place for name, place in members.items()}, len(points))
+    names = {f"joint {name}": port for name, port in after.items()}
+    return body, names | {f"link {name}": port for name, port in inner.items()}
+
+
+def _after(name: str, kept: Sequence[JointElement]) -> Points:
+    return {joint.name: joint.origin[:3, 3] for joint in kept if joint.parent == name}
+
+
+def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
+    """By body the places of the joints after it."""
+    starts: dict[str, Points] = {name: {} for name in own}
+    for joint in kept:
+        carrier, pose = carried[joint.parent]
+        if carrier != WORLD:
+            starts[carrier][joint.name] = (pose @ joint.origin)[:3, 3]
+    return starts
+
+
+def _members(own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
+    """By body the origins of the other links that belong to it."""
+    members: dict[str, Points] = {name: {} for name in own}
+    for name, (carrier, pose) in carried.items():
+        if carrier not in (WORLD, name):
+            members[carrier][name] = pose[:3, 3]
+    return members
+
+
+def _masses_of_body(body: Body) -> Masses:
+    return Masses(body.mass, body.centre, body.moments)
+
+
+def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
+    """The masses of rigid bodies, each the sum of those of its links."""
+    held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
+    for name, (carrier, pose) in carried.items():
+        if carrier in held and not links[name].is_empty:
+            held[carrier].append((masses_of(links[name]), pose))
+    return {name: together(parts) for name, parts in held.items()}
