@@ -19,6 +19,7 @@ from ..cell_types import refuse_unknown
 from ..contents import MeshContents
 from ..guarded import guarded_mesh
 from ..nastran.deck import nastran_contents
+from .strange_cells import refuse_gmsh_type, refuse_skipped
 
 Source: TypeAlias = meshio.Mesh | str | os.PathLike[str]
 NASTRAN = (".bdf", ".fem", ".nas")
@@ -65,8 +66,14 @@ def _contents(path: Path, omit: Collection[str], warned: io.StringIO) -> MeshCon
         return abaqus_contents(path, omit)
     if suffix in NASTRAN:
         return nastran_contents(path, omit)
-    with contextlib.redirect_stderr(warned):
-        return MeshContents(guarded_mesh(path))
+    try:
+        with contextlib.redirect_stderr(warned):
+            mesh = guarded_mesh(path)
+    except KeyError as error:
+        refuse_gmsh_type(path, error)
+        raise
+    refuse_skipped(path, warned.getvalue())
+    return MeshContents(mesh)
 
 
 def _refuse_infinite(mesh: Any) -> None:

@@ -66,3 +66,31 @@ def test_unknown_cells_are_named_with_their_place():
     wedge = meshio.Mesh(np.random.default_rng(0).random((6, 3)), [("wedge", [[0, 1, 2, 3, 4, 5]])])
     with pytest.raises(ValueError, match=r"must have cells of type tetra, .*, got wedge \(1, the first is cell 0"):
         fem.solid(wedge, STEEL)
+
+
+NODES = "1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n"
+GMSH_2 = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n" + NODES + "$EndNodes\n$Elements\n3\n"
+GMSH_4 = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 5 1 5\n3 1 0 5\n1\n2\n3\n4\n5\n"
+GMSH_4 += "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 1\n$EndNodes\n$Elements\n2 3 1 7\n"
+STRANGE = {
+    "2.msh": GMSH_2 + "1 4 2 0 1 1 2 3 4\n2 140 2 0 1 1 2 3 5\n7 140 2 0 1 1 2 4 5\n$EndElements\n",
+    "4.msh": GMSH_4 + "3 1 4 1\n1 1 2 3 4\n3 1 140 2\n2 1 2 3 5\n7 1 2 4 5\n$EndElements\n",
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_cells_of_gmsh_that_nobody_knows(name, tmp_path):
+    (tmp_path / name).write_text(STRANGE[name])
+    with pytest.raises(ValueError, match=r"got cells of gmsh type 140 \(2, the first is element 2\)"):
+        mesh_report(tmp_path / name)
+
+
+def test_cells_of_vtk_that_its_reader_passes_over(tmp_path):
+    points = np.vstack([np.zeros(3), np.eye(3), np.ones(3)])
+    mesh = meshio.Mesh(points, [("tetra", [[0, 1, 2, 3], [1, 2, 3, 4]])])
+    meshio.write(tmp_path / "m.vtu", mesh, binary=False)
+    head, types, rest = (tmp_path / "m.vtu").read_text().partition('Name="types" format="ascii">\n10\n')
+    assert types
+    (tmp_path / "m.vtu").write_text(head + types + rest.replace("10", "66", 1))
+    with pytest.raises(ValueError, match=r"VTK type 66 \(higher order pyramid\) \(1, the first is cell 1\)"):
+        mesh_report(tmp_path / "m.vtu")
