@@ -10,9 +10,9 @@ VOLUMES = {
     6: "wedge",
     8: "hexahedron",
     10: "tetra10",
-    15: "wedge15",
     20: "hexahedron20",
 }
+"""Without C3D15, wedges of 15 nodes, which a mesh of meshio cannot hold."""
 SURFACES = {3: "triangle", 4: "quad", 6: "triangle6", 8: "quad8", 9: "quad9"}
 LINES = {2: "line", 3: "line3"}
 FAMILIES = (

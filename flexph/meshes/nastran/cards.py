@@ -96,7 +96,8 @@ def bulk_cards(path: Path) -> Iterator[Card]:
 def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
     """ValueError for a continuation without a card, or with the mark of another one."""
     before, own = (mark.strip("+* ") for mark in marks)
-    if not name or (before and own and before != own):
+    same = before == own or before[1:] == own  # their first columns are not compared
+    if not name or (before and own and not same):
         raise ValueError(
             f"line {line[1]} of {line[2]!r}: the continuation {line[0][:8].strip()!r} must follow its card"
         )

@@ -110,13 +110,17 @@ class Deck:
 
     def _material(self, card: Card) -> FileMaterial:
         """A material MAT1: E, G, ν, of which one follows from the others, and ρ."""
-        young, shear, poisson = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
+        try:
+            young, shear, poisson = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
+            density = self.mass_factor * card.real(4) or None
+        except ValueError as error:
+            return FileMaterial(refused=str(error))
         if young is None and shear is not None and poisson is not None:
             young = 2.0 * shear * (1.0 + poisson)
         if poisson is None and young and shear:
             poisson = 0.5 * young / shear - 1.0
         refused = "" if poisson is None or not shear or not young else _defect(young, shear, poisson, card)
-        return FileMaterial(self.mass_factor * card.real(4) or None, young, poisson or 0.0, refused)
+        return FileMaterial(density, young, poisson or 0.0, refused)
 
     def _beside(self, top: int) -> list[LeftOut]:
         """Elements with properties that are less than the body: shells on solids, bars in them."""

@@ -16,11 +16,11 @@ class Form(NamedTuple):
 
 
 _TRIANGLE, _QUAD, _LINE = Form({3: "triangle"}), Form({4: "quad"}), Form({2: "line"})
-_PYRAMID = Form({5: "pyramid", 13: "pyramid13"})
+_PYRAMID = Form({5: "pyramid"})
 ELEMENTS = {
     "CTETRA": Form({4: "tetra", 10: "tetra10"}),
     "CHEXA": Form({8: "hexahedron", 20: "hexahedron20"}),
-    "CPENTA": Form({6: "wedge", 15: "wedge15"}),
+    "CPENTA": Form({6: "wedge"}),
     **dict.fromkeys(("CPYRAM", "CPYRA"), _PYRAMID),
     **dict.fromkeys(("CTRIA3", "CTRIAR"), _TRIANGLE),
     "CTRIA6": Form({3: "triangle", 6: "triangle6"}),
@@ -31,7 +31,6 @@ ELEMENTS = {
 }
 ORDER = {
     "hexahedron20": (*range(12), *range(16, 20), *range(12, 16)),
-    "wedge15": (*range(9), *range(12, 15), *range(9, 12)),
 }
 """Nodes in the order of meshio by their places in Nastran, which has those along the height before those at the top."""
 STIFFNESS = (
@@ -68,10 +67,14 @@ OTHER = (
 """Cards that begin with C and are neither elements nor systems of coordinates."""
 
 
+MOST = {"CPENTA": 15, "CPYRAM": 13, "CPYRA": 13}
+"""Nodes of elements of second degree that a mesh of meshio cannot hold."""
+
+
 def cell_of(card: Card) -> tuple[str, list[str]]:
     """Cell and node numbers of an element. Raises ValueError, with the card, for nodes that are missing."""
     cells, first = ELEMENTS[card.name]
-    words = card.fields[first : first + max(cells)]
+    words = card.fields[first : first + max(MOST.get(card.name, 0), *cells)]
     while words and words[-1] in ("", "0"):
         words.pop()
     kind = cells.get(len(words))

@@ -17,6 +17,8 @@ SAME = {
     "lower case": (GRIDS + HEXAS).lower(),
     "crlf": (GRIDS + HEXAS).replace("\n", "\r\n"),
     "blank continuations": GRIDS + "".join(hexa(k, cell, " ").replace(" \n", "\n") for k, cell in enumerate(CELLS, 1)),
+    "marks of other first columns": GRIDS
+    + "".join(hexa(k, cell, "+AB").replace("+AB\n", "KAB\n", 1) for k, cell in enumerate(CELLS, 1)),
     "named continuations": GRIDS + "".join(hexa(k, cell, f"+A{k}") for k, cell in enumerate(CELLS, 1)),
     "large": "".join(LARGE.format(k, "", *at[:2], "*", at[2]) for k, at in enumerate(CORNERS, 1)) + HEXAS,
     "large, blank mark": "".join(LARGE.format(k, "", *at[:2], "", at[2]) for k, at in enumerate(CORNERS, 1)) + HEXAS,
@@ -153,6 +155,10 @@ REFUSED = {
         "'.B' must",
     ),
     "nodes": ("CHEXA   5       1       1       5       6       2\n", r"CHEXA .* must have 8 or 20 nodes, got 1 5 6 2"),
+    "wedge": (
+        "CPENTA  5       1       1       5       6       2       4       8\n        9       10      11\n",
+        "must have 6 nodes, got 1 5 6 2 4 8 9 10 11",
+    ),
     "number": ("GRID    90              x\n", r"GRID \(line 5 of 'deck.bdf'\) must have a number in field 4, got 'x'"),
     "superelement": ("BEGIN SUPER=1\n", "line 5: BEGIN SUPER=1 begins a part of its own"),
     "twice": (hexa(1, CELLS[0]), "elements must have numbers of their own, got 1 twice"),
