@@ -6,12 +6,12 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from .bodies import BODIES, Reduced
 from .elements import Connection
 from .entry import Entry, one_of
-from .fields import Acceleration
+from .fields import RESERVED, Acceleration, wrong
 from .runs import Run, Start
 from .studies import Study
 
@@ -41,7 +41,13 @@ class Kinds(NamedTuple):
     """Values within bodies, such as their damping."""
 
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
+def _folder(name: str) -> str:
+    if name.lower() in RESERVED:
+        raise wrong(f"got {name!r}, which every run writes itself: take another name")
+    return name
+
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$"), AfterValidator(_folder)]
 
 
 class Document(Entry):

@@ -68,6 +68,12 @@ def test_what_a_run_would_refuse_is_refused_before(name, loaded):
         loaded(rest).check()
 
 
+def test_a_run_is_no_folder_that_every_run_writes(tmp_path):
+    (tmp_path / "model.yaml").write_text(HEAD.replace("  a: {", "  checkpoint: {").replace("REST", "inputs: {}"))
+    with pytest.raises(ModelError, match=r"model.yaml:9:3: .*which every run writes itself"):
+        load_model(tmp_path / "model.yaml")
+
+
 @pytest.mark.parametrize("given", ["{expression: 200*t}", "{table: ramp.csv, value: a}", "200*t"])
 def test_lists_mix_formulas_tables_and_numbers(given, loaded, tmp_path):
     (tmp_path / "ramp.csv").write_text("t,a\n0,0\n1,200\n")
