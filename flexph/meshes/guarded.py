@@ -94,6 +94,11 @@ def refuse_ways_out(path: Path) -> None:
                 _refuse_links(path.parent / name)
 
 
+def deck_lines(path: Path) -> list[str]:
+    """The lines of a text, whose bytes may be any; a mark of UTF-8 at its beginning is none of them."""
+    return path.read_text(encoding="latin-1").removeprefix("\xef\xbb\xbf").split("\n")
+
+
 def refuse_outside(folder: Path, name: str) -> None:
     """Raise ValueError for the name of a file that leads out of a folder."""
     base = folder.resolve()

@@ -20,12 +20,6 @@ ELASTICITIES = (
 )
 
 
-def is_abaqus(path: Path) -> bool:
-    """Whether a file begins, after blank lines, with a keyword or a comment of Abaqus."""
-    with path.open(encoding="latin-1") as file:
-        return next((line.lstrip().startswith("*") for line in file if line.strip()), False)
-
-
 def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an input file, flat or of parts and instances, without the keywords and element types ``omit``.
 

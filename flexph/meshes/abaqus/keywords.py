@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..guarded import refuse_outside
+from ..guarded import deck_lines, refuse_outside
 from .vocabulary import TAKEN, keyword, parameters
 
 INCLUDED = 1000
@@ -108,8 +108,7 @@ def _statements(path: Path) -> list[tuple[int, str]]:
     """Lines without comments and blank ones; a keyword that ends with a comma goes on in the next line."""
     statements: list[tuple[int, str]] = []
     goes_on = False
-    content = path.read_text(encoding="latin-1")
-    for k, raw in enumerate(content.split("\n"), 1):
+    for k, raw in enumerate(deck_lines(path), 1):
         text = raw.strip()
         if not text or text.startswith("**"):
             continue

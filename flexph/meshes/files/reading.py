@@ -14,7 +14,7 @@ import meshio
 import numpy as np
 
 from ...files.reading import refuse_missing
-from ..abaqus.deck import abaqus_contents, is_abaqus
+from ..abaqus.deck import abaqus_contents
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
 from ..guarded import guarded_mesh
@@ -60,9 +60,9 @@ def read_contents(mesh: Source, omit: Sequence[str] = ()) -> MeshContents:
 
 
 def _contents(path: Path, omit: Collection[str], warned: io.StringIO) -> MeshContents:
-    """The contents of a file by its ending and its beginning."""
+    """The contents of a file by its ending."""
     suffix = path.suffix.lower()
-    if suffix == ".inp" and is_abaqus(path):
+    if suffix == ".inp":
         return abaqus_contents(path, omit)
     if suffix in NASTRAN:
         return nastran_contents(path, omit)

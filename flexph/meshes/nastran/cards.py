@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..guarded import refuse_outside
+from ..guarded import deck_lines, refuse_outside
 
 INCLUDED = 200
 """Files that one file may include."""
@@ -150,7 +150,7 @@ def _lines(path: Path, folder: Path, count: Iterator[int]) -> list[Line]:
     if next(count) > INCLUDED:
         raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")
     lines: list[Line] = []
-    rows = enumerate(path.read_text(encoding="latin-1").split("\n"), 1)
+    rows = enumerate(deck_lines(path), 1)
     name = path.name
     for number, raw in rows:
         text = raw.rstrip() if "$" not in raw else raw.partition("$")[0].rstrip()

@@ -40,6 +40,7 @@ SAME = {
     "tabs": CUBES.replace(", ", ",\t"),
     "no last line break": CUBES.rstrip("\n"),
     "comments": CUBES.replace("*Element", "** a\x85 1, 2\n*Element"),  # a line break of Unicode within a comment
+    "byte order mark": "\xef\xbb\xbf" + CUBES,
     "exponents": CUBES.replace("2.0, ", "0.2D+1, ").replace("7850.,", "7.85d3"),
     "case": CUBES.upper().replace("*NODE", "*nOdE"),
     "abbreviated": CUBES.replace("*Density", "*DENS")
@@ -171,8 +172,14 @@ def test_what_is_not_taken_is_named(name, deck):
             report = mesh_report(path)
         assert report.mass == pytest.approx(15700.0) and any(keyword in note for note in report.notes)
     assert fem.solid(path, omit=(keyword.lower(),)).mass == pytest.approx(15700.0, rel=1e-12)
-    result = CliRunner().invoke(main, ["mesh", str(path), "--omit", keyword])
+
+
+def test_what_a_command_leaves_out(deck):
+    arguments = ["mesh", str(deck(CUBES + LOST["reference"][0])), "--omit", "mass"]
+    result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0 and "mass: 15700 kg\n" in result.output, result.output
+    result = CliRunner().invoke(main, arguments[:2])
+    assert result.exit_code == 1 and "got MASS (line" in result.output
 
 
 def test_skins_without_a_section_are_regions(deck):

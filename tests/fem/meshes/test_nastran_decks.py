@@ -15,6 +15,7 @@ FREE = "CHEXA,1,1,1,5,6,2,4,8,+\n+,7,3\nCHEXA,2,1,5,9,10,6,8,12\n,11,7\n"
 SAME = {
     "small": GRIDS + HEXAS,
     "lower case": (GRIDS + HEXAS).lower(),
+    "byte order mark": "\ufeff" + bulk(GRIDS + HEXAS),
     "crlf": (GRIDS + HEXAS).replace("\n", "\r\n"),
     "blank continuations": GRIDS + "".join(hexa(k, cell, " ").replace(" \n", "\n") for k, cell in enumerate(CELLS, 1)),
     "marks of other first columns": GRIDS
