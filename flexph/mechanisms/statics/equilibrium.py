@@ -15,6 +15,7 @@ from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_matrix, strain_operator, strain_rates
 from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.steady_dampers import has_dampers
 from ...kernels.strains import strain_stresses
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -54,6 +55,7 @@ NEAR = 1e-6
 """Correction over the size from which on its direction is judged: below, it is round-off."""
 AGAINST = 1e-3
 """Cosine of a step with the acceleration, in the metric of the mass, from which on it goes against it."""
+FADES = "; dampers and friction of the ground take a spin away unless a drive of that rate holds it"
 RAISES = 12
 ROUND_OFF = 1e-14
 BALANCED = 1e-6
@@ -112,7 +114,8 @@ def equilibrium(
             state = _finished(given, end.value, redundant)
             warn_of_range(mechanism, np.array([time]), state.x[None])
             return state
-    raise ArithmeticError(not_found(end.defect, reached))
+    fades = np.any(steady.spin) and has_dampers(mechanism.network.arrays, start)
+    raise ArithmeticError(not_found(end.defect, reached) + (FADES if fades else ""))
 
 
 def not_found(moved: float, reached: float) -> str:

@@ -19,6 +19,7 @@ from flexph import (
     spring_damper,
     torque,
     torsion_spring,
+    viscous,
 )
 from flexph.kernels.continuous import spring_operator
 from flexph.kernels.gradient import velocity_count
@@ -270,4 +271,11 @@ def test_a_drive_that_does_not_keep_the_spin_is_refused():
     held = [revolute("disc.c", CENTRE, axis=Z), drive("disc.c", GROUND, angle=lambda t: 30.0 * t + t**2, axis=Z)]
     mechanism = connect({"disc": disc()}, held)
     with pytest.raises(ValueError, match=r"'drive disc.c–GROUND: angle' opens as the mechanism turns on"):
+        mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 30.0))
+
+
+@pytest.mark.slow
+def test_a_spin_that_fades_is_no_steady_rotation():
+    mechanism = connect({"disc": disc()}, [revolute("disc.c", CENTRE, axis=Z, friction=viscous(0.1))])
+    with pytest.raises(ArithmeticError, match="take a spin away unless a drive of that rate holds it"):
         mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 30.0))
