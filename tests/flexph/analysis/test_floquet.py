@@ -81,6 +81,7 @@ def test_orders_of_the_linearised_steps():
     assert gauss[1] < 1e-5
 
 
+@pytest.mark.slow
 def test_a_fast_pivot_holds_a_rod_upright():
     """Kapitza: above 2π f ≈ √(2g·2L/3)/0.1 it stands, and its multipliers are on the unit circle."""
     slow, fast = (shaken(frequency, up=True) for frequency in (30.0, 60.0))
