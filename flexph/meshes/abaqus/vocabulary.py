@@ -32,6 +32,8 @@ TAKEN = {
 }
 """Keywords that are read, with the parameters that they may have; None for any."""
 MOVING = ("NMAP", "IMPERFECTION")
+LENIENT = ("ASSEMBLY", "DENSITY", "INCLUDE", "MASS", "MATERIAL", "PART")
+"""Keywords whose other parameters change nothing here, such as the description of a material."""
 COORDINATES = (
     *("NGEN", "NFILL", "NCOPY", "ELGEN", "ELCOPY", "ELEMENT COPY", "IMPORT", "IMPORT NSET", "IMPORT ELSET"),
     *("SYMMETRIC MODEL GENERATION", "PARAMETER", "MANIFEST", *MOVING),
@@ -197,7 +199,7 @@ def parameters(word: str, given: Mapping[str, str], line: int) -> dict[str, str]
         return dict(given)
     full = {name: in_full(name, known) for name in given}
     strange = [name for name, found in full.items() if found is None]
-    if strange and known:
+    if strange and known and word not in LENIENT:
         raise ValueError(
             f"line {line}: *{word} must have no parameters but {', '.join(known)}, got {', '.join(strange)}"
         )

@@ -46,6 +46,7 @@ SAME = {
     "abbreviated": CUBES.replace("*Density", "*DENS")
     .replace("*Elastic", "*Elas, typ=Iso")
     .replace("*Solid ", "*solid"),
+    "described": CUBES.replace("*Material, name=S", '*Material, name=S, description="a, b"'),
     "continued": CUBES.replace("1, 1, 5, 6, ", "1, 1, 5, 6,\n ").replace("*Solid Section, ", "*Solid Section,\n"),
     "given again": CUBES.replace("*Node\n", "*Node\n3, 7., 7., 7.\n"),
 }
