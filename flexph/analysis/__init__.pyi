@@ -2,6 +2,7 @@
 
 from .casimirs import CasimirReport as CasimirReport
 from .constrained_state_space import ReducedKinematics as ReducedKinematics
+from .constrained_state_space import change_chart as change_chart
 from .constrained_state_space import eliminate_kinematics as eliminate_kinematics
 from .impasse import ImpassePoint as ImpassePoint
 from .impasse import impasse_points as impasse_points

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.checks import array
 from ..numerics.differences import derivative
+from ..numerics.step_failed import StepFailed
 from ..numerics.subspaces import echelon, null_space
 from ..systems.nonlinear import PHDAE
 from .kinematic import KinematicSystem
+
+CHART = 20.0
+"""Largest entry of S with a unit matrix in some rows at which the chart ends: 3 degrees before its pole on a circle."""
+DEPENDENT = 1e12
+"""Condition of SᵀMS with a unit diagonal from which on the columns of S count as dependent."""
 
 
 class ReducedKinematics:
@@ -25,19 +34,36 @@ class ReducedKinematics:
         self.system, self.n = system, system.sample.size
         here = null_space(np.asarray(system.constraints(system.sample)).T)
         self.k, self.pivots = here.shape[1], echelon(here)[1]
+        self.others = np.setdiff1d(np.arange(self.n), self.pivots)
+        self.sense = np.linalg.slogdet(np.asarray(system.constraints(system.sample), dtype=float)[self.others])[0]
 
     def basis(self, q: Array) -> Array:
-        """S(q) (n, n − k): the given one, or that with a unit matrix in rows chosen at the sample."""
+        """S(q) (n, n − k): the given one, or that with a unit matrix in rows chosen at the sample.
+
+        Raises StepFailed where the latter ends: the velocities in these rows do not determine the others there.
+        """
         if self.system.basis is not None:
             return np.asarray(self.system.basis(q), dtype=float)
-        rows, n = np.asarray(self.system.constraints(q), dtype=float).T, self.n
-        others = np.setdiff1d(np.arange(n), self.pivots)
-        basis = np.zeros((n, self.k))
+        rows = np.asarray(self.system.constraints(q), dtype=float).T
+        basis = np.zeros((self.n, self.k))
         basis[self.pivots] = np.eye(self.k)
-        left, right = rows[:, others], -rows[:, self.pivots]
-        square = left.shape[0] == left.shape[1]
-        basis[others] = np.linalg.solve(left, right) if square else np.linalg.lstsq(left, right)[0]
+        left = rows[:, self.others]
+        if np.linalg.slogdet(left)[0] != self.sense:
+            raise self._ended(q)
+        basis[self.others] = np.linalg.solve(left, -rows[:, self.pivots])
+        if not np.abs(basis).max(initial=0.0) <= CHART:
+            raise self._ended(q)
         return basis
+
+    def _ended(self, q: Array) -> StepFailed:
+        chart = f"in rows {self.pivots.tolist()}"
+        return StepFailed(
+            f"the chart with a unit matrix {chart} of S, chosen at the sample q = {self.system.sample}, ends near "
+            f"q = {q}: give KinematicSystem(basis=...) that is regular on the whole motion, or go on in another chart "
+            "from the last state, flexph.analysis.change_chart(system, x)",
+            0,
+            0.0,
+        )
 
     def basis_rates(self, q: Array) -> Array:
         """∂S/∂q (n, n − k, n)."""
@@ -54,7 +80,12 @@ class ReducedKinematics:
     def velocity(self, q: Array, p: Array) -> Array:
         """v (n − k,) with q̇ = S v and p̃ = SᵀMS v."""
         S = self.basis(q)
-        return np.linalg.solve(S.T @ self.system.mass(q) @ S, p)
+        inertia = S.T @ self.system.mass(q) @ S
+        size = np.sqrt(np.abs(np.diag(inertia)))
+        scaled = inertia / np.outer(size, size) if np.all(size > 0.0) else np.zeros_like(inertia)
+        if p.size and not np.linalg.cond(scaled) < DEPENDENT:
+            raise StepFailed(f"the columns of the basis S depend on each other near q = {q}", 0, 0.0)
+        return np.linalg.solve(scaled, p / size) / size
 
     def momenta(self, q: Array, p: Array) -> Array:
         """p (n,) on the constrained state space, p = M S v."""
@@ -96,6 +127,10 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     ``J_c = [[0, S], [−Sᵀ, −pᵀ[S_i, S_j]]]``, ``H_c(q, p̃) = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V(q)``, ``B_c = SᵀB``. J_c is a Poisson
     structure if and only if the constraints are holonomic (:func:`flexph.dirac.jacobi_identity`).
 
+    Without a basis of the system's own S(q) has a unit matrix in rows that are chosen at the sample. Such a chart ends
+    where the other velocities do not follow from these: of a knife edge after a quarter turn at most. A run ends there
+    with an error that names the time, and goes on in another chart by :func:`change_chart`.
+
     Parameters
     ----------
     system : KinematicSystem
@@ -118,3 +153,41 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
         ports={"u": slice(0, m)} if m else {},
         parts={"q": slice(0, reduced.n), "p": slice(reduced.n, reduced.n + k)},
     )
+
+
+@checked
+def change_chart(system: KinematicSystem, x: Array) -> tuple[KinematicSystem, Array]:
+    """The chart at a state x = (q, p̃) of the system's own one, and the state in it.
+
+    Both have the same q and the same velocity q̇ = S v: ``p̃' = S'ᵀM S v``, and the energy is the same.
+
+    Parameters
+    ----------
+    system : KinematicSystem
+        A mechanical system with constraints on its velocities.
+    x : array
+        State (2n − k,) of :func:`eliminate_kinematics` of it.
+
+    Returns
+    -------
+    tuple[KinematicSystem, array]
+        The system with the sample q, for :func:`eliminate_kinematics`, and the state (q, p̃') of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph.analysis import KinematicSystem, change_chart
+    >>> edge = KinematicSystem(  # moves along its blade
+    ...     mass=np.eye(3), constraints=lambda q: np.array([[-np.sin(q[2])], [np.cos(q[2])], [0.0]]),
+    ...     potential=lambda q: 0.0, gradient=lambda q: np.zeros(3), sample=np.zeros(3),
+    ... )  # fmt: skip
+    >>> there, x = change_chart(edge, np.array([0.0, 0.0, np.pi / 3.0, 1.0, 0.5]))
+    >>> x[3:].round(12).tolist()  # along y now: p̃' = ẏ (1 + cot²), where it was ẋ (1 + tan²) = 1
+    [0.57735026919, 0.5]
+    """
+    here = ReducedKinematics(system)
+    x = array("x", x, (here.n + here.k,))
+    q = x[: here.n]
+    there = replace(system, sample=q)
+    momenta = here.momenta(q, x[here.n :])
+    return there, np.concatenate([q, ReducedKinematics(there).basis(q).T @ momenta])

@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arrays import Array, block_diag
+from ..numerics.step_failed import StepFailed
 from .forms import ConstrainedForm, partition
 from .graph import Graph
 from .relations.resistance import Resistance
 from .relations.storage import LagrangianStorage
+
+GROWN = 20.0
+"""Largest entry of the forces b of the multipliers, over that at the sample, at which their choice is left."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,16 @@ def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
     return lambda x: last(np.asarray(x, dtype=float).tobytes())
 
 
+def _ended(x: Array) -> StepFailed:
+    """The end of the states for which multipliers can be solved as at the sample."""
+    return StepFailed(
+        f"the multipliers that were chosen at the sample are not determined near x = {check.shown(x)}: their "
+        "constraints have turned away; begin again from the last state, with a PortHamiltonian of that sample",
+        0,
+        0.0,
+    )
+
+
 class _Equations:
     """Ports, storage and the graph at a state: the part that both kinds of equations share.
 
@@ -105,6 +120,9 @@ class DirectEquations(_Equations):
     ) -> None:
         super().__init__(names, graph, storage, sample)
         self.partition = partition(self.start, self.n)
+        self.largest = np.inf
+        if self.partition.direct:
+            self.largest = float(np.abs(self.partition.form(self.start, self.m_r).b).max(initial=1.0))
         self.form: Callable[[Array], ConstrainedForm] = of_last(self._form)
         self.resistance: Callable[[Array], tuple[Array, Array]] = of_last(self._resistance)
         self.multipliers = int(self.partition.flow_inputs[: self.n].sum())
@@ -115,7 +133,13 @@ class DirectEquations(_Equations):
 
     def _form(self, x: Array) -> ConstrainedForm:
         """The constrained form at a state."""
-        return self.partition.form(self.graph(self.energy_variables(x)), self.m_r)
+        try:
+            form = self.partition.form(self.graph(self.energy_variables(x)), self.m_r)
+        except ValueError as error:
+            raise _ended(x) from error
+        if np.abs(form.b).max(initial=0.0) > GROWN * self.largest:
+            raise _ended(x)
+        return form
 
     def J(self, x: Array) -> Array:
         """[[J − g_R S g_Rᵀ, b], [−bᵀ, 0]]."""
@@ -194,7 +218,10 @@ class GeneralEquations(_Equations):
         here = self.energy_variables(x)
         graph = self.graph(here)
         free = self.flows
-        J = graph.exchanged(np.flatnonzero(graph.flow_inputs != free)).J
+        try:
+            J = graph.exchanged(np.flatnonzero(graph.flow_inputs != free)).J
+        except ValueError as error:
+            raise _ended(x) from error
         inner = np.where(free[:, None] | free[None, :], 0.0, J)
         G = J[:, free].copy()
         G[free] = np.eye(G.shape[1])

@@ -606,6 +606,10 @@ def _analysis() -> dict[str, Call]:
         "analysis.eliminate_index_one": Call(analysis.eliminate_index_one, {
             "J": SKEW, "Q": np.eye(2), "G": np.eye(2)[:, :1], "R": np.zeros((2, 2)), "g": np.eye(2)[:, :1]}),
         "analysis.KinematicSystem": Call(analysis.KinematicSystem, rolling),
+        "analysis.change_chart": Call(analysis.change_chart, {
+            "system": analysis.KinematicSystem(mass=np.eye(2), constraints=np.eye(2)[:, :1], potential=lambda q: 0.0,
+                                               gradient=lambda q: np.zeros(2), sample=np.zeros(2)),
+            "x": np.zeros(3)}),
         "analysis.eliminate_kinematics": Call(analysis.eliminate_kinematics, {
             "system": analysis.KinematicSystem(**rolling)}),
         "analysis.impasse_points": Call(analysis.impasse_points, {"system": oscillator(),

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...consistency.conditions import Conditions
 from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
 from ..methods.names import call_of
 
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
@@ -155,7 +156,7 @@ class _ScipyDae:
             warnings.simplefilter("ignore")  # singular factors: the step is shortened, and fails if that does not help
             try:
                 message = self._solver.step()
-            except np.linalg.LinAlgError as error:
+            except (np.linalg.LinAlgError, StepFailed) as error:
                 raise SolverFailed(str(error)) from error
             except ValueError as error:
                 if "infs or NaNs" not in str(error):
@@ -181,13 +182,22 @@ class _Ida:
         self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
         self._end, self._crawled = problem.span[1], 0
         self._least = CRAWLING * (problem.span[1] - problem.span[0])
+        self._ended: StepFailed | None = None
 
         def residual(t: float, x: Array, rate: Array, out: Array) -> None:
-            out[:] = equations.residual(t, np.array(x), np.array(rate))
+            try:
+                if self._ended and not np.all(np.isfinite(x)):
+                    raise self._ended
+                out[:] = equations.residual(t, np.array(x), np.array(rate))
+            except StepFailed as error:  # IDA looks for a shorter step, and the last one tells why there is none
+                self._ended, out[:] = self._ended or error, np.nan
 
         def jacobian(t: float, x: Array, rate: Array, out: Array, cj: float, matrix: Array) -> None:
-            of_state, of_rate = problem.nearby_jacobian(t, np.array(x), np.array(rate))
-            matrix[:, :] = of_state + cj * of_rate
+            try:
+                of_state, of_rate = problem.nearby_jacobian(t, np.array(x), np.array(rate))
+                matrix[:, :] = of_state + cj * of_rate
+            except StepFailed as error:
+                self._ended, matrix[:, :] = self._ended or error, np.nan
 
         self._solver = module.IDA(
             residual,
@@ -204,10 +214,11 @@ class _Ida:
         for _ in range(2):  # after an interpolation, the end of the last step is returned once more
             result = self._solver.step(self._end, "onestep", self._end)
             if not result.success:
-                raise SolverFailed(f"IDA says: {result.message.rstrip('.')} (flag {result.status})")
+                raise SolverFailed(str(self._ended or f"IDA says: {result.message.rstrip('.')} (flag {result.status})"))
             if result.t > self.time:
                 self.before, self.time, self.state = self.time, float(result.t), result.y
                 self._watch(self.time - self.before)
+                self._ended = None
                 return
         raise SolverFailed("IDA does not leave its time: steps have become shorter than the spacing between numbers")
 
