@@ -94,7 +94,7 @@ WEIGHTLESS = {
     ],
 )
 def test_bodies_without_mass_between_joints_do_not_show(tmp_path, case, kind):
-    """What they get is 1e-9 of what they carry."""
+    """What they get is 1e-9 of what they carry; round-off of rates, 1e-11 beside it, stands over STEP."""
     rng = np.random.default_rng(5)
     parts, parent = [link("base")], "base"
     for k, own in enumerate(WEIGHTLESS[case]):
@@ -102,7 +102,7 @@ def test_bodies_without_mass_between_joints_do_not_show(tmp_path, case, kind):
         name = text.split('"')[1]
         parts += [text, moving(rng, f"j{k}", kind if k == 0 else "revolute", parent, name)]
         parent = name
-    compare(file_of(tmp_path / "r.urdf", *parts), 1)
+    compare(file_of(tmp_path / "r.urdf", *parts), 1, atol=1e-5)
 
 
 def test_small_motions_of_a_cross_without_mass(tmp_path):
@@ -126,7 +126,7 @@ def test_gantries_of_links_without_mass_are_read(tmp_path):
         parts += [solid(rng, name) if k == 5 else link(name)]
         parts += [joint(f"j{k}", "prismatic" if k < 3 else "revolute", parent, name, axis=axes[k])]
         parent = name
-    compare(file_of(tmp_path / "r.urdf", *parts), 2)
+    compare(file_of(tmp_path / "r.urdf", *parts), 2, atol=1e-5)  # as above
 
 
 SEVERAL = [
@@ -185,10 +185,10 @@ def test_a_robot_that_is_not_fixed_falls(tmp_path, root):
     placed, turned = robot.placed(), Rotation.from_rotvec([0.4, 0.0, -1.0])
     moved = robot.placed(base=((1.0, 2.0, 3.0), turned))["trunk"][0]
     np.testing.assert_allclose(moved, turned.apply(placed["trunk"][0]) + np.arange(1.0, 4.0), atol=1e-14)
-    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(placed)), [0.0, 0.5], method=NUMPY)
+    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(placed)), [0.0, 0.2, 0.5], method=NUMPY)
     fallen = run.position("trunk.origin")
     np.testing.assert_allclose(fallen[0], placed["trunk"][0], atol=1e-14)
-    np.testing.assert_allclose(fallen[1] - fallen[0], 0.125 * np.array(GRAVITY), atol=1e-12)
+    np.testing.assert_allclose(fallen[-1] - fallen[0], 0.125 * np.array(GRAVITY), atol=1e-12)
 
 
 def test_floating_and_planar_joints(tmp_path):
@@ -205,8 +205,8 @@ def test_floating_and_planar_joints(tmp_path):
     assert "freedoms 9" in mechanism.describe()
     start = mechanism.consistent_state(mechanism.assemble(placed))
     np.testing.assert_allclose(mechanism.position(start, "puck.origin"), placed["puck"][0], atol=1e-13)
-    run = integrate(mechanism, start, [0.0, 0.2], method=NUMPY)
-    np.testing.assert_allclose(np.diff(run.position("trunk.origin"), axis=0)[0], 0.02 * np.array(GRAVITY), atol=1e-2)
+    run = integrate(mechanism, start, [0.0, 0.1, 0.2], method=NUMPY)
+    np.testing.assert_allclose(np.diff(run.position("trunk.origin")[::2], axis=0)[0], 0.02 * np.array(GRAVITY), atol=1e-2)
     across = Rotation.from_euler("xyz", [0.3, 0, 0.2]).apply(normal)
     np.testing.assert_allclose((run.position("puck.origin") - [1.0, 0.0, 0.0]) @ across, 0.0, atol=1e-12)
     with pytest.raises(ValueError, match="base is for a root that is free, and 'world' is fixed"):
