@@ -206,7 +206,8 @@ def test_floating_and_planar_joints(tmp_path):
     start = mechanism.consistent_state(mechanism.assemble(placed))
     np.testing.assert_allclose(mechanism.position(start, "puck.origin"), placed["puck"][0], atol=1e-13)
     run = integrate(mechanism, start, [0.0, 0.1, 0.2], method=NUMPY)
-    np.testing.assert_allclose(np.diff(run.position("trunk.origin")[::2], axis=0)[0], 0.02 * np.array(GRAVITY), atol=1e-2)
+    fallen = run.position("trunk.origin")
+    np.testing.assert_allclose(fallen[-1] - fallen[0], 0.02 * np.array(GRAVITY), atol=1e-12)
     across = Rotation.from_euler("xyz", [0.3, 0, 0.2]).apply(normal)
     np.testing.assert_allclose((run.position("puck.origin") - [1.0, 0.0, 0.0]) @ across, 0.0, atol=1e-12)
     with pytest.raises(ValueError, match="base is for a root that is free, and 'world' is fixed"):
