@@ -154,6 +154,44 @@ def test_an_asymmetric_rotor_in_unequal_bearings_by_two_routes():
     assert "unstable" in hill.message
 
 
+@pytest.mark.slow
+def test_a_rotor_on_a_tower_that_stands_still_is_one_on_a_hub_of_their_mass():
+    """Two masses on each other in springs, of which one turns: the spectrum knows the whole alone, the steps both."""
+    spin, ways = 26.0, {"a": 1.0, "b": -1.0}
+    blades = {
+        name: rigid.body(3.0, inertia=0.25, centre=(0.5 * way, 0.0), ports={"root": (0.0, 0.0)})
+        for name, way in ways.items()
+    }
+    hinges = {name: (0.1 * way, 0.0) for name, way in ways.items()}
+
+    def rotor(share):
+        hub = rigid.body(20.0 * share, inertia=1.0, ports={"c": (0.0, 0.0), **hinges})
+        tower = (
+            {} if share == 1.0 else {"tower": rigid.body(20.0 * (1.0 - share), inertia=1.0, ports={"c": (0.0, 0.0)})}
+        )
+        low = "tower.c" if tower else "hub.c"
+        parts = [cartesian_spring_damper(low, GROUND.at(0.0, 0.0), stiffness=(2000.0, 6000.0), damping=5.0)]
+        parts += [drive("hub.c", GROUND, angle=lambda t: spin * t)]
+        if tower:
+            parts += [hinge("hub.c", "tower.c"), torsion_spring("tower.c", GROUND, stiffness=5e3, damping=1.0)]
+        for name in ways:
+            lag = torsion_spring(f"{name}.root", f"hub.{name}", stiffness=20.0, damping=0.5)
+            parts += [hinge(f"{name}.root", f"hub.{name}"), lag]
+        mechanism = connect({"hub": hub, **blades, **tower}, parts)
+        return mechanism, mechanism.assemble(guess={name: (*at, 0.0) for name, at in hinges.items()})
+
+    whole, pose = rotor(1.0)
+    expected = whole.spectrum(whole.equilibrium(pose, spin=spin)).values.real.max()
+    on_tower, pose = rotor(0.5)
+    turning = {name: (0.0, spin * at[0], spin) for name, at in hinges.items()}
+    given = {"hub": (0.0, 0.0, spin), "tower": (0.0, 0.0, 0.0), **turning}
+    start = on_tower.consistent_state(pose, velocities=given)
+    with pytest.raises(ValueError, match="rotor on a support that stands still"):
+        on_tower.spectrum(start)
+    found = floquet(on_tower, start, period=2.0 * math.pi / spin, steps=24)
+    assert found.growth == pytest.approx(expected, abs=1e-4)  # what 24 steps leave of 0.52
+
+
 # --- what is not periodic, or not known -------------------------------------------------------------------------------
 
 
