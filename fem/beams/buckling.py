@@ -10,7 +10,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from flexph.bodies.buckling_load import BucklingLoad
+from flexph.bodies.stiffening import AxialStiffening
 
 from .line_mesh import LineMesh, Reference
 
@@ -53,11 +56,30 @@ def buckling_loads(
     stresses, means = mesh.stresses(local), weight / mesh.length
     loads = []
     if strain == "linear":
-        softest = min(rigidities[name] for name in mesh.transverse)
-        critical = EULER[reference] * softest / mesh.length**2
+        critical = _euler(mesh, rigidities, reference)
         loads.append(BucklingLoad(**COLUMN, rows=stresses["x"], weights=means, critical=critical))
     for stiff, soft in (("y", "z"), ("z", "y")) if mesh.dim == 3 else ():
         if rigidities[soft] < rigidities[stiff]:  # in its soft plane a beam bends, and does not turn aside
             critical = LATERAL * math.sqrt(rigidities[soft] * rigidities["turn"]) / mesh.length
             loads.append(BucklingLoad(**ASIDE, rows=stresses[stiff], weights=means, critical=critical))
     return tuple(loads)
+
+
+def axial_stiffening(
+    mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
+) -> AxialStiffening:
+    """The axial force of a beam beside its rigidities; linear strain leaves out what it does to slopes."""
+    local, weight = mesh.quadrature()
+    names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the turns ψ
+    return AxialStiffening(
+        rows=mesh.stresses(local)["x"],
+        weights=weight / mesh.length,
+        rigidities=np.array([rigidities[name] for name in names]),
+        length=mesh.length,
+        critical=_euler(mesh, rigidities, reference) if strain == "linear" else None,
+    )
+
+
+def _euler(mesh: LineMesh, rigidities: Mapping[str, float], reference: Reference) -> float:
+    """Critical compression of a column [N]."""
+    return EULER[reference] * min(rigidities[name] for name in mesh.transverse) / mesh.length**2

@@ -17,7 +17,7 @@ from flexph.numerics.rotations import spins
 
 from ..materials.damping import Damping, damped
 from ..materials.materials import Material, Section
-from .buckling import buckling_loads
+from .buckling import axial_stiffening, buckling_loads
 from .elements import Pair
 from .elements import pair as pair_named
 from .line_mesh import LineMesh, Reference, scaled
@@ -49,6 +49,7 @@ def beam_in_one_frame(
         momenta=momenta,
         section_rotation=mesh.rotation(np.array([0.0, 1.0])),
         buckling=buckling_loads(mesh, rigidities, strain, reference),
+        stiffening=axial_stiffening(mesh, rigidities, strain, reference),
     )
 
 

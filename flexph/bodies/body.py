@@ -20,6 +20,7 @@ from .buckling_load import BucklingLoad
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 from .inertia import Inertia, contract
+from .stiffening import AxialStiffening
 
 Momenta = Literal["full", "constant"]
 
@@ -129,6 +130,8 @@ class Body(Described, Memo):
         Surfaces through the body by name, see :func:`flexph.results.section_forces`.
     buckling : tuple of BucklingLoad
         Loads at which it would buckle in a way that its strain leaves out.
+    stiffening : AxialStiffening, optional
+        Axial force of a slender body beside its rigidities.
     unshifted : Body, optional
         The body before it was brought about mean axes, where that would have filled its matrices
         (:func:`flexph.bodies.mean_axes.about_mean_axes`).
@@ -144,6 +147,7 @@ class Body(Described, Memo):
     section_rotation: Any | None = None
     sections: Mapping[str, SectionMap] = field(default_factory=dict)
     buckling: tuple[BucklingLoad, ...] = ()
+    stiffening: AxialStiffening | None = None
     unshifted: Body | None = None
     remedy: ClassVar[str] = "made by fem or rigid, those of a mechanism are in mechanism.bodies"
 

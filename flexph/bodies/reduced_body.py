@@ -104,6 +104,7 @@ def reduce_body(
         section_rotation=_rows(body.section_rotation, T) if flexible else None,
         sections={k: p.over(T, S) for k, p in body.sections.items()} if flexible else {},
         buckling=tuple(load.over(S) for load in body.buckling) if flexible else (),
+        stiffening=body.stiffening.over(S) if flexible and body.stiffening is not None else None,
         unshifted=None,
     )
 

@@ -36,6 +36,10 @@ def sound_body(body: Body) -> Body:
         _refuse(name, value, shape)
     for load in body.buckling:
         check.positive("critical", load.critical)
+    if body.stiffening is not None:
+        check.positive("length", body.stiffening.length)
+        if body.stiffening.critical is not None:
+            check.positive("critical", body.stiffening.critical)
     return body if body.view is None else replace(body, view=_indexed(body.view))
 
 
@@ -68,6 +72,10 @@ def _entries(body: Body) -> Iterator[Entry]:
     for i, buckling in enumerate(body.buckling):
         yield f"rows of buckling load {i}", buckling.rows, (len(buckling.weights), m)
         yield f"weights of buckling load {i}", buckling.weights, (None,)
+    if body.stiffening is not None:
+        yield "weights of the axial force", body.stiffening.weights, (None,)
+        yield "rows of the axial force", body.stiffening.rows, (len(body.stiffening.weights), m)
+        yield "rigidities", body.stiffening.rigidities, (s,)
     if body.view is not None:
         yield from _of_view(body.view, d, n, m)
 

@@ -11,10 +11,11 @@ from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import entry_count, from_entries
 from ...systems.validity import ValidityWarning
+from .bend_error import bends
 from .model import Model
 
-SMALL_ROTATION = 0.3
-"""Section rotation [rad] up to which linearised rotations are kept: their error is of second order, 4 % at 0.3."""
+DEFLECTION_ERROR = 0.007
+"""Estimated error of a deflection from which on it is told: of an error of 1 %, estimates are 0.7 to 1.8 %."""
 
 LARGE_TURN = 1.0
 """Turn of an element between its ends [rad] up to which interpolated directors follow it."""
@@ -37,7 +38,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warn(doubt, ValidityWarning)
-        for doubt in _frames(mechanism, name, times, states):
+        for doubt in (*_deflection(mechanism, name, times, states), *_frames(mechanism, name, times, states)):
             warn(doubt, ValidityWarning)
 
 
@@ -55,34 +56,29 @@ def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
 
 
 def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
-    """Doubts about the floating frames of a body, at most one of a kind."""
-    parts, frames, doubts = mechanism.layout.parts, nodes_of(mechanism.bodies[name]), []
-    deformation, stress = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
-    for frame in (frame for frame in frames if frame.size):
-        u, sigma = states[:, deformation : deformation + frame.size], states[:, stress : stress + frame.stress_size]
-        deformation, stress = deformation + frame.size, stress + frame.stress_size
-        doubts.append((_rotation(name, frame, times, u, len(frames)), _buckling(name, frame, times, sigma)))
-    return [doubt for kind in zip(*doubts, strict=True) for doubt in next(filter(None, kind), [])]
+    """Doubts about the buckling of the floating frames of a body, of the first that has some."""
+    at = mechanism.layout.parts.get(f"{name}.stress", slice(0, 0)).start
+    for frame in nodes_of(mechanism.bodies[name]):
+        doubts = _buckling(name, frame, times, states[:, at : at + frame.stress_size]) if frame.size else []
+        if doubts:
+            return doubts
+        at += frame.stress_size
+    return []
 
 
-def _rotation(name: str, body: Body, times: Array, u: Array, frames: int) -> list[str]:
-    if body.section_rotation is None:
+def _deflection(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
+    """Doubt about the deflection of a body that bends against its frames."""
+    found = bends(mechanism, name, states)
+    if found is None or found.error.max() <= DEFLECTION_ERROR:
         return []
-    rotation = body.section_rotation
-    if over_rows(lambda some: _largest(rotation @ some.T), u).max() <= SMALL_ROTATION:
-        return []
-    turned = over_rows(lambda some: np.abs(rotation @ some.T).max(axis=0, initial=0.0), u)
-    parts = frames * int(np.ceil(turned.max() / SMALL_ROTATION))
+    frames, most = len(nodes_of(mechanism.bodies[name])), float(found.error.max())
+    parts = int(np.ceil(frames * np.sqrt(most / DEFLECTION_ERROR)))
+    size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [
-        f"a section of {name!r} turns by {turned.max():.2f} rad, more than {SMALL_ROTATION} rad"
-        f"{_since(times, turned > SMALL_ROTATION)}: a floating frame is for moderate deflections; split the body into "
-        f"{parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
+        f"a section of {name!r} turns by {found.turn.max():.2f} rad against its frame, and its deflection is off by "
+        f"{size}{_since(times, found.error > DEFLECTION_ERROR)}: a floating frame is for moderate deflections; split "
+        f"the body into {parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
     ]
-
-
-def _largest(values: Array) -> Array:
-    """The largest size of values, (1,), without another array of their sizes."""
-    return np.array([max(values.max(initial=0.0), -values.min(initial=0.0))])
 
 
 def _element_turns(body: NodalBody, nodes: Array) -> Array:

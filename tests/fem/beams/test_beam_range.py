@@ -43,7 +43,7 @@ def test_an_equilibrium_warns_of_sections_that_turn_far():
     mechanism = cantilever(length=0.508, section=section, strain="von_karman")
     with pytest.warns(
         ValidityWarning,
-        match=r"'b0' turns by 0\.[67]\d rad, more than 0\.3 rad: .* the body into 3 or more",
+        match=r"'b0' turns by 0\.[67]\d rad against its frame, .* off by about 2\d %: .* the body into 6 or more",
     ):
         state = rest(mechanism, push=(0.0, 13.3, 0.0))
     with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by"):
@@ -89,7 +89,7 @@ def test_several_bodies_and_small_loads_are_not_doubted():
         rest(cantilever(8, elements=2, strain="von_karman"), push=(0.0, 0.98 * PRANDTL, 0.0))
         rest(cantilever(strain="linear"), push=(-0.5 * 0.25 * math.pi**2 * SOFT / L**2, 0.0, 0.0))
         round_bar = cantilever(section=fem.Section(diameter=2e-3), strain="von_karman")
-        rest(round_bar, push=(0.0, 0.5, 0.0))  # has no stiff plane
+        rest(round_bar, push=(0.0, 0.2, 0.0))  # has no stiff plane
 
 
 LOADS = {  # stress, closed form of its critical load by the stated source, and what the body makes of it

@@ -160,7 +160,7 @@ MOVING[12:24] = [0.1, 0.0, 0.5, 0.1, 0.3, -0.2, 0.0, 0.2, 0.1, 0.0, -0.3, 1.0]  
 
 @pytest.fixture(scope="module")
 def moved():
-    return run(four_particles(1.0), MOVING, np.linspace(0.0, 0.6, 601), method=Gauss(6), save_every=200)
+    return run(four_particles(1.0), MOVING, np.linspace(0.0, 0.6, 61), method=Gauss(6), save_every=20)
 
 
 @pytest.mark.parametrize(
