@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flexph.bodies.buckling_load import BucklingLoad
-from flexph.bodies.stiffening import AxialStiffening
+from flexph.bodies.buckling_load import AxialStiffening, BucklingLoad
 
 from .line_mesh import LineMesh, Reference
 

@@ -16,11 +16,10 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Described, Memo, read_only
-from .buckling_load import BucklingLoad
+from .buckling_load import AxialStiffening, BucklingLoad
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 from .inertia import Inertia, contract
-from .stiffening import AxialStiffening
 
 Momenta = Literal["full", "constant"]
 

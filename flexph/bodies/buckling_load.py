@@ -1,4 +1,4 @@
-"""Buckling load of a body: that of a buckling which its model leaves out."""
+"""Buckling loads of a body that its model leaves out, and the axial force that straightens its bends."""
 
 from __future__ import annotations
 
@@ -53,4 +53,40 @@ class BucklingLoad:
 
     def over(self, stresses: Any) -> BucklingLoad:
         """The load over σ̂ of σ = S σ̂."""
+        return replace(self, rows=self.rows @ stresses)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AxialStiffening:
+    """Mean axial force N of a slender body beside its rigidities: N straightens a bend over the length √(EI/N).
+
+        N = Σ_i weights_i f_i,   f = rows σ
+
+    Parameters
+    ----------
+    rows : matrix
+        Sparse (k, m), over the stress coordinates.
+    weights : array
+        (k,), which add up to 1.
+    rigidities : array
+        (s,) [N m²] against the turns of sections along the body: EI in the plane, (GJ, EI_y, EI_z) in space.
+    length : float
+        Length of the body [m].
+    critical : float, optional
+        Compression [N] at which the body would buckle, where its strain leaves out the work of N on slopes.
+    """
+
+    rows: Any
+    weights: Array
+    rigidities: Array
+    length: float
+    critical: float | None = None
+
+    def force(self, sigma: Array) -> Array:
+        """N of stresses σ (k, m), (k,) [N]."""
+        mean: Array = (self.rows @ sigma.T).T @ self.weights
+        return mean
+
+    def over(self, stresses: Any) -> AxialStiffening:
+        """The force over σ̂ of σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)

@@ -11,7 +11,7 @@ from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import entry_count, from_entries
 from ...systems.validity import ValidityWarning
-from .bend_error import bends
+from ..arrays.bends import Held, bends, held_sections
 from .model import Model
 
 DEFLECTION_ERROR = 0.007
@@ -29,6 +29,7 @@ BUCKLING_SHARE = 0.5
 
 def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
     """Warn where states (k, size) at times (k,) leave the range of the models of bodies."""
+    held = held_sections(mechanism.bodies, mechanism.connections)
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
             kind = "rotation" if body.tangents is None else "centre"
@@ -38,7 +39,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warn(doubt, ValidityWarning)
-        for doubt in (*_deflection(mechanism, name, times, states), *_frames(mechanism, name, times, states)):
+        for doubt in (*_deflection(mechanism, name, times, states, held), *_frames(mechanism, name, times, states)):
             warn(doubt, ValidityWarning)
 
 
@@ -66,9 +67,9 @@ def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[st
     return []
 
 
-def _deflection(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
+def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: Held) -> list[str]:
     """Doubt about the deflection of a body that bends against its frames."""
-    found = bends(mechanism, name, states)
+    found = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
     if found is None or found.error.max() <= DEFLECTION_ERROR:
         return []
     frames, most = len(nodes_of(mechanism.bodies[name])), float(found.error.max())

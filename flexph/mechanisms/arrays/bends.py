@@ -14,17 +14,18 @@ buckling load of a frame. A tension straightens what bends, and where it ends is
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...bodies.body import Body
-from ...bodies.nodal_body import nodes_of
+from ...bodies.nodal_body import AnyBody, nodes_of
 from ...bodies.ports import find_port, first_frame
+from ...joints.rows.connection import Connection
 from ...joints.rows.row_law import ProductLaw
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import spins
-from .model import Model
 
 HELD = 4.0 / 3.0
 INNER = 0.45
@@ -34,6 +35,9 @@ BENT = 0.05
 """Bend of a body [rad] from which on its axial force counts: straight ones have no deflection to err in."""
 COMPRESSED = 1.4
 """|λ|L of a compression at most, near the π/2 at which a cantilever buckles."""
+
+
+Held = dict[int, list[Any]]
 
 
 class Bends(NamedTuple):
@@ -49,39 +53,41 @@ class _Frame(NamedTuple):
     body: Body
     deformation: slice
     stress: slice
-    held: tuple[Array, ...]
+    held: tuple[Any, ...]
 
 
-def bends(mechanism: Model, name: str, states: Array) -> Bends | None:
-    """Bends of the body of a name in states (k, size), None where no section turns that far."""
-    frames = _frames(mechanism, name)
+def bends(
+    bodies: Mapping[str, AnyBody], name: str, states: Array, *, parts: Mapping[str, slice], held: Held
+) -> Bends | None:
+    """Bends of the body of a name in states (k, size) of these parts, None where no section turns that far."""
+    frames = _frames(bodies, name, parts, held)
     if not frames or over_rows(lambda some: _largest(frames, some), states).max() <= SMALL:
         return None
     return Bends(*over_rows(lambda some: np.stack(_bends(frames, some), axis=1), states).T)
 
 
-def _frames(mechanism: Model, name: str) -> list[_Frame]:
-    parts, frames, held = mechanism.layout.parts, [], mechanism.once(_held)
+def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
+    """Rows of the turns of sections whose directions joints hold, by the number of the frame."""
+    laws = (row.law for c in connections for row in c.rows)
+    products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
+    vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))
+    names = dict.fromkeys(v.port for v in vectors if v is not None and v.direction is not None)
+    held: Held = {}
+    for frame, port in (find_port(name, bodies) for name in names):
+        if port.rotation is not None and port.rotation.shape[1]:
+            held.setdefault(frame, []).append(port.rotation)
+    return held
+
+
+def _frames(bodies: Mapping[str, AnyBody], name: str, parts: Mapping[str, slice], held: Held) -> list[_Frame]:
+    frames = []
     at, of = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
-    for i, body in enumerate(nodes_of(mechanism.bodies[name]), first_frame(name, mechanism.bodies)):
+    for i, body in enumerate(nodes_of(bodies[name]), first_frame(name, bodies)):
         if body.size and body.section_rotation is not None:
             own = _Frame(body, slice(at, at + body.size), slice(of, of + body.stress_size), tuple(held.get(i, ())))
             frames.append(own)
         at, of = at + body.size, of + body.stress_size
     return frames
-
-
-def _held(mechanism: Model) -> dict[int, list[Array]]:
-    """Rows of the turns of sections whose directions joints hold, by the number of the frame."""
-    laws = (row.law for c in mechanism.connections for row in c.rows)
-    products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
-    vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))
-    names = dict.fromkeys(v.port for v in vectors if v is not None and v.direction is not None)
-    held: dict[int, list[Array]] = {}
-    for frame, port in (find_port(name, mechanism.bodies) for name in names):
-        if port.rotation is not None and port.rotation.shape[1]:
-            held.setdefault(frame, []).append(port.rotation)
-    return held
 
 
 def _largest(frames: list[_Frame], states: Array) -> Array:
