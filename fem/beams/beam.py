@@ -11,6 +11,7 @@ from flexph.bodies.split_body import SplitBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.rotations import spins
+from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
 from ..materials.materials import Material, Section
@@ -57,6 +58,7 @@ def beam(
 ) -> Body | SplitBody: ...
 
 
+@quantities(length="m", stations="m")
 @checked
 def beam(
     length: float,

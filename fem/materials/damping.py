@@ -15,8 +15,10 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.factors.low_rank import Bordered
 from flexph.systems.linear import LinearPHDAE
+from flexph.units.arguments import quantities
 
 
+@quantities(mass="1/s", stiffness="s")
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Damping:

@@ -12,6 +12,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import rotation_matrix
+from flexph.units.arguments import quantities
 
 VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 """Order of the six components of stress (σ_xx, σ_yy, σ_zz, σ_yz, σ_xz, σ_xy); strains have 2ε_yz, 2ε_xz, 2ε_xy."""
@@ -33,6 +34,7 @@ class Elastic(Protocol):
         """S of ε = S σ, (6, 6) [1/Pa]."""
 
 
+@quantities(density="kg/m^3", shear="Pa", young="Pa")
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Orthotropic:
@@ -84,6 +86,7 @@ class Orthotropic:
         return turned_compliance(own, self.axes)
 
 
+@quantities(density="kg/m^3", stiffness="Pa")
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Anisotropic:

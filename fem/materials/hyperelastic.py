@@ -9,6 +9,7 @@ import numpy as np
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
+from flexph.units.arguments import quantities
 
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 """Components in the order of Voigt."""
@@ -58,6 +59,7 @@ def symmetric_product(A: Array) -> Array:
     return np.asarray(0.5 * (A[:, i, FIRST] * A[:, j, SECOND] + A[:, i, SECOND] * A[:, j, FIRST]))
 
 
+@quantities(lam="Pa", mu="Pa")
 @checked
 @dataclass(frozen=True)
 class NeoHooke(Isotropic):
@@ -94,6 +96,7 @@ class NeoHooke(Isotropic):
         return 0.5 * self.mu * (trace - 3.0) - self.mu * log + 0.5 * self.lam * log**2, first, second
 
 
+@quantities(bulk="Pa", c1="Pa", c2="Pa")
 @checked
 @dataclass(frozen=True)
 class MooneyRivlin(Isotropic):

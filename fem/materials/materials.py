@@ -11,10 +11,12 @@ from scipy.special import expit, zeta
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
+from flexph.units.arguments import quantities
 
 from .elastic import isotropic_compliance
 
 
+@quantities(density="kg/m^3", shear="Pa", young="Pa")
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Material:
@@ -73,6 +75,19 @@ class Material:
         return isotropic_compliance(self.young, nu, G)
 
 
+@quantities(
+    area="m^2",
+    diameter="m",
+    fibre="m",
+    fibre_z="m",
+    height="m",
+    inner_diameter="m",
+    polar_moment="m^4",
+    second_moment="m^4",
+    second_moment_y="m^4",
+    torsion_constant="m^4",
+    width="m",
+)
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Section:

@@ -1,4 +1,4 @@
 """Meshes of solids: boxes, files, regions, soundness, and the cells on scikit-fem's elements.
 
-Imports: flexph.bodies, flexph.meshes, flexph.meshes.files, flexph.numerics.
+Imports: flexph.bodies, flexph.meshes, flexph.meshes.files, flexph.numerics, flexph.units.
 """

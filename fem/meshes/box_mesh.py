@@ -9,11 +9,13 @@ import skfem
 
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
+from flexph.units.arguments import quantities
 
 SIDES = ("left", "right", "front", "back", "bottom", "top")
 """Names of the sides: first and last along x, y, z."""
 
 
+@quantities(lengths="m")
 @checked
 def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool = False) -> skfem.Mesh:
     """A box (three lengths [m]) or a rectangle (two) from the origin, cut in equal cells, so many along each axis.

@@ -19,6 +19,7 @@ from flexph.meshes.contents import refuse_left_out
 from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
+from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
@@ -39,6 +40,7 @@ Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()
 
 
+@quantities(thickness="m")
 @checked
 def plate(
     mesh: Source | skfem.Mesh,

@@ -1,4 +1,4 @@
 """Geometrically exact rods: sections, elements and bodies.
 
-Imports: fem.beams, fem.materials, flexph.bodies, flexph.numerics.
+Imports: fem.beams, fem.materials, flexph.bodies, flexph.numerics, flexph.units.
 """

@@ -16,6 +16,7 @@ from flexph.bodies.nodal_body import DirectorStrain, NodalBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
+from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
 from .hermite import HermiteLine, hermite_line
@@ -26,6 +27,7 @@ DRAWN = 4
 """Pieces in which an element is drawn."""
 
 
+@quantities(length="m", ports="m")
 @checked
 def cable(
     length: float,

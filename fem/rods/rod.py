@@ -15,6 +15,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import rotation_matrix
+from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
 from ..materials.materials import Material
@@ -34,6 +35,7 @@ SAMPLES = 8
 """Parts of an element from end to end of which the turn of a curve is summed: a full turn is none by its ends alone."""
 
 
+@quantities(length="m", ports="m")
 @checked
 def rod(
     length: float,

@@ -20,6 +20,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import compact
 from flexph.systems.validity import ValidityWarning
+from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping, damped
 from ..materials.elastic import Elastic
@@ -79,6 +80,7 @@ def solid(
 ) -> NodalBody: ...
 
 
+@quantities(thickness="m")
 @checked
 def solid(
     mesh: Source | skfem.Mesh,

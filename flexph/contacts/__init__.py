@@ -1,6 +1,6 @@
 """Contacts and stops: what touches, how its gap is measured, and the laws that hold there.
 
-Imports: bodies, drawing, joints.rows, kernels, kernels.contacts, kernels.jacobians, numerics, systems.
+Imports: bodies, drawing, joints.rows, kernels, kernels.contacts, kernels.jacobians, numerics, systems, units.
 """
 
 import lazy_loader

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..units.arguments import quantities
 
 
 class ContactLaw:
@@ -45,6 +46,7 @@ def _check_compliant(law: Compliant) -> None:
         raise ValueError("friction holds by tangential_stiffness or is smoothed by slip_velocity: give one of them")
 
 
+@quantities(loss="s/m", slip_velocity="m/s", tangential_stiffness="N/m")
 @checked
 @dataclass(frozen=True)
 class Hertz(Compliant):
@@ -88,6 +90,12 @@ class Hertz(Compliant):
         return float(1.5 * self.stiffness ** (2.0 / 3.0))
 
 
+@quantities(
+    damping=("N*s/m", "N*m*s/rad"),
+    slip_velocity="m/s",
+    stiffness=("N/m", "N*m/rad"),
+    tangential_stiffness="N/m",
+)
 @checked
 @dataclass(frozen=True)
 class KelvinVoigt(Compliant):

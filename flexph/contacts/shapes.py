@@ -12,6 +12,7 @@ from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import Direction, Ground
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..units.arguments import quantities
 from .signs import Ball, Pipe, Slab, Touching
 
 
@@ -35,6 +36,7 @@ class Shape(ABC):
         return 0.0
 
 
+@quantities(radius="m")
 @checked
 @dataclass(frozen=True)
 class Sphere(Shape):
@@ -114,6 +116,7 @@ class Round(Shape):
         return self.radius
 
 
+@quantities(radius="m")
 @checked
 @dataclass(frozen=True)
 class Cylinder(Round):
@@ -130,6 +133,7 @@ class Cylinder(Round):
     """
 
 
+@quantities(radius="m")
 @checked
 @dataclass(frozen=True)
 class Hole(Round):

@@ -20,10 +20,12 @@ from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.step_failed import MotionEnded
+from ..units.arguments import quantities
 from .laws import ContactLaw
 from .signs import Barriers, Spokes
 
 
+@quantities(lower=("rad", "m"), upper=("rad", "m"))
 @checked
 def stop(
     first: str,

@@ -1,6 +1,6 @@
 """Joints and force elements between named ports; one a file.
 
-Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, numerics, systems.
+Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, numerics, systems, units.
 """
 
 from .cylindrical import cylindrical

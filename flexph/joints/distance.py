@@ -2,12 +2,14 @@
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..units.arguments import quantities
 from .rows.connection import Connection, Form, Row
 from .rows.laws import Length
 from .rows.signs import Strand
 from .rows.vectors import Ground, PortName, Product, between
 
 
+@quantities(length="m")
 @checked
 def distance(first: str, second: PortName, *, length: float | None = None, name: str | None = None) -> Connection:
     """A rod that holds both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..units.arguments import quantities
 from .cylindrical import cylindrical
 from .rows.connection import Connection, Form, PortName
 from .rows.directions import spatial_axes, unit_axes
@@ -13,6 +14,7 @@ from .rows.vectors import Product, Vector, Weighed, along, between
 from .transmissions.coordinates import coupled, turn_of
 
 
+@quantities(lead="m")
 @checked
 def screw(
     first: str,

@@ -5,11 +5,13 @@ from typing import Any
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.rotations import rotation_matrix
+from ..units.arguments import quantities
 from .rows.connection import Connection, Form, PortName, angle_row, coincidence, relative_angle, same_rotation
 from .rows.directions import axis
 from .rows.signs import Solid
 
 
+@quantities(angle="rad")
 @checked
 def weld(
     first: str, second: PortName, *, angle: float | None = None, rotation: Any = None, name: str | None = None

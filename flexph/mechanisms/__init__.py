@@ -1,7 +1,7 @@
 """Mechanisms: the class with its verbs, and how bodies are connected.
 
 Imports: bodies, drawing, joints, joints.rows, linear.responses, mechanisms.equations, mechanisms.model,
-mechanisms.poses, mechanisms.statics, numerics, systems.
+mechanisms.poses, mechanisms.statics, numerics, systems, units.
 """
 
 import lazy_loader

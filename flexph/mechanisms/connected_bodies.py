@@ -17,6 +17,7 @@ from ..joints.rows.vectors import Ground
 from ..joints.weld import weld
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..units.arguments import quantities
 from .mechanism import Mechanism
 from .model.accounts import Accounts
 from .model.layout import CENTRE, PARTS
@@ -25,6 +26,7 @@ AT_CENTRE = 1e-9
 """Distance of a port from the centre of mass, over that of the furthest one, up to which it is there."""
 
 
+@quantities(gravity="m/s^2")
 @checked
 def connect(
     bodies: Mapping[str, Any], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None

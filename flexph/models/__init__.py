@@ -4,7 +4,7 @@
 
 Imports: bodies, console, control, export, files, integration, integration.contact, integration.exact,
 integration.methods, joints.rows, mechanisms, mechanisms.model, models.reading, models.schema, models.values, numerics,
-results, sensors, systems.
+results, sensors, systems, units.
 """
 
 import lazy_loader

@@ -16,9 +16,10 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked
 
+from ..units.words import nearest
 from .mechanism_of import build_mechanism, check_motions, pose_of, state_of
 from .outputs import check_outputs
-from .reading.problems import Misfit, ModelError, nearest
+from .reading.problems import Misfit, ModelError
 from .reading.tree import Tree, read_file
 from .running import (
     RunOfFile,

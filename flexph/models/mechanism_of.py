@@ -13,7 +13,7 @@ from flexph.mechanisms.connected_bodies import connect
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.state import Pose, State
 
-from .reading.problems import nearest
+from ..units.words import nearest
 from .schema.contacts import SHAPES
 from .schema.entry import Builder
 from .schema.functions import Driven

@@ -15,8 +15,8 @@ from flexph.numerics.rotations import spins
 from flexph.sensors.contacts import gaps_of
 from flexph.sensors.step_panel import StepPanel
 
+from ..units.words import nearest
 from .mechanism_of import check_port
-from .reading.problems import nearest
 from .readings import headings
 from .schema.entry import Builder, Entry
 from .schema.runs import Outputs, Reading

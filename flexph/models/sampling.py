@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .reading.problems import ModelError, nearest
+from ..units.quantities import read_size
+from ..units.words import nearest
+from .reading.problems import ModelError
 from .reading.tree import Tree, read_text
 from .schema.entry import Builder
 from .schema.studies import Study
 from .settings import with_settings
 from .validation import validated
-from .values.quantities import read_size
 
 BETWEEN = 0.381966
 """Where between two ends a number is tried, which is no round one: a setting of whole numbers refuses it."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .reading.problems import ModelError, Path, Problem, nearest
+from ..units.words import nearest
+from .reading.problems import ModelError, Path, Problem
 from .reading.tree import Tree, read_text
 
 

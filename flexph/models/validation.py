@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from .reading.problems import ModelError, Path, Problem, nearest, shown
+from ..units.words import nearest, shown
+from .reading.problems import ModelError, Path, Problem
 from .reading.tree import Tree
 from .schema.document import Document, document_type
 

@@ -3,8 +3,8 @@
 A study is ``samples`` (values of parameters), their ``execution`` on many processors, and a ``dataset`` of all records.
 Optimisation, fits and sensitivities ask for runs in the same way (``evaluations``): each is recorded, none is repeated.
 
-Imports: console, files, flexph, linear, linear.eigenmodes, models, models.reading, models.schema, numerics, plot,
-report, studies.execution, systems.
+Imports: console, files, flexph, linear, linear.eigenmodes, models, models.schema, numerics, plot, report,
+studies.execution, systems, units.
 """
 
 import lazy_loader

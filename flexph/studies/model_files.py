@@ -9,10 +9,10 @@ from typing import Any
 from ..models.commands import loaded, refusals
 from ..models.figures import figures_of_run
 from ..models.loading import ModelFile
-from ..models.reading.problems import nearest
 from ..models.sampling import check_grid, ends_of, rows_of
 from ..models.schema.studies import Study
 from ..models.settings import parse_setting
+from ..units.words import nearest
 from .samples import Samples, grid, latin_hypercube, sobol, table
 
 

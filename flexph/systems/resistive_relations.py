@@ -12,6 +12,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import central
+from ..units.arguments import quantities
 
 PROBES = np.concatenate([-np.logspace(2, -6, 41), [0.0], np.logspace(-6, 2, 41)])
 """Rates at which the sign of a relation is checked, in its own unit [m/s] or [rad/s]."""
@@ -144,6 +145,7 @@ def _asked(function: Callable[[float], float], rate: float) -> float:
         ) from error
 
 
+@quantities(coefficient=("N*s/m", "N*m*s/rad"))
 @checked
 def viscous(coefficient: float) -> Relation:
     """``ρ(s) = c s``, c ≥ 0 [N s/m or N m s/rad].
@@ -161,6 +163,7 @@ def viscous(coefficient: float) -> Relation:
     return Relation("viscous", (check.not_negative("coefficient", coefficient),))
 
 
+@quantities(coefficient=("N*s^2/m^2", "N*m*s^2/rad^2"))
 @checked
 def quadratic(coefficient: float) -> Relation:
     """``ρ(s) = c |s| s``, c ≥ 0 [N s²/m² or N m s²/rad²]: drag of a fluid.
@@ -178,6 +181,13 @@ def quadratic(coefficient: float) -> Relation:
     return Relation("quadratic", (check.not_negative("coefficient", coefficient),))
 
 
+@quantities(
+    force=("N", "N*m"),
+    speed=("m/s", "rad/s"),
+    static=("N", "N*m"),
+    stribeck=("m/s", "rad/s"),
+    viscous=("N*s/m", "N*m*s/rad"),
+)
 @checked
 def coulomb(
     force: float,

@@ -15,10 +15,12 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
 from flexph.numerics.rotations import spins
+from flexph.units.arguments import quantities
 
 Point = Sequence[float]
 
 
+@quantities(about="m", centre="m", inertia="kg*m^2", mass="kg", ports="m")
 @checked
 def body(
     mass: float,
@@ -86,6 +88,7 @@ def body(
     return Body(integrals, _ports(ports, 2), view=_spokes(c, ports) if shape is None else seen(shape, 2))
 
 
+@quantities(inertia="kg*m^2", length="m", mass="kg")
 @checked
 def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
     """A planar rigid bar along the body x axis from port ``root`` (the origin) over ``middle`` to ``tip``.
@@ -123,6 +126,7 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
     return body(mass, inertia=j, ports=ports, centre=(0.5 * length, 0.0))
 
 
+@quantities(mass="kg")
 @checked
 def point(mass: float, dim: int = 2) -> Body:
     """A point mass [kg] of the plane (dim = 2) or of space (3) with the one port ``point``; it has no rotation.

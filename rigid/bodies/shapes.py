@@ -11,10 +11,12 @@ from flexph.bodies.fields import View
 from flexph.drawing.shapes import cylinder_shape, sphere_shape
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
+from flexph.units.arguments import quantities
 
 from .bodies import Point, no_shape, seen, spatial
 
 
+@quantities(density="kg/m^3", ports="m", size="m")
 @checked
 def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
     """A homogeneous box with edges (l_x, l_y, l_z) [m] along the body axes, its centre at the origin.
@@ -51,6 +53,7 @@ def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | N
     return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view=view)
 
 
+@quantities(density="kg/m^3", inner_radius="m", length="m", ports="m", radius="m")
 @checked
 def cylinder(
     length: float,
@@ -102,6 +105,7 @@ def cylinder(
     return spatial(mass, middle, second, _joined(own, ports), view=seen(tube, 3))
 
 
+@quantities(radius="m", density="kg/m^3", ports="m")
 @checked
 def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None = None) -> Body:
     """A homogeneous sphere about the origin of the body axes: ``m = 4/3 ρπr³``, ``J = 2/5 m r²`` about every axis.

@@ -13,12 +13,14 @@ from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
+from flexph.units.arguments import quantities
 
 from .bodies import Point, no_shape, spatial
 from .mesh import Cells, chosen, merged, refuse_open, refuse_twins
 from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
 
 
+@quantities(density="kg/m^3", ports="m")
 @checked
 def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Sequence[str] = ()) -> Body:
     """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].

@@ -14,6 +14,7 @@ from ...numerics.arrays import Array
 from ...numerics.factors.ldl import semi_definite_product
 from ...numerics.factors.orthonormal import orthonormal
 from ...numerics.rotations import rigid_motions
+from ...units.arguments import quantities
 from ..basis import port_names
 from ..body import Body, Port
 from ..held import Held
@@ -27,6 +28,7 @@ from .ports import node_ports
 from .shapes import FreeOrFixed
 
 
+@quantities(mass_damping="1/s", stiffness_damping="s")
 @checked
 def body_from_matrices(
     mass: Any,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation
+from ...units.arguments import quantities
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
 from ..rows.directions import axis
@@ -11,6 +12,7 @@ from ..rows.signs import Solid
 from ..rows.vectors import PortName, along, between, body_port
 
 
+@quantities(damping="N*s/m", stiffness="N/m", torsional_damping="N*m*s/rad", torsional_stiffness="N*m/rad")
 @checked
 def bushing(
     first: str,

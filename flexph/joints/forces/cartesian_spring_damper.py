@@ -9,6 +9,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.rotations import rotation, rotation_matrix
 from ...systems.resistive_relations import Relation
+from ...units.arguments import quantities
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form
 from ..rows.directions import axis
@@ -16,6 +17,7 @@ from ..rows.signs import Strand
 from ..rows.vectors import Direction, Ground, PortName, Vector, between, body_port
 
 
+@quantities(damping="N*s/m", offset="m", stiffness="N/m")
 @checked
 def cartesian_spring_damper(
     first: str,

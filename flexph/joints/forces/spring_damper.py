@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation, resisting
+from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Measure, planar_or_about
 from ..rows.directions import fitting, unit, unit_axes
 from ..rows.signs import Solid, Strand
 from ..rows.vectors import Ground, PortName, Product, along, between
 
 
+@quantities(damping="N*s/m", length="m", stiffness="N/m")
 @checked
 def spring_damper(
     first: str,
@@ -79,6 +81,7 @@ def spring_damper(
     return Connection("spring", (first, second), make, label=name)
 
 
+@quantities(angle="rad", damping="N*m*s/rad", stiffness="N*m/rad")
 @checked
 def torsion_spring(
     first: str,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
+from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import fitting, unit
 from ..rows.rate_laws import Contact, Rolling
@@ -12,6 +13,7 @@ from ..rows.vectors import GROUND, Direction, Product, Vector, Weighed, along
 from .ground_plane import Plane, given_normal, on_ground, plane, rolling_names
 
 
+@quantities(radius="m")
 @checked
 def rolling_disc(
     port: str,

@@ -10,6 +10,7 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation
+from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, PortName, Slip, relative_angle
 from ..rows.directions import axis as world_axis
 from ..rows.directions import fitting, unit
@@ -17,6 +18,7 @@ from ..rows.signs import Solid
 from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, along, between, turning
 
 
+@quantities(radius="m", roller="rad")
 @checked
 def slipping_wheel(
     wheel: str,

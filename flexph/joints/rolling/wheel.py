@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
+from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, PortName
 from ..rows.directions import fitting, unit
 from ..rows.signs import Solid
@@ -12,6 +13,7 @@ from .ground_plane import given_normal, on_ground, plane
 from .knife_edge import no_motion_along
 
 
+@quantities(radius="m")
 @checked
 def wheel(
     port: str,

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
+from ...units.arguments import quantities
 
 
+@quantities(radius="m")
 @checked
 @dataclass(frozen=True)
 class CoulombFriction:

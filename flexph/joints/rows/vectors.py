@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...numerics import checks as check
+from ...units.arguments import in_si
 
 Direction = tuple[float, ...]
 
@@ -28,7 +29,7 @@ class Ground:
 
     def at(self, *position: float) -> Ground:
         """The ground at a position [m]."""
-        return Ground(tuple(check.number("ground position", x) for x in position))
+        return Ground(tuple(check.number("ground position", in_si("ground position", x, "m")) for x in position))
 
     def __str__(self) -> str:
         return "GROUND" if self.position is None else f"GROUND at {self.position}"

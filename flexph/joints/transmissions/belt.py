@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
+from ...units.arguments import quantities
 from ..rows.connection import Connection, PortName
 from ..rows.vectors import GROUND
 from .coordinates import Directions
 from .gear import gear
 
 
+@quantities(radii="m")
 @checked
 def belt(
     first: str,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
+from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, PortName
 from ..rows.directions import fitting, unit, unit_axes
 from ..rows.signs import Solid
@@ -11,6 +12,7 @@ from ..rows.vectors import GROUND, Product, Vector, Weighed, along, between
 from .coordinates import coupled, refuse_equal, turn_of
 
 
+@quantities(radius="m")
 @checked
 def rack(
     rack: str,

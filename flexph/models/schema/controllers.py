@@ -13,7 +13,7 @@ from flexph.control.drive_train import gearbox, motor
 from flexph.control.port_control import port_spring
 from flexph.control.state_feedback import StateFeedback
 
-from ..reading.problems import nearest
+from ...units.words import nearest
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import Direction, Inertia, Number, Time, by_shape, quantity

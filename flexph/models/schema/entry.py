@@ -14,7 +14,8 @@ from typing import Annotated, Any, ClassVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..reading.problems import Misfit, Path, nearest, shown
+from ...units.words import nearest, shown
+from ..reading.problems import Misfit, Path
 from .fields import TAG, Buildable
 
 

@@ -14,8 +14,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from flexph.joints.rows.vectors import GROUND
 
-from ..reading.problems import nearest, shown
-from ..values.quantities import read_quantity
+from ...units.quantities import read_quantity
+from ...units.words import nearest, shown
 
 RESERVED = ("solution.h5", "ledger.csv", "forces.csv", "frequencies.csv", "summary.json", "report.html")
 RESERVED += ("unfinished.h5", "unfinished", "checkpoint")

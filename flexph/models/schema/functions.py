@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
 from flexph.systems.resistive_relations import coulomb, quadratic, resistive, viscous
 
-from ..reading.problems import shown
+from ...units.quantities import is_quantity, read_quantity, read_unit
+from ...units.words import shown
 from ..values.expressions import Expression
-from ..values.quantities import is_quantity, read_quantity, read_unit
 from ..values.tables import Interpolation, function_of_table
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry, one_of

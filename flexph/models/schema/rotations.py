@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Discriminator, Tag
 from scipy.spatial.transform import Rotation
 
-from ..reading.problems import shown
-from ..values.quantities import read_quantity
+from ...units.quantities import read_quantity
+from ...units.words import shown
 from .entry import Builder, Entry
 from .fields import TAG, Angle, Buildable, Direction, Matrix, Point, Reads, Spin, Velocity, by_shape
 

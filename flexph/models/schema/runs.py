@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from flexph.integration.methods.names import NAMES, by_name
 
-from ..reading.problems import nearest, shown
+from ...units.words import nearest, shown
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
 from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, wrong

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from flexph import sensors as make
 from flexph.joints.rows.vectors import GROUND
 
-from ..reading.problems import nearest, shown
+from ...units.words import nearest, shown
 from .entry import Builder, Entry
 from .fields import TAG, Direction, End, Point, Port
 

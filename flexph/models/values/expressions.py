@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.problems import nearest
+from ...units.words import nearest
 
 LONGEST, DEEPEST = 2000, 60
 """Letters of an expression, and levels of its tree."""

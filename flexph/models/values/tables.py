@@ -11,7 +11,7 @@ import numpy as np
 
 from flexph.systems.inputs import Table
 
-from ..reading.problems import nearest
+from ...units.words import nearest
 
 Interpolation = Literal["linear", "cubic"]
 

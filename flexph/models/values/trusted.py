@@ -8,7 +8,7 @@ from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
 
-from ..reading.problems import nearest
+from ...units.words import nearest
 
 
 def trusted_function(path: str, folder: Path, *, trust: bool) -> Callable[..., Any]:

@@ -17,8 +17,8 @@ from flexph.bodies import body_from_matrices, reduce_body
 from flexph.models import ModelError, load_model
 from flexph.models.reading.tree import read_text
 from flexph.models.values.expressions import Expression
-from flexph.models.values.quantities import read_quantity
 from flexph.systems.resistive_relations import quadratic
+from flexph.units.quantities import read_quantity
 
 
 @pytest.mark.parametrize(

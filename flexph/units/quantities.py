@@ -7,7 +7,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any
 
-from ..reading.problems import nearest, shown
+from .words import nearest, shown
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _FACTOR = r"(?:1|[^\W\d]+(?:(?:\*\*|\^)-?[1-9]|[²³⁴])?)"
