@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from flexph import contacts as make
 
 from .entry import Entry, one_of
-from .fields import Direction, End, Length, Name, Number, Port, Stiffness, Velocity, by_shape, quantity
+from .fields import Angle, Direction, End, Length, Name, Number, Port, Stiffness, Velocity, by_shape, quantity
 
 PerLength, PerAngle = quantity("N/m", "N*m/rad"), quantity("N*s/m", "N*m*s/rad")
 
@@ -123,6 +123,8 @@ class Stop(Entry):
     upper: quantity("rad", "m") = None
     along_axis: Direction = None
     axis: Direction = None
+    second_axis: Direction = None
+    zero: Angle = 0.0
     name: Name = None
 
 

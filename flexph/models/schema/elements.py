@@ -49,6 +49,7 @@ class Drive(Driven):
     rotation: RotationDrive = None
     axis: Direction = None
     second_axis: Direction = None
+    zero: Angle = 0.0
     direction: Direction = None
     name: Name = None
 
@@ -63,6 +64,7 @@ class SpringDamper(Entry):
     stiffness: Stiffness = 0.0
     damping: Damper = 0.0
     length: Length = None
+    direction: Direction = None
     name: Name = None
 
 
@@ -78,6 +80,7 @@ class TorsionSpring(Entry):
     angle: Angle = None
     axis: Direction = None
     second_axis: Direction = None
+    zero: Angle = 0.0
     name: Name = None
 
 

@@ -13,7 +13,7 @@ from flexph.joints.rows.vectors import GROUND
 
 from ...units.words import nearest, shown
 from .entry import Builder, Entry
-from .fields import TAG, Direction, End, Point, Port
+from .fields import TAG, Angle, Direction, End, Point, Port
 
 BETWEEN: Mapping[str, Callable[..., Any]] = {
     "angle": make.joint_angle,
@@ -21,7 +21,14 @@ BETWEEN: Mapping[str, Callable[..., Any]] = {
     "distance": make.distance,
     "offset": make.offset,
 }
-"""Of two ports."""
+"""Of two ports,"""
+TAKEN: Mapping[str, tuple[str, ...]] = {
+    "angle": ("axis", "second_axis", "zero"),
+    "rate": ("axis", "second_axis"),
+    "distance": (),
+    "offset": ("direction",),
+}
+"""and the options that each takes."""
 OF_PORTS: Mapping[str, Callable[[str], Any]] = {
     "position": make.position,
     "velocity": make.velocity,
@@ -47,24 +54,26 @@ OF_JOINTS: Mapping[str, Callable[[str], Any]] = {
 class PairSensor(Entry):
     """What is measured between two ports, of one against the ground by default.
 
-    Angles and their rates take the ``axis`` in space, an offset the ``direction`` along which it is.
+    Angles and their rates take the ``axis`` in space, an offset the ``direction`` along which it is. Angles count from
+    ``zero`` [rad]; a ``second_axis`` is the axis in the other section.
     """
 
     measure: Literal["angle", "rate", "distance", "offset"]
     port: Port
     second: End = GROUND
     axis: Direction = None
+    second_axis: Direction = None
+    zero: Angle | None = None
     direction: Direction = None
 
     def build(self, builder: Builder) -> Any:
         """The quantity."""
-        taken = {"angle": "axis", "rate": "axis", "offset": "direction"}.get(self.measure)
-        for name in ("axis", "direction"):
-            if name != taken and getattr(self, name) is not None:
-                raise builder.at(name).misfit(f"{self.measure!r} has no {name}: leave it out")
+        options = {name: getattr(self, name) for name in ("axis", "second_axis", "zero", "direction")}
+        options = {name: value for name, value in options.items() if value is not None}
+        for name in options.keys() - TAKEN[self.measure]:
+            raise builder.at(name).misfit(f"{self.measure!r} has no {name}: leave it out")
         if self.measure == "offset" and self.direction is None:
             raise builder.misfit("direction is missing, along which the offset is: add 'direction: [1, 0]'")
-        options = {} if taken is None else {taken: getattr(self, taken)}
         with builder.refusals(self):
             return BETWEEN[self.measure](self.port, builder.of(self.second, "second"), **options)
 

@@ -314,6 +314,10 @@ runs:
 """
 EVERY = {
     "angle": ("{measure: angle, port: arm.tip, axis: [0, 0, 1]}", joint_angle("arm.tip", axis=(0.0, 0.0, 1.0))),
+    "from_zero": (
+        "{measure: angle, port: arm.tip, axis: [0, 0, 1], second_axis: [0, 0, 1], zero: 10 deg}",
+        joint_angle("arm.tip", axis=(0.0, 0.0, 1.0), second_axis=(0.0, 0.0, 1.0), zero=np.pi / 18.0),
+    ),
     "rate": ("{measure: rate, port: arm.tip, axis: [0, 0, 1]}", joint_rate("arm.tip", axis=(0.0, 0.0, 1.0))),
     "offset": ("{measure: offset, port: arm.tip, direction: [0, 1, 0]}", offset("arm.tip", GROUND, (0.0, 1.0, 0.0))),
     "turn": ("{measure: section_rotation, port: arm.tip}", section_rotation("arm.tip")),
@@ -397,6 +401,7 @@ def test_tables_and_measures_of_sensors(tmp_path, monkeypatch):
         ("{measure: offset, port: arm.tip}", "direction is missing"),
         ("{measure: distance, port: arm.tip, second: {ground: [0, 0, 0]}, axis: [0, 0, 1]}", "'distance' has no axis"),
         ("{measure: angle, port: arm.tip}", "axis"),
+        ("{measure: rate, port: arm.root, axis: [0, 0, 1], zero: 0.1}", "'rate' has no zero"),
         ("{measure: stress, body: arm, field: axial_stress, at: [0.1]}", "no stress 'axial_stress': body 'arm' has"),
         ("{measure: strain, body: arm, field: axial_force, at: [2]}", "must be a point of body 'arm'"),
         ("{measure: energy, of: heat}", "energy must be one of"),
