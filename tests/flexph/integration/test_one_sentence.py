@@ -20,6 +20,7 @@ from flexph import (
     spherical,
     spring_damper,
 )
+from flexph.integration.compiled.choice import left_to_numpy
 from flexph.methods import Exact, ExactGauss
 
 BAR = rigid.bar(1.0, 2.0)
@@ -133,3 +134,11 @@ def test_bodies_that_have_a_place_are_not_told():
     silent(lambda: connect({"b": BAR}, []).assemble())
     silent(lambda: connect({"b": BAR, "c": BAR}, [hinge("b.root", "c.tip")]).assemble())
     silent(lambda: connect({"b": BAR, "c": BAR}, [PIN, spring]).assemble())
+
+
+def test_steps_that_loops_leave_are_counted():
+    assert left_to_numpy(set()) == ""
+    assert left_to_numpy({0.4, 0.2, 0.8}).startswith(
+        ", but 3 steps by NumPy (the first from t = 0.2 s), which the loops"
+    )
+    assert left_to_numpy({0.4}).startswith(", but one step by NumPy (from t = 0.4 s), which the loops did not solve")
