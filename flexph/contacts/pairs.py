@@ -11,6 +11,7 @@ from ..joints.rows.directions import fitting
 from ..joints.rows.gaps import Gap, GapGroup, GapKind
 from ..joints.rows.signs import Sign
 from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
+from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .laws import ContactLaw
 from .shapes import Cylinder, Hole, Plane, Round, Shape, Sphere
@@ -92,7 +93,9 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
     shapes = [Sphere(one) if isinstance(one, str) else one for one in many]
     for shape in shapes:
         if not isinstance(shape, Shape):
-            raise ValueError(f"{argument} must be a port or a Sphere, Plane, Cylinder or Hole, got {shape!r}")
+            raise ValueError(
+                f"{argument} must be a port or a Sphere, Plane, Cylinder or Hole, got {check.shown(shape)}"
+            )
     if not shapes:
         raise ValueError(f"{argument} must not be empty")
     return shapes
@@ -100,7 +103,7 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
 
 def _law(law: Any) -> ContactLaw:
     if not isinstance(law, ContactLaw):
-        raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {law!r}")
+        raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {check.shown(law)}")
     return law
 
 

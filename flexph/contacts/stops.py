@@ -25,7 +25,7 @@ from .laws import ContactLaw
 from .signs import Barriers, Spokes
 
 
-@quantities(lower=("rad", "m"), upper=("rad", "m"))
+@quantities(lower=("rad", "m"), upper=("rad", "m"), zero="rad")
 @checked
 def stop(
     first: str,
@@ -75,7 +75,7 @@ def stop(
     """
     body_port(first)
     if not isinstance(law, ContactLaw):
-        raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {law!r}")
+        raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {check.shown(law)}")
     if getattr(law, "friction", 0.0):
         raise ValueError("a stop takes no friction: nothing slides there")
     given = [(s, w, check.number(w, v)) for s, w, v in ((1.0, "lower", lower), (-1.0, "upper", upper)) if v is not None]

@@ -187,7 +187,7 @@ def _junction(ports: Sequence[str], size: int, *, flows: bool) -> DiracStructure
 
 def _edges(names: Sequence[str], count: int) -> dict[str, slice]:
     if len(names) != count or len(set(names)) < count:
-        raise ValueError(f"names must name the {count} edges, each differently, got {list(names)}")
+        raise ValueError(f"names must name the {count} edges, each differently, got {check.shown(list(names))}")
     return {name: slice(i, i + 1) for i, name in enumerate(names)}
 
 

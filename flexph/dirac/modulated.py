@@ -66,7 +66,7 @@ class ModulatedDirac:
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
     """The ports of the storage, checked; the first that have as many entries as there are states by default."""
     if isinstance(names, str):
-        raise ValueError(f"storage must be a list of names of ports, got {names!r}")
+        raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}
     if names:
         ports, total = tuple(names), sum(check.lookup("port", name, sizes) for name in names)
@@ -214,7 +214,9 @@ def _slopes(function: Callable[[Array], Any], x: Array, slopes: Slope) -> tuple[
     if slopes == "complex":
         return complex_derivative(function, x), 0.0
     if slopes is not None:
-        raise ValueError(f"slopes must be a function of the state, 'complex' or None (differences), got {slopes!r}")
+        raise ValueError(
+            f"slopes must be a function of the state, 'complex' or None (differences), got {check.shown(slopes)}"
+        )
     return derivative(function, x), ACCURACY
 
 

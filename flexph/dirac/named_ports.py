@@ -60,7 +60,7 @@ class NamedPorts:
                 raise ValueError(f"entries must be {self.size} truth values, got shape {names.shape}")
             return names
         if isinstance(names, str):
-            raise ValueError(f"ports must be a list of names, got {names!r}")
+            raise ValueError(f"ports must be a list of names, got {check.shown(names)}")
         mask = np.zeros(self.size, dtype=bool)
         for name in names:
             mask[check.lookup("port", name, self.ports)] = True

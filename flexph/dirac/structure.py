@@ -121,7 +121,7 @@ class DiracStructure(NamedPorts):
         matrix, swapped = check.array("J", _dense(J), (None, None)), np.asarray(flow_inputs)
         n = len(matrix)
         if swapped.dtype != bool or swapped.shape != (n,):
-            raise ValueError(f"flow_inputs must be {n} truth values, got {flow_inputs!r}")
+            raise ValueError(f"flow_inputs must be {n} truth values, got {check.shown(flow_inputs)}")
         check.array("J", matrix, (n, n))
         check.skew("J", matrix)
         return cls._of_skew(matrix, swapped, ports)
@@ -259,5 +259,5 @@ def _dense(a: Any) -> Any:
 
 def _listed(name: str, names: Iterable[str]) -> list[str]:
     if isinstance(names, str):
-        raise ValueError(f"{name} must be a list of names of ports, got {names!r}")
+        raise ValueError(f"{name} must be a list of names of ports, got {check.shown(names)}")
     return list(names)

@@ -11,6 +11,7 @@ from ..control.control_loops import Controller, check_known
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import State
+from ..numerics import checks as check
 from ..numerics.arguments import computing
 from ..numerics.arrays import Array
 from ..results.solution import Solution
@@ -245,7 +246,10 @@ def _not_a_value(method: Any) -> str:
         return f"method must be a value, not its name: write method={call_of(method)} in place of {method!r}"
     if isinstance(method, type) and issubclass(method, Method):
         return f"method must be a value, not its class: write method={method.__name__}()"
-    return f"method must be a value such as Exact(), DiscreteGradient() or Radau(), see flexph.methods, got {method!r}"
+    return (
+        f"method must be a value such as Exact(), DiscreteGradient() or Radau(), see flexph.methods, "
+        f"got {check.shown(method)}"
+    )
 
 
 @singledispatch

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..bodies.floating.linear_system import DENSE_LIMIT
+from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE
 from .direct_sum import block_diagonal, lifted_size
@@ -58,7 +59,7 @@ def substructure(
     wiring = Wiring(blocks)
     for link in connections:
         if not isinstance(link, Tie | Clamp | Couple):
-            raise ValueError(f"connections must be made by tie, clamp and couple, got {link!r}")
+            raise ValueError(f"connections must be made by tie, clamp and couple, got {check.shown(link)}")
         wiring.connect(link)
     if not disconnected:
         wiring.check_connected()

@@ -9,6 +9,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
+from ..units.arguments import quantities
 from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
 from .rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
 from .rows.directions import axis as unit_axis
@@ -19,6 +20,7 @@ from .rows.vectors import Product, Vector, along, between
 Motion = Callable[[float], Any]
 
 
+@quantities(zero="rad")
 @checked
 def drive(
     port: str,

@@ -64,7 +64,7 @@ def connect(
     array([1.27 , 0.421])
     """
     if not isinstance(bodies, Mapping):
-        raise ValueError(f"bodies must be a mapping of names to bodies, got {bodies!r}")
+        raise ValueError(f"bodies must be a mapping of names to bodies, got {check.shown(bodies)}")
     if not bodies:
         raise ValueError("bodies must not be empty")
     if isinstance(connections, Connection):
@@ -118,7 +118,7 @@ def _check_names(name: str, body: AnyBody) -> None:
 
 def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:
     if not isinstance(connection, Connection):
-        raise ValueError(f"connections must be joints or force elements, got {connection!r}")
+        raise ValueError(f"connections must be joints or force elements, got {check.shown(connection)}")
     if connection.input is not None and connection.input.kind in ("load", "face"):
         return
     dim = next(iter(bodies.values())).dim

@@ -88,9 +88,10 @@ def _checked(
                 raise
             raise reason from error
         if isinstance(result, Remade | Described):
-            result.made_by(door, arguments, named)
+            result.made_by(door.public, arguments, named)  # type: ignore[attr-defined]
         return result
 
+    door.public = door  # type: ignore[attr-defined]  # what the module has under its name: another decorator may follow
     return door
 
 

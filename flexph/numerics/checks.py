@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,12 @@ LARGE = 20000
 SHOWN = 200
 """Letters that an error shows of a value."""
 
+NAMES = 30
+"""Names that an error lists."""
+
+FEW = 9
+"""Entries up to which a value is shown: those of a rotation matrix."""
+
 _NAME = re.compile(r"(?!\.\.?$)[^/\0\ud800-\udfff]+")
 
 _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
@@ -33,9 +40,16 @@ _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 
 
 def shown(value: Any) -> str:
-    """A value in a message, cut where it is long."""
+    """A value in a message: of many numbers or entries the shape or their count, and what is long is cut."""
+    match value:
+        case np.ndarray() if value.size > FEW:
+            return f"an array of shape {value.shape}"
+        case list() | tuple() if len(value) > FEW:
+            return f"a {type(value).__name__} of {len(value)}"
+        case dict() if len(value) > FEW:
+            return f"a dict of {len(value)}: {', '.join(map(repr, list(value)[:3]))}, …"
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split()) if isinstance(value, np.ndarray) else repr(value)
     except Exception:  # of somebody's class
         text = f"a {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
@@ -131,11 +145,14 @@ def name(of: str, given: Any) -> str:
 
 
 def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
-    """known[name], or an error that lists the names that exist."""
+    """known[name], or an error that lists the names that exist, of many the nearest and the first."""
     if isinstance(name, str) and name in known:
         return known[name]
-    names = ", ".join(repr(k) for k in known) or "none"
-    raise ValueError(f"no {kind} {shown(name)}: {owner + ' has' if owner else 'there are'} {names}")
+    names, hint = ", ".join(map(repr, list(known)[:NAMES])) or "none", ""
+    if len(known) > NAMES:
+        near = get_close_matches(str(name), list(known), n=1)
+        names, hint = f"{names}, … ({len(known)} in all)", f"did you mean {near[0]!r}? " if near else ""
+    raise ValueError(f"no {kind} {shown(name)}: {hint}{owner + ' has' if owner else 'there are'} {names}")
 
 
 def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:

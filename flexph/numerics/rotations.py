@@ -16,6 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .arrays import Array
+from .checks import shown
 
 ORTHOGONAL = 2e-9
 """|RᵀR − 1| up to which a given matrix counts as a rotation: nine printed digits leave 2 Σ|R_k| 5e-10 <= √3 · 1e-9."""
@@ -164,7 +165,7 @@ def rotation_matrix(name: str, given: Any) -> Array:
     try:
         matrix = given.as_matrix() if isinstance(given, Rotation) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got {given!r}") from None
+        raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got {shown(given)}") from None
     if matrix.shape != (3, 3):
         raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got shape {matrix.shape}")
     if not np.all(np.isfinite(matrix)):

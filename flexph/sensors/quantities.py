@@ -17,6 +17,7 @@ from ..mechanisms.model.time_table import Anchors
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..units.arguments import quantities
 
 Reading = Callable[[Array], Any]
 """What is read of a flat state."""
@@ -90,6 +91,7 @@ class Quantity:
         return f"{self.kind} of {' and '.join(map(str, self.ports))}" if self.ports else self.kind
 
 
+@quantities(zero="rad")
 @checked
 def joint_angle(
     first: str,

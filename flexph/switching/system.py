@@ -43,7 +43,7 @@ class Mode:
         if isinstance(self.system, LinearPHDAE):
             object.__setattr__(self, "system", from_linear(self.system))
         if not isinstance(self.system, PHDAE):
-            raise ValueError(f"the system of a mode must be a PHDAE, got {self.system!r}")
+            raise ValueError(f"the system of a mode must be a PHDAE, got {check.shown(self.system)}")
         if self.system.has_feedthrough:
             raise ValueError(
                 "a mode with feed-through cannot switch: give flexph.interconnection.without_feedthrough(system), "
@@ -89,7 +89,7 @@ class SwitchingPHDAE(Remade):
         check.count("limit", self.limit)
         for transition in self.transitions:
             if not isinstance(transition, Transition):
-                raise ValueError(f"transitions must be of Transition, got {transition!r}")
+                raise ValueError(f"transitions must be of Transition, got {check.shown(transition)}")
             for name in (*transition.source, *transition.target):
                 check.lookup("mode", name, self.modes, f"transition {transition.name!r}: the system")
         for name, mode in modes.items():

@@ -30,9 +30,9 @@ class Guard:
 
     def __post_init__(self) -> None:
         if not callable(self.function) or isinstance(self.function, type):
-            raise ValueError(f"the function of a guard must be a function of (t, x), got {self.function!r}")
+            raise ValueError(f"the function of a guard must be a function of (t, x), got {check.shown(self.function)}")
         if self.direction not in (-1, 0, 1) or isinstance(self.direction, bool):
-            raise ValueError(f"direction of a guard must be -1, 0 or 1, got {self.direction!r}")
+            raise ValueError(f"direction of a guard must be -1, 0 or 1, got {check.shown(self.direction)}")
 
 
 @checked
@@ -45,7 +45,7 @@ class At:
     def __post_init__(self) -> None:
         times = check.array("times of At", np.atleast_1d(np.asarray(self.times, dtype=float)), (None,))
         if np.any(np.diff(times) <= 0.0):
-            raise ValueError(f"times of At must ascend, got {self.times!r}")
+            raise ValueError(f"times of At must ascend, got {check.shown(self.times)}")
         object.__setattr__(self, "times", times)
 
     def after(self, time: float) -> float:

@@ -102,7 +102,9 @@ class LinearPHDAE(NamedPorts):
         check.covering(ports, inputs)
         check.spans("parts", self.parts, "states")
         if not isinstance(self.causality, Mapping):
-            raise ValueError(f"causality must be a dict of ports with 'force' or 'velocity', got {self.causality!r}")
+            raise ValueError(
+                f"causality must be a dict of ports with 'force' or 'velocity', got {check.shown(self.causality)}"
+            )
         for name, kind in self.causality.items():
             check.lookup("port", name, ports)
             check.choice(f"causality of port {name!r}", kind, ("force", "velocity"))

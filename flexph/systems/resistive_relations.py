@@ -250,7 +250,9 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
     """
     if not callable(function) or not (derivative is None or callable(derivative)):
         wrong = derivative if callable(function) else function
-        raise ValueError(f"a resistive relation and its derivative must be functions of the rate, got {wrong!r}")
+        raise ValueError(
+            f"a resistive relation and its derivative must be functions of the rate, got {check.shown(wrong)}"
+        )
     relation = Relation("general", (), function, derivative)
     for s in PROBES.tolist():
         check_dissipates(relation, s)
@@ -269,7 +271,9 @@ def resisting(name: str, given: Any) -> float | Relation:
 def friction_of(name: str, given: Any) -> float | Relation:
     """The friction of a joint: a relation, or none."""
     if given is not None and not isinstance(given, Relation):
-        raise ValueError(f"{name} must be a Relation, e.g. coulomb(force, speed=...) or viscous(c), got {given!r}")
+        raise ValueError(
+            f"{name} must be a Relation, e.g. coulomb(force, speed=...) or viscous(c), got {check.shown(given)}"
+        )
     return 0.0 if given is None else resisting(name, given)
 
 

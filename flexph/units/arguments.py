@@ -39,6 +39,7 @@ def _converting(function: Callable[..., Any], units: Mapping[str, Units]) -> Cal
         return function(*placed, *arguments[len(placed) :], **given)
 
     door.units = units  # type: ignore[attr-defined]
+    function.public = door  # type: ignore[attr-defined]  # values that it makes name this door as their maker
     return door
 
 

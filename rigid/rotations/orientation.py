@@ -183,7 +183,7 @@ def _rotations(name: str, given: Any, dim: int) -> Array:
     try:
         matrix = given.as_matrix() if dim == 3 and isinstance(given, Rotation) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {wanted}, got {given!r}") from None
+        raise ValueError(f"{name} must be {wanted}, got {check.shown(given)}") from None
     if not np.all(np.isfinite(matrix)):
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     if dim == 2 and matrix.ndim < 2:

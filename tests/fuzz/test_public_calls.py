@@ -3,9 +3,12 @@
 import ast
 import importlib
 import inspect
+import re
+import warnings
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hostile import POOL, deliberate, fuzz, mutant, outcome
 from hypothesis import given, settings
@@ -101,14 +104,36 @@ def test_what_is_no_number_is_none(name, argument, what):
 
 
 def test_errors_of_numpy_are_told_from_sentences():
-    import numpy as np
-
     with pytest.raises(ValueError) as raw:
         np.ones(2) @ np.ones(3)
     assert not deliberate(raw.value)
     with pytest.raises(ValueError) as said:
         calls()["fem.beam"](length=-1.0)
     assert deliberate(said.value)
+
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def _refusal(call, changed):
+    """The message of a refused call; empty where it is taken."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call(**changed)
+        except Exception as error:
+            return str(error)
+    return ""
+
+
+def test_messages_show_the_shape_of_many_numbers():
+    """A hundred numbers in any argument: a message has its sentence, and a few of them at most."""
+    many = np.random.default_rng(0).standard_normal(100)
+    places = [(name, key) for name, call in sorted(calls().items()) for key in call.arguments]
+    for name, key in places:
+        for value in (many, many.tolist(), dict(enumerate(many.tolist()))):
+            told = _refusal(calls()[name], {key: value})
+            assert len(NUMBER.findall(told)) <= 14 and len(told) <= 800, f"{name}({key}): {told}"
 
 
 def test_random_calls_are_counted():

@@ -97,7 +97,7 @@ def read_tolerance(given: Any) -> Tolerance:
     """``rtol`` or ``(rtol, atol)``."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     if not pair and np.ndim(given) > 0:
-        raise ValueError(f"tolerance must be rtol or (rtol, atol), got {given!r}")
+        raise ValueError(f"tolerance must be rtol or (rtol, atol), got {check.shown(given)}")
     relative, floor = given if pair else (given, 0.0)
     return Tolerance(check.positive("rtol" if pair else "tolerance", relative), check.not_negative("atol", floor, "J"))
 

@@ -81,7 +81,7 @@ def spring_damper(
     return Connection("spring", (first, second), make, label=name)
 
 
-@quantities(angle="rad", damping="N*m*s/rad", stiffness="N*m/rad")
+@quantities(angle="rad", damping="N*m*s/rad", stiffness="N*m/rad", zero="rad")
 @checked
 def torsion_spring(
     first: str,

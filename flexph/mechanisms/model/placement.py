@@ -35,7 +35,8 @@ def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None,
         return check.array(f"position of {name!r}", given[0], (3,)), rotation_matrix(f"rotation of {name!r}", given[1])
     if np.isscalar(given):
         raise ValueError(
-            f"{what} must be a position (3,), a rotation, or a pair (position, rotation) in space, got {given!r}"
+            f"{what} must be a position (3,), a rotation, or a pair (position, rotation) in space, "
+            f"got {check.shown(given)}"
         )
     return check.array(what, given, (3,)), np.eye(3)
 
@@ -74,11 +75,11 @@ def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array 
         if np.isscalar(given):
             return None, np.array([check.number(f"spin of {name!r}", given)])
         if _is_pair(given) and not np.isscalar(given[0]):
-            raise ValueError(f"{what} must be (v_x, v_y, spin) or a spin in the plane, got {given!r}")
+            raise ValueError(f"{what} must be (v_x, v_y, spin) or a spin in the plane, got {check.shown(given)}")
         vx, vy, spin = check.array(what, given, (3,))
         return np.array([vx, vy]), np.array([spin])
     if np.isscalar(given):
-        raise ValueError(f"{what} must be a spin (3,) or a pair (velocity, spin) in space, got {given!r}")
+        raise ValueError(f"{what} must be a spin (3,) or a pair (velocity, spin) in space, got {check.shown(given)}")
     velocity, spin = (given[0], given[1]) if _is_pair(given) else (None, given)
     moving = None if velocity is None else check.array(what, velocity, (3,))
     return moving, check.array(f"spin of {name!r}", spin, (3,))
@@ -87,7 +88,9 @@ def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array 
 def _point_velocity(what: str, given: Motion, dim: int) -> Array:
     """Velocity of a point mass, (d,), given alone or as that of a body with spin zero."""
     if np.isscalar(given):
-        raise ValueError(f"{what} must be the velocity ({dim},) of a point mass, which has no spin, got {given!r}")
+        raise ValueError(
+            f"{what} must be the velocity ({dim},) of a point mass, which has no spin, got {check.shown(given)}"
+        )
     if dim == 3 and _is_pair(given):
         velocity, spin = given
     elif dim == 2 and not _is_pair(given) and np.size(given) == 3:
@@ -95,7 +98,7 @@ def _point_velocity(what: str, given: Motion, dim: int) -> Array:
     else:
         return check.array(what, given, (dim,))
     if np.any(check.array(f"the spin in the {what}", np.ravel(spin), (np.size(spin),))):
-        raise ValueError(f"{what} must be a velocity ({dim},): a point mass has no spin, got {spin!r}")
+        raise ValueError(f"{what} must be a velocity ({dim},): a point mass has no spin, got {check.shown(spin)}")
     return check.array(what, velocity, (dim,))
 
 
