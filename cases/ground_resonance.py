@@ -25,6 +25,7 @@ from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
 
 from .checks import near, vanishes
+from .stability_map import draw_stability_map
 
 HUB, BLADE = 20.0, 3.0  # [kg]
 REACH, CENTRE, OWN = 0.1, 0.5, 0.25  # from the hub to a hinge and on to the centre of a blade [m], its inertia [kg m²]
@@ -122,7 +123,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     many = {"many_blades_1_s": result.exponents.real.max(axis=1), "closed_form_1_s": result.closed.real.max(axis=1)}
     write_table(folder / "growth.csv", {"speed_rad_s": result.speeds, **many, **rows})
     _draw_campbell(result, folder / "campbell.png")
-    _draw_map(result, folder / "stability.png")
+    draw_stability_map(
+        folder / "stability.png",
+        result.speeds,
+        result.ratios,
+        result.growth,
+        other="stiffness along y over x",
+        title="two blades: growth [1/s]",
+    )
     return figures(result)
 
 
@@ -142,20 +150,6 @@ def _draw_campbell(result: Result, path: Path) -> None:
     legend_above(upper, 3)
     lower.axhline(0.0, color="0.4", linewidth=0.8)
     lower.set_xlabel("speed [rad/s]")
-    figure.savefig(path)
-
-
-def _draw_map(result: Result, path: Path) -> None:
-    figure = new_figure(6.0, 4.0)
-    axes = figure.add_subplot()
-    largest = float(np.abs(result.growth).max())
-    field = axes.pcolormesh(
-        result.speeds, result.ratios, result.growth.T, cmap="coolwarm", vmin=-largest, vmax=largest, shading="gouraud"
-    )
-    if min(result.growth.shape) > 1:
-        axes.contour(result.speeds, result.ratios, result.growth.T, levels=[0.0], colors="k", linewidths=1.0)
-    axes.set(xlabel="speed [rad/s]", ylabel="stiffness along y over x", title="two blades: growth [1/s]")
-    figure.colorbar(field)
     figure.savefig(path)
 
 

@@ -26,6 +26,7 @@ from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
+from .stability_map import draw_stability_map
 
 MASS, POLAR, ACROSS, HALF = 10.0, 0.35, 0.25, 0.3  # [kg], J_p and mean J [kg m²], half the span of the bearings [m]
 STIFFNESS, DAMPING = np.array([40e3, 60e3]), np.array([2.0, 3.0])  # of each bearing along x and y [N/m, N s/m]
@@ -128,7 +129,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     write_table(folder / "frequencies.csv", {"speed_rad_s": result.speeds, **frequencies})
     write_table(folder / "growth.csv", {"speed_rad_s": result.band, **rows})
     _draw_campbell(result, folder / "campbell.png")
-    _draw_map(result, folder / "stability.png")
+    draw_stability_map(
+        folder / "stability.png",
+        result.band,
+        result.shares,
+        result.growth,
+        other="(J₁ − J₂)/(J₁ + J₂)",
+        title="largest growth [1/s]",
+    )
     return figures(result)
 
 
@@ -143,19 +151,6 @@ def _draw_campbell(result: Result, path: Path) -> None:
     axes.set(xlabel="speed [rad/s]", ylabel="whirl frequency [rad/s]", ylim=(0.0, None))
     axes.grid(alpha=0.3)
     legend_above(axes, 3)
-    figure.savefig(path)
-
-
-def _draw_map(result: Result, path: Path) -> None:
-    figure = new_figure(6.0, 4.0)
-    axes = figure.add_subplot()
-    largest = float(np.abs(result.growth).max())
-    field = axes.pcolormesh(
-        result.band, result.shares, result.growth.T, cmap="coolwarm", vmin=-largest, vmax=largest, shading="gouraud"
-    )
-    axes.contour(result.band, result.shares, result.growth.T, levels=[0.0], colors="k", linewidths=1.0)
-    axes.set(xlabel="speed [rad/s]", ylabel="(J₁ − J₂)/(J₁ + J₂)", title="largest growth [1/s]")
-    figure.colorbar(field)
     figure.savefig(path)
 
 
