@@ -13,7 +13,7 @@ from ..numerics.corrections import Corrections
 from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
-from .equations import LOST, Equations, balancing, sizes, with_algebraic
+from .equations import AT_LEAST, LOST, Equations, balancing, sizes, with_algebraic
 from .nearest_zero import ITERATIONS, STEP, nearest_zero
 
 DEPENDENT = 1e-6
@@ -21,8 +21,6 @@ DEPENDENT = 1e-6
 follows from others: far above what forward differences leave."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation over its largest terms up to which a state counts as consistent."""
-AT_LEAST = 1e-3
-"""Part of the size of a state that counts in the terms of equations where it is smaller itself."""
 SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
 """Corrections of algebraic states over their sizes."""
 
@@ -141,6 +139,11 @@ class Conditions:
         own: Array = self._slopes[1] @ e.rate(self.time, x)
         return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
 
+    def rate(self, x: Array) -> Array:
+        """A rate ẋ (n,) with Eẋ = f, zero for algebraic states."""
+        own: Array = self.split.V1 @ self.equations.rate(self.time, x)
+        return own
+
     def for_algebraic(self, x: Array) -> Array:
         """(Qᵀg, h): as many as there are algebraic states."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
@@ -177,16 +180,8 @@ class Conditions:
         return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.
-
-        A costate counts at least as what a thousandth of the sizes of states makes of it, and as ``least`` of the
-        largest one.
-        """
-        system = self.equations.system
-        z, u = system.z(x), np.abs(self.equations.forcing.at(self.time))
-        floor = np.maximum(np.abs(system.z(x + AT_LEAST * self.size) - z), least * np.abs(z).max(initial=0.0))
-        terms: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor)
-        return terms + abs(system.port_matrices(x).of_inputs) @ u
+        """How large the terms of each equation are (n,)."""
+        return self.equations.terms(self.time, x, self.size, least)
 
     def with_algebraic(self, x: Array) -> Array:
         """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.descriptor_split import differential_split
+from ..discretisation.descriptor_split import differential_split, split_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import CENTRAL, FORWARD, central, forward
@@ -32,6 +32,8 @@ OF_BALANCE = 1e-3
 to see in which equations it stands."""
 NEARER = 0.1
 """Part of a length by which a state is moved next where the system has no value that far."""
+AT_LEAST = 1e-3
+"""Part of the size of a state that counts in the terms of equations where it is smaller itself."""
 LOST = 1e3 * np.finfo(float).eps
 """Change of an equation over its terms that is round-off."""
 STRONG = 1e-3
@@ -43,12 +45,18 @@ OF_START = 1e-3
 class Equations:
     """A system under given inputs; raises ValueError unless E differentiates the same states everywhere.
 
-    ``span`` is the time [s] in which inputs may be asked for.
+    ``span`` is the time [s] in which inputs may be asked for. With a state ``at`` every E is taken: where it is not
+    semi-explicit (``varies``), the split is that of this state.
     """
 
-    def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float]) -> None:
-        self.system, self.forcing, self.span = system, forcing, span
-        self.split = differential_split(system)
+    def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float], *, at: Array | None = None) -> None:
+        self.system, self.forcing, self.span, self.varies = system, forcing, span, False
+        try:
+            self.split = differential_split(system)
+        except ValueError:
+            if at is None:
+                raise
+            self.split, self.varies = split_of(dense(system.E(at))), True
 
     def flow(self, t: float, x: Array) -> Array:
         """(J − R)z + (B − P) u."""
@@ -57,6 +65,18 @@ class Equations:
         flow: Array = system.J(x) @ z - system.R(x) @ z
         u = self.forcing.at(t)
         return flow + system.port_matrices(x).flow(u) if u.any() else flow
+
+    def terms(self, t: float, x: Array, size: Array, least: float = 0.0) -> Array:
+        """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.
+
+        A costate counts at least as what a thousandth of the sizes of states makes of it, and as ``least`` of the
+        largest one.
+        """
+        system = self.system
+        z, u = system.z(x), np.abs(self.forcing.at(t))
+        floor = np.maximum(np.abs(system.z(x + AT_LEAST * size) - z), least * np.abs(z).max(initial=0.0))
+        terms: Array = abs(system.J(x) - system.R(x)) @ np.maximum(np.abs(z), floor)
+        return terms + abs(system.port_matrices(x).of_inputs) @ u
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
         """E(x)ẋ − (J − R)z − B u."""

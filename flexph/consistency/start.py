@@ -15,6 +15,7 @@ from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from .conditions import Conditions, Inconsistency
 from .equations import Equations
+from .varying import VaryingConditions
 
 
 @checked
@@ -48,8 +49,8 @@ def inconsistency(
 
     Raises
     ------
-    ValueError
-        Where E differentiates other states from place to place.
+    ArithmeticError
+        Where the rank of E changes near the state.
     """
     conditions, x = _conditions(system, state, time, inputs)
     return conditions.report(x)
@@ -68,7 +69,8 @@ def consistent(
 
     Algebraic states are free. Differential ones move least in the norm ``Σ ((x − x₀)/size)²`` (Gauss-Newton), where the
     size of a state that carries energy is what has the energy |H| (velocities then move least in kinetic energy), and
-    of others the largest entry of their part.
+    of others the largest entry of their part. Where the null space of E varies no state is algebraic, and all move
+    least.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def consistent(
     ValueError
         For an unknown part.
     ArithmeticError
-        Where no consistent state is found, and for an index above 2.
+        Where no consistent state is found, for an index above 2, or above 1 where E is not semi-explicit.
     """
     conditions, x = _conditions(system, state, time, inputs)
     parts = conditions.equations.system.parts
@@ -107,12 +109,13 @@ def consistent(
     return x
 
 
-def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Conditions]:
+def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Conditions | VaryingConditions]:
     """The state with consistent algebraic states, and what makes it so.
 
-    Raises ValueError where the differential states are inconsistent, ArithmeticError for an index above 2.
+    Raises ValueError where the differential states are inconsistent, ArithmeticError for an index above 2 (above 1
+    where E is not semi-explicit).
     """
-    conditions = Conditions(equations, time, x)
+    conditions = _conditions_at(equations, time, x)
     x = conditions.with_algebraic(x)
     left = conditions.report(x)
     if left:
@@ -124,8 +127,12 @@ def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Condit
 
 def _conditions(
     system: PHDAE | LinearPHDAE, state: Sequence[float] | Array, time: float, inputs: Mapping[str, Input] | None
-) -> tuple[Conditions, Array]:
+) -> tuple[Conditions | VaryingConditions, Array]:
     system = from_linear(system) if isinstance(system, LinearPHDAE) else system
     x = np.array(check.array("state", state, (system.size,)))
-    equations = Equations(system, Forcing(system.ports, inputs or {}), (time, np.inf))
-    return Conditions(equations, check.number("time", time), x), x
+    equations = Equations(system, Forcing(system.ports, inputs or {}), (time, np.inf), at=x)
+    return _conditions_at(equations, check.number("time", time), x), x
+
+
+def _conditions_at(equations: Equations, time: float, x: Array) -> Conditions | VaryingConditions:
+    return VaryingConditions(equations, time, x) if equations.varies else Conditions(equations, time, x)

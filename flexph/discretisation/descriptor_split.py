@@ -16,6 +16,8 @@ from ..numerics.ranks import equilibrated, rank_of, subspaces
 from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
+ANY_DESCRIPTOR = "method=DiracDissipative(), of index 1 Radau(), or IDA() where the null space is constant"
+"""Methods for a singular E(x) whose range or null space varies."""
 PROBES, NEARBY = 3, 1e-2
 """States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
 
@@ -125,13 +127,13 @@ def differential_split(system: PHDAE) -> Split:
     if rows != columns:
         raise ValueError(
             f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; "
-            "runs take method=DiracDissipative(), other methods and consistent starts need transform(...) of the system"
+            f"take {ANY_DESCRIPTOR}, or transform(...) the system"
         )
     rank = rank_of(split.U1.T @ dense(system.E(system.sample)) @ split.V1)
     if rank < rows:
         raise ValueError(
-            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: take "
-            "method=DiracDissipative(), or transform(...) the system ([dg] theorem 8)"
+            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: "
+            f"take {ANY_DESCRIPTOR}, or transform(...) the system ([dg] theorem 8)"
         )
     return split
 
@@ -144,9 +146,9 @@ def differential_projection(system: PHDAE) -> Array:
     return spaces.rows @ spaces.rows.T
 
 
-def probes(system: PHDAE) -> list[Array]:
-    """E at the sample and at states around it, as near as each state is large."""
-    rng, x = np.random.default_rng(0), system.sample
+def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
+    """E at a state, by default the sample, and at states around it, as near as each state is large."""
+    rng, x = np.random.default_rng(0), system.sample if state is None else state
     size = np.where(x != 0.0, np.abs(x), system.floor(x))
     size = np.where(size > 0.0, size, 1.0)
     around = [x + NEARBY * size * rng.standard_normal(x.size) for _ in range(PROBES)]

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 
 from ...consistency.equations import Equations
 from ...consistency.start import start_of
+from ...consistency.varying import VaryingConditions
 from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import gauss_points
 from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import GeneralMethod
+from ..methods import Library
 from ..times.events import Watch
 from ..times.loop import Messages, Run, follow, keep, progress_bar
 from ..times.observer import Observer
 from ..times.options import RunOptions
 from ..times.step_size import tolerances_of_states
 from .library import SOLVERS, Problem, Solver, SolverFailed
+from .rank_watch import RankWatch
 from .stepper import StepResult, StepStart
 from .system_run import SystemRun
 
@@ -34,7 +37,7 @@ def integrate_adaptively(
     x0: Array,
     grid: Array,
     *,
-    method: GeneralMethod,
+    method: Library,
     forcing: Forcing,
     options: RunOptions,
     view: Callable[[Array], StateView],
@@ -42,11 +45,13 @@ def integrate_adaptively(
     """See :func:`flexph.integrate`; ``grid`` are the times to save."""
     rtol, atol = tolerances_of_states(method.tolerance, x0.size)
     span = (float(grid[0]), float(grid[-1]))
-    equations = Equations(system, forcing, span)
+    equations = Equations(system, forcing, span, at=x0)
     try:
         start, conditions = start_of(equations, span[0], x0)
     except ArithmeticError as error:
         raise ValueError(f"{method} cannot start: {error}") from error
+    if isinstance(conditions, VaryingConditions):
+        _refuse_multistep(method, conditions)
     problem = Problem(conditions, start, span, rtol=rtol, atol=atol)
     first = StepStart(span[0], start, float(system.H(start)), np.abs(start))
     watch = Watch(options.events, span[0], start, view)
@@ -73,6 +78,14 @@ def integrate_adaptively(
     return trajectory
 
 
+def _refuse_multistep(method: Library, conditions: VaryingConditions) -> None:
+    """Raise ValueError for BDF, and IDA where the null space of E varies: their iterations fail, and steps crawl."""
+    if method.name == "bdf":
+        raise ValueError(f"{method} takes no E(x) that is singular and not semi-explicit: take Radau()")
+    if method.name == "ida" and not conditions.has_algebraic:
+        raise ValueError(f"{method} takes no E(x) whose null space varies: take Radau()")
+
+
 def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
     return (
         f"{method!r} could not go on at t = {samples.reached:.6g} s, after {samples.count} steps: {error}; try a "
@@ -93,10 +106,18 @@ class _Samples:
     def steps(self, make: Callable[[], Solver]) -> Iterator[LibraryStep]:
         """The steps of a solver up to the last time."""
         solver = make()
+        watch = (
+            RankWatch(self.equations.system, self.latest, self.grid[-1] - self.grid[0])
+            if self.equations.varies
+            else None
+        )
         while self.next < self.grid.size:
-            solver.advance()
+            with watch.explains(solver) if watch else nullcontext():
+                solver.advance()
             if not np.all(np.isfinite(solver.state)):
                 raise SolverFailed("the state is not finite")
+            if watch:
+                watch.look(solver)
             self.count, self._counted = self.count + 1, self._counted + 1.0
             yield LibraryStep(self, solver, self.next)
 

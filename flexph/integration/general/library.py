@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...consistency.conditions import Conditions
+from ...consistency.varying import VaryingConditions
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..methods.names import call_of
@@ -73,12 +74,18 @@ class Problem:
     """
 
     def __init__(
-        self, conditions: Conditions, start: Array, span: tuple[float, float], *, rtol: float, atol: Array | None
+        self,
+        conditions: Conditions | VaryingConditions,
+        start: Array,
+        span: tuple[float, float],
+        *,
+        rtol: float,
+        atol: Array | None,
     ) -> None:
         self.equations, self.start, self.span = conditions.equations, start, span
         self.size = np.maximum(conditions.size, np.abs(start))
         split, left_out = self.equations.split, conditions.multipliers
-        self.rate = split.V1 @ self.equations.rate(span[0], start)
+        self.rate = conditions.rate(start)
         counted = np.sqrt(max(np.sum(~left_out), 1) / max(start.size, 1))
         self.rtol = rtol * counted
         own = rtol * self.size if atol is None else atol
@@ -124,7 +131,7 @@ class Problem:
 
         IDA asks anew whenever its step changes, many times at the start.
         """
-        if self._last is not None and t > self._last[0]:
+        if self._last is not None and t > self._last[0] and not self.equations.varies:  # ranges turn with the state
             moved = np.abs(x - self._last[1]) / np.maximum(self.size, np.abs(x))
             if moved.max(initial=0.0) < NEARBY:
                 self._last = t, *self._last[1:]

@@ -1,0 +1,103 @@
+"""Consistency of fully implicit systems of index 1: the range or the null space of E(x) varies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..discretisation.descriptor_split import Split, probes, split_of
+from ..numerics.arrays import Array, dense
+from ..numerics.differences import CENTRAL, FORWARD, central, forward
+from ..numerics.ranks import equilibrated, rank_of, singular_vectors
+from ..systems.nonlinear import ROUND_OFF
+from .conditions import DEPENDENT, Inconsistency, Undetermined
+from .equations import Equations, sizes, with_algebraic
+from .nearest_zero import nearest_zero
+
+
+class VaryingConditions:
+    """``U₂(x)ᵀf = 0`` with ``U₂(x)ᵀE(x) = 0``, near a state, f = (J − R)z + Bu.
+
+    The equations are taken along U₂ of that state, ``g(x) = U₂(x₀)ᵀ P(x) f(x)`` with the projection P(x) = U₂U₂ᵀ, which
+    is as smooth as E. Where the null space of E is constant its states are algebraic, else none are. A rank that
+    changes near the state raises :class:`Undetermined`.
+    """
+
+    def __init__(self, equations: Equations, time: float, x: Array) -> None:
+        self.equations, self.time, self.split = equations, time, equations.split
+        system = equations.system
+        self.size = with_algebraic(system, x, sizes(system, x))
+        self.multipliers = np.zeros(x.size, dtype=bool)  # index 2 is refused
+        self.rank = self.split.V1.shape[1]
+        near = probes(system, x)
+        ranks = {rank_of(E) for E in near}
+        if len(ranks) > 1:
+            raise Undetermined(
+                f"the rank of E(x) is {self.rank} at t = {time:.6g} s and {max(ranks)} at states next to it"
+            )
+        self.has_algebraic = rank_of(np.vstack(near)) == self.rank
+
+    def at(self, x: Array) -> Split:
+        """The split of E at a state; raises Undetermined where its rank is another one."""
+        split = split_of(dense(self.equations.system.E(x)))
+        if split.V1.shape[1] != self.rank:
+            raise Undetermined(
+                f"the rank of E(x) at t = {self.time:.6g} s is {self.rank}, and {split.V1.shape[1]} where a consistent "
+                "state is looked for"
+            )
+        return split
+
+    def rate(self, x: Array) -> Array:
+        """ẋ (n,) at a consistent state: ``E(x)ẋ = f`` and ``dg/dt = 0``, which holds what E does not see."""
+        e, split = self.equations, self.at(x)
+        E = split.U1.T @ dense(e.system.E(x)) @ split.V1
+        rate: Array = split.V1 @ np.linalg.solve(E, split.U1.T @ e.flow(self.time, x))
+        scale = float(np.max(np.abs(rate) / np.maximum(self.size, np.abs(x)), initial=0.0)) or 1.0
+        moved = central(self.algebraic, x, CENTRAL / scale * rate) * scale / CENTRAL
+        moved = moved + self.split.U2.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
+        return rate - split.V2 @ np.linalg.solve(self._slope(x)[0], moved)
+
+    def algebraic(self, x: Array) -> Array:
+        """g (n − r,)."""
+        unseen = self.at(x).unseen(self.equations.flow(self.time, x))
+        return self.split.U2.T @ unseen
+
+    def with_algebraic(self, x: Array) -> Array:
+        """The state with algebraic states that solve their equations; raises Undetermined for an index above 1."""
+        if self.has_algebraic:
+            scale = np.maximum(np.abs(self.split.V2.T) @ self.size, ROUND_OFF)
+            x = self._solved(x, self.split.V2 * scale)
+        self._refuse_higher_index(x)
+        return x
+
+    def nearest(self, x0: Array, fixed: Array) -> Array:
+        """The state with g = 0 that is nearest to x₀ over its size, where no state is algebraic."""
+        if self.has_algebraic:
+            return x0
+        return self._solved(x0, np.diag(np.where(fixed, 0.0, self.size))[:, ~fixed])
+
+    def _solved(self, x0: Array, moves: Array) -> Array:
+        return x0 + moves @ nearest_zero(lambda y: self.algebraic(x0 + moves @ y), moves.shape[1])
+
+    def report(self, x: Array) -> Inconsistency:
+        """The defects at a state."""
+        g, terms = self.algebraic(x), self.equations.terms(self.time, x, self.size, ROUND_OFF)
+        relative = np.abs(g) / np.maximum(np.abs(self.split.U2.T) @ terms, 1e-300)
+        names = [f"{k + 1} of those without rates" for k in range(g.size)]
+        return Inconsistency(dict(zip(names, map(float, g), strict=True)), {}, float(relative.max(initial=0.0)))
+
+    def _refuse_higher_index(self, x: Array) -> None:
+        """Raise Undetermined unless the derivative of g along the null space of E is invertible."""
+        slope, size = self._slope(x)
+        terms = np.abs(self.split.U2.T) @ self.equations.terms(self.time, x, self.size)
+        slope = np.where(np.abs(slope) * size > 1e1 * FORWARD * terms[:, None], slope, 0.0)
+        if singular_vectors(equilibrated(slope)[0], tolerance=DEPENDENT).rank < len(slope):
+            raise Undetermined(
+                f"the index at t = {self.time:.6g} s is above 1, or equations follow from others: where E(x) is not "
+                "semi-explicit only index 1 is taken; transform(...) the system, or take method=DiracDissipative()"
+            )
+
+    def _slope(self, x: Array) -> tuple[Array, Array]:
+        """The derivative of g along the null space of E (n − r, n − r), and the sizes of states along it."""
+        null = self.at(x).V2
+        size = np.abs(null.T) @ np.maximum(self.size, np.abs(x))
+        return forward(self.algebraic, x, self.algebraic(x), FORWARD * size, directions=null), size

@@ -1,0 +1,88 @@
+"""The rank of E(x) along the steps of a solver that does not know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ...discretisation.descriptor_split import split_of
+from ...numerics.arrays import Array, dense
+from ...systems.nonlinear import PHDAE
+from .library import Solver, SolverFailed
+
+ALIGNED = 0.5
+"""Least cosine between ranges, and null spaces, of two states up to which the sign of a determinant tells a passage."""
+HALVINGS = 8
+"""How often a step is halved to follow a range that turns far in it."""
+NEARLY, CRAWLING = 1e-2, 1e-6
+"""Smallest singular value of E over that at the start, and step over the span, below both of which the rank counts as
+about to fall: at an impasse x ~ √(t* − t) steps shrink with t* − t, and a solver takes thousands."""
+PATIENCE = 200
+"""Steps of that length in a row that end a run."""
+
+
+class RankWatch:
+    """Refuse steps in which the rank of E(x) changes.
+
+    The determinant of E between its ranges before and after a step, which may turn, changes its sign there.
+    """
+
+    def __init__(self, system: PHDAE, x: Array, span: float) -> None:
+        self.system, self._least, self._crawled = system, CRAWLING * span, 0
+        self._E = dense(system.E(x))
+        self._split = split_of(self._E)
+        self.rank = self._split.V1.shape[1]
+        self._first = self._smallest(self._E)
+
+    def look(self, solver: Solver) -> None:
+        """Follow the last step of a solver; raises SolverFailed."""
+        self._follow(solver, solver.before, solver.time, HALVINGS)
+        self._crawled = self._crawled + 1 if solver.time - solver.before < self._least else 0
+        if self._crawled:
+            self._refuse_falling(solver)
+        if self._crawled > PATIENCE:
+            raise SolverFailed(
+                f"the last {PATIENCE} steps were shorter than {self._least:.0e} s: E(x) may lose its rank"
+            )
+
+    @contextmanager
+    def explains(self, solver: Solver) -> Iterator[None]:
+        """Say of a solver that gives up if E(x) is about to lose its rank."""
+        try:
+            yield
+        except SolverFailed as error:
+            self._refuse_falling(solver, error)
+            raise
+
+    def _refuse_falling(self, solver: Solver, error: SolverFailed | None = None) -> None:
+        smallest = self._smallest(dense(self.system.E(solver.state)))
+        if smallest < NEARLY * self._first:
+            raise SolverFailed(
+                f"the rank of E(x) falls below {self.rank} (its smallest singular value from {self._first:.3g} at "
+                f"the start to {smallest:.1e})"
+            ) from error
+
+    def _smallest(self, E: Array) -> float:
+        return float(np.linalg.svd(E, compute_uv=False)[self.rank - 1]) if self.rank else 1.0
+
+    def _follow(self, solver: Solver, before: float, time: float, halvings: int) -> None:
+        E = dense(self.system.E(solver.at(time)))
+        split, last = split_of(E), self._split
+        if split.V1.shape[1] != self.rank:
+            raise SolverFailed(f"the rank of E(x) is {split.V1.shape[1]} at t = {time:.6g} s, and {self.rank} before")
+        cosines = [np.linalg.svd(a.T @ b, compute_uv=False) for a, b in ((last.U1, split.U1), (last.V1, split.V1))]
+        aligned = np.min(cosines, initial=1.0) >= ALIGNED
+        if not aligned and halvings:
+            middle = 0.5 * (before + time)
+            self._follow(solver, before, middle, halvings - 1)
+            self._follow(solver, middle, time, halvings - 1)
+            return
+        if aligned and _sign(last.U1.T @ E @ last.V1) != _sign(last.U1.T @ self._E @ last.V1):
+            raise SolverFailed(f"the rank of E(x) falls below {self.rank} between t = {before:.6g} and {time:.6g} s")
+        self._split, self._E = split, E
+
+
+def _sign(matrix: Array) -> float:
+    return float(np.linalg.slogdet(matrix)[0])
