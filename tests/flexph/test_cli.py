@@ -4,6 +4,7 @@ import json
 import os
 import re
 import runpy
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -127,6 +128,16 @@ def test_version():
     assert flexph("--version").stdout == f"flexph, version {version('flexph')}\n"
 
 
+@pytest.fixture
+def kept_signals():
+    """The handlers of signals, which the command line replaces for the rest of its process."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("kept_signals")
 def test_python_m_flexph(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["anything", "--help"])
     with pytest.raises(SystemExit) as exit_:
