@@ -50,13 +50,14 @@ class Equations:
     """
 
     def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float], *, at: Array | None = None) -> None:
-        self.system, self.forcing, self.span, self.varies = system, forcing, span, False
-        try:
-            self.split = differential_split(system)
-        except ValueError:
+        self.system, self.forcing, self.span = system, forcing, span
+        split = differential_split(system)
+        self.varies = split is None
+        if split is None:
             if at is None:
-                raise
-            self.split, self.varies = split_of(dense(system.E(at))), True
+                raise ValueError("E(x) is singular and not semi-explicit: transform(...) the system ([dg] theorem 8)")
+            split = split_of(dense(system.E(at)))
+        self.split = split
 
     def flow(self, t: float, x: Array) -> Array:
         """(J − R)z + (B − P) u."""

@@ -117,12 +117,17 @@ def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Condit
     """
     conditions = _conditions_at(equations, time, x)
     x = conditions.with_algebraic(x)
+    refuse_inconsistent(conditions, x)
+    return x, conditions
+
+
+def refuse_inconsistent(conditions: Conditions | VaryingConditions, x: Array) -> None:
+    """Raise ValueError, naming the defects, for a start that violates the algebraic equations."""
     left = conditions.report(x)
     if left:
         raise ValueError(
-            f"inconsistent start at t = {time} s: {left}; see flexph.consistency.consistent(system, state)"
+            f"inconsistent start at t = {conditions.time} s: {left}; see flexph.consistency.consistent(system, state)"
         )
-    return x, conditions
 
 
 def _conditions(

@@ -66,7 +66,7 @@ class VaryingConditions:
         if self.has_algebraic:
             scale = np.maximum(np.abs(self.split.V2.T) @ self.size, ROUND_OFF)
             x = self._solved(x, self.split.V2 * scale)
-        self._refuse_higher_index(x)
+        self.refuse_higher_index(x)
         return x
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
@@ -85,7 +85,7 @@ class VaryingConditions:
         names = [f"{k + 1} of those without rates" for k in range(g.size)]
         return Inconsistency(dict(zip(names, map(float, g), strict=True)), {}, float(relative.max(initial=0.0)))
 
-    def _refuse_higher_index(self, x: Array) -> None:
+    def refuse_higher_index(self, x: Array) -> None:
         """Raise Undetermined unless the derivative of g along the null space of E is invertible."""
         slope, size = self._slope(x)
         terms = np.abs(self.split.U2.T) @ self.equations.terms(self.time, x, self.size)
@@ -93,7 +93,7 @@ class VaryingConditions:
         if singular_vectors(equilibrated(slope)[0], tolerance=DEPENDENT).rank < len(slope):
             raise Undetermined(
                 f"the index at t = {self.time:.6g} s is above 1, or equations follow from others: where E(x) is not "
-                "semi-explicit only index 1 is taken; transform(...) the system, or take method=DiracDissipative()"
+                "semi-explicit only index 1 is taken; transform(...) the system, or take method=DiscreteGradient()"
             )
 
     def _slope(self, x: Array) -> tuple[Array, Array]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.descriptor_split import differential_split
 from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -79,7 +78,7 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
     """
     n, k = system.size, len(check.array("the constraints", constraints.function(system.sample), (None,)))
     check.array("the jacobian of the constraints", dense(constraints.jacobian(system.sample)), (k, n))
-    if differential_split(system).V2.shape[1]:
+    if rank_of(dense(system.E(system.sample))) < n:
         raise ValueError("E must be invertible: leave the multipliers of other constraints out, and give those here")
     held = _Held(system, constraints, k)
     _check_regular(held)

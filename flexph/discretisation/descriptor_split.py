@@ -16,8 +16,6 @@ from ..numerics.ranks import equilibrated, rank_of, subspaces
 from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
-ANY_DESCRIPTOR = "method=DiracDissipative(), of index 1 Radau(), or IDA() where the null space is constant"
-"""Methods for a singular E(x) whose range or null space varies."""
 PROBES, NEARBY = 3, 1e-2
 """States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
 
@@ -113,8 +111,8 @@ class ParametrizedDescriptor:
         return E
 
 
-def differential_split(system: PHDAE) -> Split:
-    """The split of E. Raises ValueError where E varies and is not semi-explicit with constant rows and columns.
+def differential_split(system: PHDAE) -> Split | None:
+    """The split of E, or None where E is singular and not semi-explicit with constant rows and columns.
 
     Of a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
     """
@@ -123,27 +121,30 @@ def differential_split(system: PHDAE) -> Split:
     if isinstance(system.E, Constant):
         return split_of(dense(system.E.matrix))
     split = _selection(np.max([np.abs(E) for E in probes(system)], axis=0))
-    rows, columns = split.U1.shape[1], split.V1.shape[1]
-    if rows != columns:
-        raise ValueError(
-            f"E(x) is not semi-explicit: {rows} of its rows and {columns} of its columns are not zero; "
-            f"take {ANY_DESCRIPTOR}, or transform(...) the system"
-        )
-    rank = rank_of(split.U1.T @ dense(system.E(system.sample)) @ split.V1)
-    if rank < rows:
-        raise ValueError(
-            f"E(x) is singular on its {rows} states that are not zero, where its rank is {rank}: "
-            f"take {ANY_DESCRIPTOR}, or transform(...) the system ([dg] theorem 8)"
-        )
-    return split
+    own = split.U1.T @ dense(system.E(system.sample)) @ split.V1
+    invertible = own.shape[0] == own.shape[1] == rank_of(own)
+    return split if invertible else None
 
 
-def differential_projection(system: PHDAE) -> Array:
-    """Projection (n, n) onto the states that E differentiates, where its null space is constant, else the identity."""
+def differential_states(system: PHDAE) -> tuple[Array, Array]:
+    """Bases V₁ (n, r) and V₂ (n, n − r): V₁ᵀx are the differential, V₂ᵀx the algebraic states.
+
+    Where the null space of E varies, all states count as differential: the unit matrix and (n, 0).
+    """
+    split = differential_split(system)
+    if split is not None:
+        return split.V1, split.V2
     spaces = subspaces(np.vstack(probes(system)))
     if spaces.rows.shape[1] > rank_of(dense(system.E(system.sample))):
-        return np.eye(system.size)
-    return spaces.rows @ spaces.rows.T
+        return np.eye(system.size), np.zeros((system.size, 0))
+    return spaces.rows, spaces.null
+
+
+def null_space_varies(system: PHDAE) -> bool:
+    """Whether E is singular with a null space that varies: no state is algebraic then."""
+    if isinstance(system.E, Constant | ParametrizedDescriptor) or differential_states(system)[1].size:
+        return False
+    return rank_of(dense(system.E(system.sample))) < system.size
 
 
 def probes(system: PHDAE, state: Array | None = None) -> list[Array]:

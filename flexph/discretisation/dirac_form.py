@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..numerics.arrays import Array, dense
 from ..numerics.ranks import rank_of
 from ..numerics.step_failed import StepFailed
-from ..systems.discrete_gradients import ROUND_OFF, correction, gonzalez
+from ..systems.discrete_gradients import (
+    MEAN_POINTS,
+    ROUND_OFF,
+    correction,
+    gonzalez,
+    line_mean,
+    through_invariants,
+)
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import Split, differential_projection, differential_split, split_of
-from .discrete_gradient_pairs import GradientPair
+from .descriptor_split import Split, differential_split, differential_states, split_of
+from .discrete_gradient_pairs import NO_INVARIANTS, GradientPair
 from .discretised import Advance, Discretised, discretised, ports_over
 from .newton import Newton, StepEquations
 from .pair_equations import Past
@@ -19,31 +29,34 @@ from .pair_equations import Past
 class Dirac:
     """``Ē Δx = h (J̄ − R̄) f + h (B̄ − P̄)u``, ``Ēᵀf = ∇̄H`` with costates f ([dg] eq. (25)-(26)).
 
-    E may vary and be singular, with a constant rank. ∇̄H is Gonzalez' gradient restricted to the range of Ēᵀ, as lemma
-    1 of [dg] asks for: with the orthogonal projection P onto it,
+    E may vary and be singular, with a constant rank. ∇̄H is a discrete gradient by its ``kind``, that of Gonzalez, the
+    mean value, through invariants or a function of (x₀, x₁), restricted to the range of Ēᵀ as lemma 1 of [dg] asks for:
+    with the orthogonal projection P onto it and a gradient γ of that kind,
 
-        ∇̄H = P∇H(m) + (ΔH − P∇H(m)·Δx)/(PΔx·PΔx) PΔx,
+        ∇̄H = Pγ + (ΔH − Pγ·Δx)/(PΔx·PΔx) PΔx,
 
     a discrete gradient since PΔx·Δx = PΔx·PΔx, for which f exists. What Ēᵀf = ∇̄H leaves open is the part of f that Ēᵀ
     does not see: it is that of z in the middle m of the step, which does not touch the energy balance ([dg] example 6).
-    Where the null space of E is constant, algebraic states are stage values and m is taken at the new ones.
+    Where the null space of E is constant, algebraic states are stage values and m is taken at the new ones. Where it
+    varies, a step loses order in which algebraic states move and no differential one does: ΔH − Pγ·Δx is of third order
+    in Δx, and is divided by ‖PΔx‖. With ``midpoint`` all of f is z(m): balanced where H is quadratic.
 
     Raises StepFailed where H changes along a step that Ē does not see: no f exists then ([dg] example 8).
     """
 
-    def __init__(self, system: PHDAE) -> None:
-        self.system, self.newton = system, Newton()
-        try:
-            self._split: Split | None = differential_split(system)
-        except ValueError:
-            self._split = None  # it is that of Ē at each step
-        self._onto_states = differential_projection(system) if self._split is None else self._split.onto_states
-        self._varies = self._split is None or "E" in system.means
-        self._means = [*(discretised(system, name, system.means) for name in "EJR"), ports_over(system, system.means)]
+    def __init__(self, system: PHDAE, kind: str | Any = "gonzalez") -> None:
+        self.system, self.newton, self._kind = system, Newton(), kind
+        own = {} if kind == "midpoint" else system.means
+        self._split = differential_split(system)  # else it is that of Ē at each step
+        self._states = differential_states(system)[0]
+        self._varies = self._split is None or "E" in own
+        self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
         self._rank = rank_of(dense(system.E(system.sample)))
+        if kind == "invariants" and system.invariants is None:
+            raise ValueError(NO_INVARIANTS)
         # on semi-explicit systems the steps are those of the pair ([dg] theorem 5), and so are their derivatives
-        given = self._split is not None and system.derivatives is not None
-        self._pair = GradientPair(system, "gonzalez") if given else None
+        given = self._split if system.derivatives is not None else None
+        self._pair = None if given is None else GradientPair(system, kind, given)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
@@ -64,13 +77,28 @@ class Dirac:
 
     def _over(self, x0: Array, x1: Array, before: float) -> Discretised:
         system, change = self.system, x1 - x0
-        middle = x1 - 0.5 * (self._onto_states @ change)
+        step = self._states @ (self._states.T @ change)
+        middle = x1 - 0.5 * step
         E, J, R, ports = (at(x0, x1, middle) for at in self._means)
-        split = self._split_of(dense(E))
-        z = system.z(middle)
-        gradient = restricted(split, system.E(middle).T @ z, change, (before, float(system.H(x1))))
-        costate = split.to_costates(dense(E)) @ gradient + split.unseen(z)
+        costate = system.z(middle)
+        if self._kind != "midpoint":
+            split = self._split_of(dense(E))
+            gradient = restricted(split, self._gradient(x0, x1, step, before), change, (before, float(system.H(x1))))
+            costate = split.to_costates(dense(E)) @ gradient + split.unseen(costate)
         return Discretised(E, J, R, ports, costate, E @ change)
+
+    def _gradient(self, x0: Array, x1: Array, step: Array, before: float) -> Array:
+        """The gradient of the kind before it is restricted; ``step`` is the differential part of Δx."""
+        system = self.system
+        slope: Callable[[Array], Array] = lambda x: np.asarray(system.E(x).T @ system.z(x))  # noqa: E731
+        if callable(self._kind):
+            return np.asarray(self._kind(x0, x1))
+        if self._kind == "mean_value":
+            return line_mean(slope, x1 - step, x1, MEAN_POINTS)
+        if self._kind == "invariants":
+            assert system.invariants is not None
+            return through_invariants(system.invariants, x0, before)(x1)
+        return slope(x1 - 0.5 * step)
 
     def _split_of(self, E: Array) -> Split:
         """The split of Ē, whose rank is that of E."""

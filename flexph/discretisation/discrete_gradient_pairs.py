@@ -12,7 +12,7 @@ from ..numerics.gauss_tableau import gauss_points
 from ..systems.discrete_gradients import MEAN_POINTS
 from ..systems.nonlinear import PHDAE, Constant
 from ..systems.port_matrices import PortMatrices
-from .descriptor_split import Split, differential_split
+from .descriptor_split import Split
 from .discretised import Advance, Discretised, Latest, Means, ports_over
 from .newton import Newton, StepEquations
 from .pair_equations import (
@@ -37,6 +37,7 @@ from .pair_equations import (
 )
 
 KINDS = {"midpoint": MIDPOINT, "gonzalez": GONZALEZ, "mean_value": MEAN_VALUE, "invariants": INVARIANTS}
+NO_INVARIANTS = "DiscreteGradient('invariants') needs a system with invariants=, see flexph.systems.Invariants"
 DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
@@ -57,8 +58,8 @@ class GradientPair:
     The equations are those of :mod:`flexph.discretisation.pair_equations`.
     """
 
-    def __init__(self, system: PHDAE, kind: str | Any, split: Split | None = None) -> None:
-        self.system, self.split = system, split or differential_split(system)
+    def __init__(self, system: PHDAE, kind: str | Any, split: Split) -> None:
+        self.system, self.split = system, split
         own = {} if kind == "midpoint" else system.means
         self.pair = pair_of(system, kind, self.split, Plain())
         self._ports, self.newton = ports_over(system, own), Newton()
@@ -126,9 +127,7 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split, form: Plain) -> Pair:
     own = {} if kind == "midpoint" else system.means
     number = GIVEN if callable(kind) else KINDS[kind]
     if number == INVARIANTS and system.invariants is None:
-        raise ValueError(
-            "DiscreteGradient('invariants') needs a system with invariants=, see flexph.systems.Invariants"
-        )
+        raise ValueError(NO_INVARIANTS)
     invariants = system.invariants if number == INVARIANTS else None
     results = {"values": "vector", "jacobian": "matrix", "energy": "number", "gradient": "vector"}
     given = {name: getattr(system.derivatives, name, None) for name in DERIVATIVES}

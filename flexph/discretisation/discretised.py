@@ -37,7 +37,8 @@ class Advance(NamedTuple):
     """A step: the state at its end, Newton iterations, the output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, the energy it dissipates, H.
 
     ``start`` is the state before, where the step redefines its algebraic states; ``history`` is what the next step
-    takes over from this one and those before, beside the state.
+    takes over from this one and those before, beside the state. ``closing`` of the inputs at the end of the step makes
+    its state there, and may raise StepFailed.
     """
 
     state: Array
@@ -47,6 +48,7 @@ class Advance(NamedTuple):
     energy: float
     start: Array | None = None
     history: Any = None
+    closing: Callable[[Array], Array] | None = None
 
 
 class Latest:

@@ -8,7 +8,8 @@ from ..numerics.arrays import Array, dense
 from ..numerics.differences import FORWARD, forward
 from ..numerics.gauss_tableau import gauss
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import ParametrizedDescriptor, differential_split, selection
+from .consistent_end import consistent_end
+from .descriptor_split import ParametrizedDescriptor, differential_states, null_space_varies
 from .discretised import Advance
 from .newton import Newton, StepEquations
 
@@ -16,8 +17,11 @@ from .newton import Newton, StepEquations
 class GaussCollocation:
     """``E(X_i) K_i = (J − R)z + Bu`` at s points, ``X_i = x₀ + h Σ a_ij K_j``, ``x₁ = x₀ + h Σ b_i K_i``: order 2s.
 
-    The energy balance is exact for quadratic H and constant E ([dg] sec. 1 and its reference 28), not beyond. Algebraic
-    states are unknown at the stages and extrapolated to the end of the step: of order s on index 1. On index 2 the
+    The energy balance is exact for quadratic H ([dg] sec. 1 and its reference 28), whatever E: Σ b_i z_iᵀE(X_i)K_i =
+    Σ b_i ∇H(X_i)·K_i integrates a polynomial of degree 2s − 1. Algebraic states are unknown at the stages and
+    extrapolated to the end of the step: of order s on index 1. Where the null space of E varies no state is algebraic:
+    the ends of steps are put on the algebraic equations along it (:func:`consistent_end`), and all states are of order
+    2s on index 1. On index 2 the
     stability function (−1)^s at infinity lets defects of the constraints add up or alternate (E. Hairer, Ch. Lubich,
     M. Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta Methods, 1989): differential
     states are of order s for even s, s + 1 for odd s, algebraic ones of order s − 2 and s − 1 at least. Measured on a
@@ -28,55 +32,57 @@ class GaussCollocation:
     def __init__(self, system: PHDAE, stages: int) -> None:
         # the rate of the algebraic states stands in the equation of a parameter: they are at the nodes too
         whole = isinstance(system.E, ParametrizedDescriptor)
-        self.split = selection(system.size, slice(None)) if whole else differential_split(system)
+        one: tuple[Array, Array] = np.eye(system.size), np.zeros((system.size, 0))
+        self.V1, self.V2 = one if whole else differential_states(system)
         self.system, self.stages = system, stages
         tableau = gauss(stages)
         self.c, self.b, self.a = tableau.nodes, tableau.weights, tableau.a
         self.to_end = np.array([np.prod([(1.0 - d) / (e - d) for d in self.c if d != e]) for e in self.c])
-        self.newton = Newton()
+        self.newton, self._closes = Newton(), not whole and null_space_varies(system)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: None = None) -> Advance:
         """Advance by h under constant inputs; raises StepFailed."""
-        split, n, s = self.split, x0.size, self.stages
-        r = split.V1.shape[1]
+        V1, V2, n, s = self.V1, self.V2, x0.size, self.stages
+        r = V1.shape[1]
 
         def states(y: Array) -> tuple[Array, Array]:
             stages = y.reshape(s, n)
             slopes, algebraic = stages[:, :r], stages[:, r:]
-            differential = split.V1.T @ x0 + h * (self.a @ slopes)
-            return differential @ split.V1.T + algebraic @ split.V2.T, slopes @ split.V1.T
+            differential = V1.T @ x0 + h * (self.a @ slopes)
+            return differential @ V1.T + algebraic @ V2.T, slopes @ V1.T
 
         def terms(y: Array, part: float) -> tuple[Array, tuple[Array, Array]]:
             points, slopes = states(y)
             rows = [dense(self.system.E(p)) @ k - self._flow(p, u) for p, k in zip(points, slopes, strict=True)]
             return np.concatenate(rows), (points, slopes)
 
-        start = np.concatenate([np.zeros(r), split.V2.T @ x0])
-        speed = np.maximum(np.abs(split.V1.T) @ size, 1e-300) / h
-        sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(split.V2.T) @ size, 1e-300)]), s)
+        start = np.concatenate([np.zeros(r), V2.T @ x0])
+        speed = np.maximum(np.abs(V1.T) @ size, 1e-300) / h
+        sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(V2.T) @ size, 1e-300)]), s)
         equations = StepEquations(terms, lambda y, part: self._slopes(h, u, size, stages=states(y)))
         solved = self.newton.solve(equations, np.tile(start, s), sizes)
         points, rates = solved.terms
-        algebraic = split.V2 @ (split.V2.T @ (self.to_end @ points))
-        end = split.differential(x0) + h * (self.b @ rates) + algebraic
+        algebraic = V2 @ (V2.T @ (self.to_end @ points))
+        end = V1 @ (V1.T @ x0) + h * (self.b @ rates) + algebraic
         costates = [self.system.z(p) for p in points]
         ports = [self.system.port_matrices(p) for p in points]
         output = sum(b * m.output(z, u) for b, m, z in zip(self.b, ports, costates, strict=True))
         lost = sum(
             b * m.dissipated(self.system.R(p), z, u) for b, m, p, z in zip(self.b, ports, points, costates, strict=True)
         )
-        return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end))
+        closing = (lambda u: consistent_end(self.system, end, h, u, size)) if self._closes else None
+        return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end), closing=closing)
 
     def _slopes(self, h: float, u: Array, size: Array, *, stages: tuple[Array, Array]) -> Array:
         """The derivative of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
-        (points, slopes), split, s = stages, self.split, self.stages
-        r, n = split.V1.shape[1], points.shape[1]
+        (points, slopes), V1, V2, s = stages, self.V1, self.V2, self.stages
+        r, n = V1.shape[1], points.shape[1]
         jacobian = np.zeros((s, n, s, n))
         for i, (x, k) in enumerate(zip(points, slopes, strict=True)):
             of_state = self._of_state(x, k, u, size)
-            jacobian[i, :, :, :r] = h * (of_state @ split.V1)[:, None, :] * self.a[i][None, :, None]
-            jacobian[i, :, i, :r] += dense(self.system.E(x)) @ split.V1
-            jacobian[i, :, i, r:] = of_state @ split.V2
+            jacobian[i, :, :, :r] = h * (of_state @ V1)[:, None, :] * self.a[i][None, :, None]
+            jacobian[i, :, i, :r] += dense(self.system.E(x)) @ V1
+            jacobian[i, :, i, r:] = of_state @ V2
         return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 import numpy as np
 
 from ..numerics.arrays import Array, dense
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import differential_split
+from .descriptor_split import differential_states
 from .discretised import discretised
 from .own_pair import with_pair
 
@@ -50,10 +49,11 @@ class OverStep:
 
 def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
     """Where a step takes what has no mean: algebraic states are stage values, at its end, of the gradient pairs."""
-    if "z" not in system.means:
-        with suppress(ValueError):  # for the Dirac-dissipative form
-            return differential_split(system).middle
-    return lambda x0, x1: 0.5 * (x0 + x1)
+    if "z" in system.means:
+        return lambda x0, x1: 0.5 * (x0 + x1)
+    own = differential_states(system)[0]
+    onto_states = own @ own.T
+    return lambda x0, x1: x1 - 0.5 * (onto_states @ (x1 - x0))
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:

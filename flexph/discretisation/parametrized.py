@@ -13,7 +13,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import correction
 from ..systems.nonlinear import PHDAE
-from .descriptor_split import ParametrizedDescriptor, selection
+from .descriptor_split import ParametrizedDescriptor, differential_split, selection
 from .dirac_form import Dirac
 from .discrete_gradient_pairs import GradientPair
 from .discretised import discretised, ports_over
@@ -52,10 +52,12 @@ class ParametrizedPair(GradientPair):
         return 0.5 * (x0 + x1)
 
 
-def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair:
-    """The discrete gradient pair of a method, or of a discrete gradient, for a system with or without a parameter."""
-    parametrized = isinstance(system.E, ParametrizedDescriptor)
-    return ParametrizedPair(system, kind) if parametrized else GradientPair(system, kind)
+def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair | Dirac:
+    """The discrete gradient pair of a method, or of a discrete gradient, for any E(x) of constant rank."""
+    if isinstance(system.E, ParametrizedDescriptor):
+        return ParametrizedPair(system, kind)
+    split = differential_split(system)
+    return Dirac(system, kind) if split is None else GradientPair(system, kind, split)
 
 
 def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:

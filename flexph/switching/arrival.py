@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..consistency.equations import Equations
-from ..discretisation.discrete_gradient_pairs import GradientPair
+from ..discretisation.parametrized import gradient_pair
 from ..integration.general.stepper import StepStart, grown, scaled_by
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -170,7 +170,7 @@ def violated(world: DrivenSystem, arrival: Arrival, size: Array, step: float) ->
     if not at_once:
         u = world.forcings[mode].at(time + 0.5 * h)
         start = StepStart(time, switch.after, 0.0, grown(size, np.abs(switch.after)))
-        end = GradientPair(system, "midpoint").step(switch.after, h, u, scaled_by(system, start, h, u))
+        end = gradient_pair(system, "midpoint").step(switch.after, h, u, scaled_by(system, start, h, u))
         state = watch.branch.at(time + h, end.state)
         at_once = [(b, b(time + h, state)) for b in asked]
     return ", ".join(f"{b.name} is {-value:.3g}" for b, value in at_once if value > b.noise)

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...consistency.equations import Equations
 from ...consistency.start import start_of
-from ...consistency.varying import VaryingConditions
 from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import gauss_points
 from ...results.state_view import StateView
@@ -50,8 +49,6 @@ def integrate_adaptively(
         start, conditions = start_of(equations, span[0], x0)
     except ArithmeticError as error:
         raise ValueError(f"{method} cannot start: {error}") from error
-    if isinstance(conditions, VaryingConditions):
-        _refuse_multistep(method, conditions)
     problem = Problem(conditions, start, span, rtol=rtol, atol=atol)
     first = StepStart(span[0], start, float(system.H(start)), np.abs(start))
     watch = Watch(options.events, span[0], start, view)
@@ -76,14 +73,6 @@ def integrate_adaptively(
     bar = progress_bar(grid.size - 1, "time", shown=options.progress)
     trajectory: Trajectory = follow(run, steps, result, messages, bar=bar)
     return trajectory
-
-
-def _refuse_multistep(method: Library, conditions: VaryingConditions) -> None:
-    """Raise ValueError for BDF, and IDA where the null space of E varies: their iterations fail, and steps crawl."""
-    if method.name == "bdf":
-        raise ValueError(f"{method} takes no E(x) that is singular and not semi-explicit: take Radau()")
-    if method.name == "ida" and not conditions.has_algebraic:
-        raise ValueError(f"{method} takes no E(x) whose null space varies: take Radau()")
 
 
 def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...discretisation.descriptor_split import Split
+from ...discretisation.descriptor_split import Split, differential_split
 from ...discretisation.discrete_gradient_pairs import GradientPair, History, Plain, pair_of
 from ...discretisation.iteration import SOLVED
 from ...discretisation.newton import REASONS
@@ -72,9 +72,12 @@ class CompiledStepper:
 
     def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
         self.system, self.forcing = system, forcing
-        self._plain, n = GradientPair(system, method), system.size
+        split, n = differential_split(system), system.size
+        if split is None:
+            raise ValueError("compiled=True takes no singular E(x) that is not semi-explicit: leave compiled=True out")
+        self._plain = GradientPair(system, method, split)
         with announced():
-            self.pair, self._run = pair_of(system, method, self._plain.split, Compiled()), loop()
+            self.pair, self._run = pair_of(system, method, split, Compiled()), loop()
         self.memory = Memory(
             x=np.zeros(n),
             size=np.ones(n),

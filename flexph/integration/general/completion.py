@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...discretisation.descriptor_split import ParametrizedDescriptor, differential_projection
+from ...discretisation.descriptor_split import ParametrizedDescriptor, differential_states
 from ...discretisation.discretised import Advance
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import rank_of, subspaces
@@ -37,13 +37,13 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
         raise ValueError(
             f"completion={completion!r} is for algebraic states: E of this system differentiates all states"
         )
-    onto_states = differential_projection(system)
-    if np.array_equal(onto_states, np.eye(system.size)):
+    own, others = differential_states(system)
+    if not others.shape[1]:
         raise ValueError(f"completion={completion!r} needs algebraic states: the null space of E(x) varies with x")
-    return method if completion == "new" else Completed(method, onto_states, mean=completion == "mean")
+    return method if completion == "new" else Completed(method, own @ own.T, mean=completion == "mean")
 
 
-def refuse_inconsistent(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
+def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
     """Raise ValueError for a start that does not meet the algebraic equations, which ``mean`` carries on for ever."""
     if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has an equation of its own
         return

@@ -15,6 +15,7 @@ from ...consistency.varying import VaryingConditions
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..methods.names import call_of
+from .moving_frame import MovingFrame
 
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""
@@ -91,7 +92,18 @@ class Problem:
         own = rtol * self.size if atol is None else atol
         self.atol = np.where(left_out, SUPPRESSED * self.size, counted * own)
         self.algebraic = np.flatnonzero(np.abs(split.V2).max(axis=1, initial=0.0) > 1.0 - 1e-9)
+        self._frame = MovingFrame(self.equations.system, start) if self.equations.varies else None
         self._last: tuple[float, Array, Array, Array] | None = None
+
+    def residual(self, t: float, x: Array, rate: Array) -> Array:
+        """F, in the frame of the range of E where that varies."""
+        residual = self.equations.residual(t, x, rate)
+        return residual if self._frame is None else self._frame.at(x).T @ residual
+
+    def reached(self, x: Array) -> None:
+        """Let the frame follow a finished step."""
+        if self._frame is not None:
+            self._frame.move(x)
 
     @cached_property
     def bdf_order(self) -> int:
@@ -124,7 +136,10 @@ class Problem:
         derivatives = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
         if not all(np.all(np.isfinite(part)) for part in derivatives):
             raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
-        return derivatives
+        if self._frame is None:
+            return derivatives
+        rows = self._frame.at(x).T  # F is nearly zero: the frame itself counts as constant
+        return rows @ derivatives[0], rows @ derivatives[1]
 
     def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
         """The last ones, where they were not asked for in the same step before and the state has hardly moved since.
@@ -146,8 +161,9 @@ class _ScipyDae:
     def __init__(self, problem: Problem, name: str) -> None:
         make: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
         self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
+        self._problem = problem
         self._solver = make(
-            problem.equations.residual,
+            problem.residual,
             problem.span[0],
             problem.start,
             problem.rate,
@@ -172,6 +188,7 @@ class _ScipyDae:
         if self._solver.status == "failed":
             raise SolverFailed(str(message).rstrip(".").lower())
         self.before, self.time, self.state = self._solver.t_old, self._solver.t, self._solver.y
+        self._problem.reached(self.state)
         self._dense = self._solver.dense_output()
 
     def at(self, time: float) -> Array:
@@ -185,7 +202,7 @@ class _Ida:
     """IDA of SUNDIALS; its interpolant is asked for at single times."""
 
     def __init__(self, problem: Problem) -> None:
-        module, equations = require("ida"), problem.equations
+        module, self._problem = require("ida"), problem
         self.before, self.time, self.state = problem.span[0], problem.span[0], problem.start
         self._end, self._crawled = problem.span[1], 0
         self._least = CRAWLING * (problem.span[1] - problem.span[0])
@@ -195,7 +212,7 @@ class _Ida:
             try:
                 if self._ended and not np.all(np.isfinite(x)):
                     raise self._ended
-                out[:] = equations.residual(t, np.array(x), np.array(rate))
+                out[:] = problem.residual(t, np.array(x), np.array(rate))
             except StepFailed as error:  # IDA looks for a shorter step, and the last one tells why there is none
                 self._ended, out[:] = self._ended or error, np.nan
 
@@ -224,6 +241,7 @@ class _Ida:
                 raise SolverFailed(str(self._ended or f"IDA says: {result.message.rstrip('.')} (flag {result.status})"))
             if result.t > self.time:
                 self.before, self.time, self.state = self.time, float(result.t), result.y
+                self._problem.reached(self.state)
                 self._watch(self.time - self.before)
                 self._ended = None
                 return

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...consistency.equations import sizes
-from ...discretisation.descriptor_split import Split, differential_split
+from ...discretisation.descriptor_split import differential_states
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ...systems.nonlinear import PHDAE
 from ..times.loop import Run
 from ..times.step_control import Tried
 from ..times.step_size import LEFT, tolerances_of_states
@@ -42,7 +41,7 @@ class PairError:
         self.stepper = stepper
         self.rtol, atol = tolerances_of_states(tolerance, x0.size)
         self._floor = sizes(stepper.system, x0) if atol is None else atol / self.rtol
-        self._split = _split(stepper.system)
+        self._own = differential_states(stepper.system)[0]
 
     def known(self, start: StepStart) -> Ends:
         """The start as the end of a pair."""
@@ -86,10 +85,8 @@ class PairError:
 
     def _mean(self, x: Array, size: Array) -> float:
         """Root of the mean square of the differential states over their sizes."""
-        if self._split is None:
-            return float(np.sqrt(np.mean((x / size) ** 2)))
-        count = max(self._split.V1.shape[1], 1)
-        return float(np.linalg.norm(self._split.differential(x) / size)) / math.sqrt(count)
+        own = self._own @ (self._own.T @ x)
+        return float(np.linalg.norm(own / size)) / math.sqrt(max(self._own.shape[1], 1))
 
 
 def divided_difference(times: Array, values: Array) -> Array:
@@ -99,11 +96,3 @@ def divided_difference(times: Array, values: Array) -> Array:
     for k in range(1, len(times)):
         differences = np.diff(differences, axis=0) / (times[k:] - times[:-k])[:, None]
     return differences[0]
-
-
-def _split(system: PHDAE) -> Split | None:
-    """The differential states, or None where they are not known beforehand."""
-    try:
-        return differential_split(system)
-    except ValueError:
-        return None

@@ -15,12 +15,10 @@ from .library import Solver, SolverFailed
 ALIGNED = 0.5
 """Least cosine between ranges, and null spaces, of two states up to which the sign of a determinant tells a passage."""
 HALVINGS = 8
-"""How often a step is halved to follow a range that turns far in it."""
+"""How often a step is halved to follow a range that turns far in it, or to find where the sign changes."""
 NEARLY, CRAWLING = 1e-2, 1e-6
 """Smallest singular value of E over that at the start, and step over the span, below both of which the rank counts as
 about to fall: at an impasse x ~ √(t* − t) steps shrink with t* − t, and a solver takes thousands."""
-PATIENCE = 200
-"""Steps of that length in a row that end a run."""
 
 
 class RankWatch:
@@ -30,7 +28,7 @@ class RankWatch:
     """
 
     def __init__(self, system: PHDAE, x: Array, span: float) -> None:
-        self.system, self._least, self._crawled = system, CRAWLING * span, 0
+        self.system, self._least = system, CRAWLING * span
         self._E = dense(system.E(x))
         self._split = split_of(self._E)
         self.rank = self._split.V1.shape[1]
@@ -39,13 +37,8 @@ class RankWatch:
     def look(self, solver: Solver) -> None:
         """Follow the last step of a solver; raises SolverFailed."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
-        self._crawled = self._crawled + 1 if solver.time - solver.before < self._least else 0
-        if self._crawled:
+        if solver.time - solver.before < self._least:
             self._refuse_falling(solver)
-        if self._crawled > PATIENCE:
-            raise SolverFailed(
-                f"the last {PATIENCE} steps were shorter than {self._least:.0e} s: E(x) may lose its rank"
-            )
 
     @contextmanager
     def explains(self, solver: Solver) -> Iterator[None]:
@@ -73,13 +66,14 @@ class RankWatch:
         if split.V1.shape[1] != self.rank:
             raise SolverFailed(f"the rank of E(x) is {split.V1.shape[1]} at t = {time:.6g} s, and {self.rank} before")
         cosines = [np.linalg.svd(a.T @ b, compute_uv=False) for a, b in ((last.U1, split.U1), (last.V1, split.V1))]
-        aligned = np.min(cosines, initial=1.0) >= ALIGNED
-        if not aligned and halvings:
+        aligned = bool(np.min(cosines, initial=1.0) >= ALIGNED)
+        same = _sign(last.U1.T @ E @ last.V1) == _sign(last.U1.T @ self._E @ last.V1)
+        if halvings and not (aligned and same):  # half a turn changes the sign, too
             middle = 0.5 * (before + time)
             self._follow(solver, before, middle, halvings - 1)
             self._follow(solver, middle, time, halvings - 1)
             return
-        if aligned and _sign(last.U1.T @ E @ last.V1) != _sign(last.U1.T @ self._E @ last.V1):
+        if aligned and not same:
             raise SolverFailed(f"the rank of E(x) falls below {self.rank} between t = {before:.6g} and {time:.6g} s")
         self._split, self._E = split, E
 

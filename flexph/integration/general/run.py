@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...discretisation.descriptor_split import ParametrizedDescriptor
+from ...consistency.equations import Equations
+from ...consistency.start import refuse_inconsistent
+from ...consistency.varying import VaryingConditions
+from ...discretisation.descriptor_split import ParametrizedDescriptor, differential_split, null_space_varies
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
 from ...numerics.compiling import AVAILABLE, timed
@@ -19,7 +22,7 @@ from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import GeneralMethod, Library
+from ..methods import Gauss, GeneralMethod, Library
 from ..times.events import Watch
 from ..times.grid import ascending, refuse_short, saved_times
 from ..times.journal import StartForm, opened
@@ -31,7 +34,7 @@ from ..times.signature import Signature, signature_of
 from ..times.step_control import controlled
 from ..times.step_size import StepControlFailed, StepSizeControl
 from .adaptive import integrate_adaptively
-from .completion import refuse_inconsistent
+from .completion import refuse_alternating
 from .library import require
 from .one_step import one_step_method
 from .pair_error import PairError
@@ -67,8 +70,24 @@ def integrate_system(
     if isinstance(method, Library):
         kept = saved_times(grid, options.save_every)
         return integrate_adaptively(system, x0, kept, method=method, forcing=forcing, options=options, view=view)
-    refuse_inconsistent(system, x0, forcing.at(float(grid[0])), method.completion)
+    refuse_alternating(system, x0, forcing.at(float(grid[0])), method.completion)
+    if method.name != "pair" and null_space_varies(system):  # what a pair makes of its start is its own
+        _check_on_algebraic_equations(Equations(system, forcing, (float(grid[0]), np.inf), at=x0), x0, method)
     return _Steps(system, method, options, forcing).taken(x0, grid, view)
+
+
+def _check_on_algebraic_equations(equations: Equations, x0: Array, method: GeneralMethod) -> None:
+    """Raise ValueError for a start off the algebraic equations, which no state could correct: the null space varies.
+
+    Gauss collocation of order 4 and 6 solves them at the ends of its steps, for which they must be of index 1.
+    """
+    try:
+        conditions = VaryingConditions(equations, equations.span[0], x0)
+        refuse_inconsistent(conditions, x0)
+        if isinstance(method, Gauss) and method.order > 2:
+            conditions.refuse_higher_index(x0)
+    except ArithmeticError as error:
+        raise ValueError(f"{method} cannot start: {error}") from error
 
 
 def _equations(system: PHDAE, x: Array) -> list[Array]:
@@ -156,7 +175,8 @@ def _is_compiled(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
     slow |= {"parameter": isinstance(system.E, ParametrizedDescriptor)}
     others = [name for name, holds in slow.items() if holds]
     if not method.compiled:
-        return method.may_compile and AVAILABLE and system.compiled and not others
+        may = method.may_compile and AVAILABLE and system.compiled and not others
+        return may and differential_split(system) is not None
     if not AVAILABLE:
         raise ImportError("compiled=True needs the package 'numba': pip install 'flexph[fast]'", name="numba")
     if others:
@@ -169,8 +189,8 @@ def _explain(method: str, span: tuple[float, float], error: StepFailed, count: i
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved by {method!r}: {error} "
         f"after {error.iterations} iterations, last relative correction {error.defect:.1e}; try a smaller step, a "
-        f"start that meets the algebraic equations, and look for an index above 2. {count} steps before it are "
-        "finished and kept in .solution"
+        f"start that meets the algebraic equations, and look for an index above 2 and an E(x) whose rank falls. "
+        f"{count} steps before it are finished and kept in .solution"
     )
 
 

@@ -89,6 +89,9 @@ class SystemStepper:
         if h < usual:
             size = np.where(self._algebraic, usual / h, 1.0) * size
         advance = self.method.step(start.x, h, u, size, history=start.history)
+        if advance.closing is not None:
+            end = advance.closing(self.forcing.at(time))
+            advance = advance._replace(state=end, energy=self.system.H(end))
         works = [h * float(advance.output[port] @ u[port]) for port in self._ports]
         energy, lost = float(advance.energy), float(advance.dissipated)
         return StepResult(

@@ -20,7 +20,8 @@ class DiscreteGradient(GeneralMethod):
     """Discrete gradient pairs ([dg] eq. (18)-(21)): ΔH = work − dissipation to round-off at any step.
 
     Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄ u with Ēᵀz̄ a discrete gradient of H, for systems with a constant E (proposition 2)
-    or semi-explicit ones. Of second order in differential states, on index 2 too. The method of general systems by
+    or semi-explicit ones; of another singular E(x) of constant rank the gradient in the range of Ēᵀ, as of
+    :class:`DiracDissipative`. Of second order in differential states, on index 2 too. The method of general systems by
     default: the system's own pair where it has one, else Gonzalez' gradient.
 
     A step finds the algebraic states in its middle. ``completion`` says what becomes of them at its ends ([dg] examples
@@ -89,8 +90,9 @@ class DiscreteGradient(GeneralMethod):
 class DiracDissipative(GeneralMethod):
     """The Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
 
-    ΔH = work − dissipation to round-off at any step, of second order. A step costs more than one of
-    :class:`DiscreteGradient`, which is the same where E is constant.
+    ΔH = work − dissipation to round-off at any step, of second order. Where the null space of E varies, a start must
+    meet the algebraic equations, and steps lose order in which algebraic states move and no differential one does. A
+    step costs more than one of :class:`DiscreteGradient`, which is the same where E is constant.
 
     Parameters
     ----------
@@ -127,7 +129,9 @@ class Gauss(GeneralMethod):
 
     Balanced where H is quadratic, symmetric, and of order 2s with s stages in differential states of index 1; on index
     2 as docs/guide/time-integration.md says. Algebraic states are those of the middle of the step where s = 1, else
-    they are extrapolated from the stages, of order s. A step solves for all stages together.
+    they are extrapolated from the stages, of order s. Where the null space of E(x) varies, steps of order 4 and 6 end
+    on the algebraic equations, with that order in all states; the index must be 1. A step solves for all stages
+    together.
 
     Parameters
     ----------

@@ -16,9 +16,10 @@ class Library(GeneralMethod):
     """An adaptive method of another package, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2.
 
     ``times`` are only those that are saved. Multipliers of index 2 take no part in the error test: they are accurate
-    to the tolerance of the momenta over the step. Algebraic states of the start are replaced by consistent ones. Work
-    and dissipation are integrals of power along the interpolant: the balance holds to the tolerance only, at drives to
-    that of their multipliers. What a step costs depends on the order that the package chooses.
+    to the tolerance of the momenta over the step. Where E(x) is singular and not semi-explicit, its rank must be
+    constant, and the index 1. Algebraic states of the start are replaced by consistent ones. Work and dissipation are
+    integrals of power along the interpolant: the balance holds to the tolerance only, at drives to that of their
+    multipliers. What a step costs depends on the order that the package chooses.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fully implicit systems of index 1, E(x) singular with a range or null space that varies, by Radau and IDA."""
+"""Fully implicit systems, E(x) singular with a range or null space that varies, by the solvers of libraries."""
 
 import math
 
@@ -7,8 +7,9 @@ import pytest
 
 from flexph import PHDAE, IntegrationError, integrate
 from flexph.consistency import consistent, inconsistency
-from flexph.integration.general.library import EXTRAS
-from flexph.methods import Gauss, by_name
+from flexph.integration.general.library import EXTRAS, SolverFailed
+from flexph.integration.general.rank_watch import RankWatch
+from flexph.methods import by_name
 from flexph.systems import transform
 
 TIMES = np.linspace(0.0, 2.0, 9)
@@ -16,7 +17,7 @@ EXACT = np.stack([np.exp(-TIMES), -np.exp(-TIMES)], axis=1)
 """x₁ = e^{−t}, x₂ = −x₁ of [dg] example 1."""
 
 
-@pytest.fixture(params=("radau", "ida"))
+@pytest.fixture(params=("radau", "bdf", "ida"))
 def method(request):
     pytest.importorskip(EXTRAS[request.param][0])
     return request.param
@@ -58,38 +59,30 @@ def run(system, start, method, tolerance=1e-6, **options):
     return integrate(system, start, times, method=by_name(method, tolerance=tolerance), progress=False, **options)
 
 
-def test_a_range_that_varies(method):
+@pytest.mark.parametrize("tolerance", [1e-4, pytest.param(1e-6, marks=pytest.mark.slow)])
+def test_a_range_that_varies(method, tolerance):
     """Errors go with the tolerance, and the guess 3 of the algebraic state is replaced."""
-    errors = []
-    for tolerance in (1e-4, 1e-6):
-        found = run(turned(plain()), (1.0, 3.0), method, tolerance)
-        errors.append(np.abs(found.states - EXACT).max())
-        assert found.energy_drift() < 10.0 * tolerance
-    assert errors[0] < 1e-3  # ten times the tolerance
-    assert errors[1] < 1e-5
+    found = run(turned(plain()), (1.0, 3.0), method, tolerance)
+    assert np.abs(found.states - EXACT).max() < 10.0 * tolerance
+    assert found.energy_drift() < 10.0 * tolerance
+    assert found.balance.iterations.sum() < 30.0 * (1e-4 / tolerance) ** 0.25  # IDA 25, 40; untransformed they crawl
 
 
-def test_a_null_space_that_varies(method):
+@pytest.mark.parametrize("tolerance", [1e-4, pytest.param(1e-6, marks=pytest.mark.slow)])
+def test_a_null_space_that_varies(method, tolerance):
     system = bent_and_turned(plain())
-    if method != "radau":
-        with pytest.raises(ValueError, match=r"takes no E\(x\) whose null space varies: take Radau\(\)"):
-            run(system, system.sample, method)
-        return
-    errors = [
-        np.abs(np.array([bent(x) for x in run(system, system.sample, method, tolerance).states]) - EXACT).max()
-        for tolerance in (1e-4, 1e-6)
-    ]
-    assert errors[0] < 1e-3
-    assert errors[1] < 1e-5  # through the constraint, whose slope is 1, and ten of its changes with x
+    found = run(system, system.sample, method, tolerance)
+    # through the constraint, whose slope is 1, and ten of its changes with x
+    assert np.abs(np.array([bent(x) for x in found.states]) - EXACT).max() < 10.0 * tolerance
 
 
 def test_inputs_in_the_algebraic_equations(method):
     """0 = −x₁ − x₂ + u: ẋ₁ = x₂ = u − x₁; with u = sin t and x₁(0) = 1, x₁ = 3/2 e^{−t} + (sin t − cos t)/2."""
     force = {"B": np.array([[0.0], [1.0]]), "ports": {"force": slice(0, 1)}}
-    found = run(turned(plain(**force)), (1.0, 0.0), method, inputs={"force": math.sin})
+    found = run(turned(plain(**force)), (1.0, 0.0), method, 1e-5, inputs={"force": math.sin})
     first = 1.5 * np.exp(-TIMES) + 0.5 * (np.sin(TIMES) - np.cos(TIMES))
-    np.testing.assert_allclose(found.states, np.stack([first, np.sin(TIMES) - first], axis=1), atol=1e-5)
-    assert found.energy_drift() < 1e-5
+    np.testing.assert_allclose(found.states, np.stack([first, np.sin(TIMES) - first], axis=1), atol=1e-4)
+    assert found.energy_drift() < 2e-4  # the tolerance holds for a step; BDF take some thirty
 
 
 def test_consistent_states():
@@ -131,7 +124,7 @@ def falling(zero):
 def test_a_rank_that_falls_is_named_with_its_time(method):
     """x₁ẋ₁ = −1 from 1 ends at t = ½ where x₁ = 0."""
     with pytest.raises(IntegrationError, match=r"the rank of E\(x\) falls below 1") as end:
-        run(falling(0.0), (1.0, -1.0), method, 1e-5)
+        run(falling(0.0), (1.0, -1.0), method, 1e-4)
     assert float(str(end.value).split("t = ")[1].split(" s")[0]) == pytest.approx(
         0.5, abs=5e-3
     )  # steps of IDA end at 0.4988
@@ -143,12 +136,65 @@ def test_a_rank_that_changes_next_to_the_start_is_named():
         run(falling(1.0), (1.0, -1.0), "radau")
 
 
-def test_bdf_is_refused():
-    pytest.importorskip(EXTRAS["bdf"][0])
-    with pytest.raises(ValueError, match=r"BDF\(.*\) takes no E\(x\) .* take Radau\(\)"):
-        run(turned(plain()), (1.0, -1.0), "bdf")
+# --- the rank along the steps of a solver -----------------------------------------------------------------------------
 
 
-def test_other_methods_name_those_that_take_it():
-    with pytest.raises(ValueError, match=r"take method=DiracDissipative\(\), of index 1 Radau\(\), or IDA\(\)"):
-        integrate(turned(plain()), (1.0, -1.0), TIMES, method=Gauss(2), progress=False)
+class Straight:
+    """Steps of a solver that goes through states along a line."""
+
+    def __init__(self, *states):
+        self._states, self.before, self.time = np.array(states, dtype=float), 0.0, 0.0
+
+    def advance(self, time):
+        self.before, self.time, self.state = self.time, time, self.at(time)
+
+    def at(self, time):
+        return self._states[0] + time * (self._states[1] - self._states[0])
+
+
+def spinning(size):
+    """E = U(x₂)ᵀ diag(size(x₁), 0) with a range and a null space at the angles x₂ and 2x₂."""
+
+    def turn(angle):
+        return np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+
+    return PHDAE(
+        E=lambda x: turn(x[1]) @ np.diag([size(x[0]), 0.0]) @ turn(2.0 * x[1]).T,
+        J=np.zeros((2, 2)),
+        z=lambda x: np.zeros(2),
+        H=lambda x: 0.0,
+        sample=np.ones(2),
+    )
+
+
+def watched(size, first, last, *times, span=1.0):
+    system, solver = spinning(size), Straight(first, last)
+    watch = RankWatch(system, np.array(first, dtype=float), span)
+    for time in times:
+        solver.advance(time)
+        watch.look(solver)
+
+
+@pytest.mark.parametrize("angle", [0.3, 3.0, 9.0])
+def test_a_range_that_turns_far_in_a_step_is_followed(angle):
+    """In pieces of less than 60°: half a turn changes the sign of the determinant, too."""
+    watched(lambda s: 2.0 - s, (1.0, 0.0), (-1.0, angle), 1.0)
+
+
+def test_a_determinant_that_changes_its_sign_in_a_step():
+    """Where 1 − 2.1 t is zero, to 2⁻⁸ of the step."""
+    with pytest.raises(SolverFailed, match=r"falls below 1 between t = 0\.47\d* and 0\.47\d* s"):
+        watched(lambda s: s, (1.0, 0.0), (-1.1, 0.3), 1.0)
+
+
+def test_a_rank_that_jumps_at_the_end_of_a_step():
+    with pytest.raises(SolverFailed, match=r"the rank of E\(x\) is 0 at t = 0.5 s, and 1 before"):
+        watched(lambda s: s, (1.0, 0.0), (-1.0, 0.1), 0.25, 0.5)
+
+
+def test_short_steps_before_a_rank_that_falls():
+    """1e-7 of the span and a singular value of 0.009 of the first; not with either alone."""
+    for times, size in (((0.5, 0.9), 0.9), ((0.5, 0.5 + 1e-7), 0.9)):
+        watched(lambda s, size=size: size * s + 0.1, (1.0, 0.0), (0.01, 0.1), *times)
+    with pytest.raises(SolverFailed, match=r"falls below 1 .*from 1 at the start to 9\.\de-03"):
+        watched(lambda s: s, (1.0, 0.0), (0.0, 0.1), 0.991, 0.991 + 1e-7)
