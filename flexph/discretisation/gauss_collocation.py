@@ -45,22 +45,22 @@ class GaussCollocation:
         V1, V2, n, s = self.V1, self.V2, x0.size, self.stages
         r = V1.shape[1]
 
-        def states(y: Array) -> tuple[Array, Array]:
+        def states(y: Array, part: float) -> tuple[Array, Array]:
             stages = y.reshape(s, n)
             slopes, algebraic = stages[:, :r], stages[:, r:]
-            differential = V1.T @ x0 + h * (self.a @ slopes)
+            differential = V1.T @ x0 + part * h * (self.a @ slopes)
             return differential @ V1.T + algebraic @ V2.T, slopes @ V1.T
 
         def terms(y: Array, part: float) -> tuple[Array, tuple[Array, Array]]:
-            points, slopes = states(y)
+            points, slopes = states(y, part)
             rows = [dense(self.system.E(p)) @ k - self._flow(p, u) for p, k in zip(points, slopes, strict=True)]
             return np.concatenate(rows), (points, slopes)
 
         start = np.concatenate([np.zeros(r), V2.T @ x0])
         speed = np.maximum(np.abs(V1.T) @ size, 1e-300) / h
         sizes = np.tile(np.concatenate([np.abs(speed), np.maximum(np.abs(V2.T) @ size, 1e-300)]), s)
-        equations = StepEquations(terms, lambda y, part: self._slopes(h, u, size, stages=states(y)))
-        solved = self.newton.solve(equations, np.tile(start, s), sizes)
+        equations = StepEquations(terms, lambda y, part: self._slopes(part * h, u, size, stages=states(y, part)))
+        solved = self.newton.step(equations, np.tile(start, s), np.tile(start, s), sizes)
         points, rates = solved.terms
         algebraic = V2 @ (V2.T @ (self.to_end @ points))
         end = V1 @ (V1.T @ x0) + h * (self.b @ rates) + algebraic

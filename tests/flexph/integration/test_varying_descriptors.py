@@ -9,7 +9,7 @@ from flexph import PHDAE, IntegrationError, integrate
 from flexph.consistency import consistent, inconsistency
 from flexph.integration.general.library import EXTRAS, SolverFailed
 from flexph.integration.general.rank_watch import RankWatch
-from flexph.methods import by_name
+from flexph.methods import Gauss, by_name
 from flexph.systems import transform
 
 TIMES = np.linspace(0.0, 2.0, 9)
@@ -74,6 +74,19 @@ def test_a_null_space_that_varies(method, tolerance):
     found = run(system, system.sample, method, tolerance)
     # through the constraint, whose slope is 1, and ten of its changes with x
     assert np.abs(np.array([bent(x) for x in found.states]) - EXACT).max() < 10.0 * tolerance
+
+
+def test_collocation_in_long_steps():
+    """74° of the range in a step: a solution that is not found at once is followed by parts of the step."""
+    errors = []
+    for count in (2, 4):
+        found = integrate(
+            turned(plain()), (1.0, -1.0), np.linspace(0.0, 2.0, count + 1), method=Gauss(6), progress=False
+        )
+        errors.append(abs(found.final[0] - EXACT[-1, 0]))
+        assert found.balance.largest_residual < 2e-14  # H is quadratic
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(6.0, abs=0.1)
+    assert errors[1] < 1e-7
 
 
 def test_inputs_in_the_algebraic_equations(method):
