@@ -93,7 +93,8 @@ class VaryingConditions:
         if singular_vectors(equilibrated(slope)[0], tolerance=DEPENDENT).rank < len(slope):
             raise Undetermined(
                 f"the index at t = {self.time:.6g} s is above 1, or equations follow from others: where E(x) is not "
-                "semi-explicit only index 1 is taken; transform(...) the system, or take method=DiscreteGradient()"
+                "semi-explicit only index 1 is taken; transform(...) the system, or take method=DiscreteGradient() "
+                "where its null space is constant"
             )
 
     def _slope(self, x: Array) -> tuple[Array, Array]:

@@ -22,7 +22,7 @@ from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import Gauss, GeneralMethod, Library
+from ..methods import GeneralMethod, Library
 from ..times.events import Watch
 from ..times.grid import ascending, refuse_short, saved_times
 from ..times.journal import StartForm, opened
@@ -77,15 +77,14 @@ def integrate_system(
 
 
 def _check_on_algebraic_equations(equations: Equations, x0: Array, method: GeneralMethod) -> None:
-    """Raise ValueError for a start off the algebraic equations, which no state could correct: the null space varies.
+    """Raise ValueError for a start off the algebraic equations, or an index above 1, where the null space of E varies.
 
-    Gauss collocation of order 4 and 6 solves them at the ends of its steps, for which they must be of index 1.
+    No state is algebraic by itself: what a start is off, and multipliers of index 2, go to and fro in all states.
     """
     try:
         conditions = VaryingConditions(equations, equations.span[0], x0)
         refuse_inconsistent(conditions, x0)
-        if isinstance(method, Gauss) and method.order > 2:
-            conditions.refuse_higher_index(x0)
+        conditions.refuse_higher_index(x0)
     except ArithmeticError as error:
         raise ValueError(f"{method} cannot start: {error}") from error
 

@@ -91,8 +91,9 @@ class DiracDissipative(GeneralMethod):
     """The Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
 
     ΔH = work − dissipation to round-off at any step, of second order. Where the null space of E varies, a start must
-    meet the algebraic equations, and steps lose order in which algebraic states move and no differential one does. A
-    step costs more than one of :class:`DiscreteGradient`, which is the same where E is constant.
+    meet the algebraic equations, the index must be 1, and steps lose order in which algebraic states move and no
+    differential one does. A step costs more than one of :class:`DiscreteGradient`, which is the same where E is
+    constant.
 
     Parameters
     ----------

@@ -190,10 +190,9 @@ def test_a_descriptor_that_leaves_states_undetermined_is_answered():
         H=energy,
         sample=np.array([1.0, 0.5]),
     )
-    with pytest.raises(IntegrationError, match="the Jacobian of the step is singular"):
-        integrate(system, (1.0, 0.5), [0.0, 0.1], progress=False)
-    with pytest.raises(ValueError, match=r"Gauss\(4\) cannot start: .* equations follow from others"):
-        integrate(system, (1.0, 0.5), [0.0, 0.1], method=Gauss(4))
+    for method in (DiscreteGradient(), Gauss(4)):
+        with pytest.raises(ValueError, match=r"cannot start: .* equations follow from others"):
+            integrate(system, (1.0, 0.5), [0.0, 0.1], method=method)
 
 
 # --- failures keep what was computed -----------------------------------------------------------------------
