@@ -123,7 +123,7 @@ def _constraint_notes(held: MeshContents) -> list[str]:
 
 def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
     """ValueError for masses of a file that do not go together with the others of the report."""
-    names = ", ".join(f"{mass.name} (line {mass.line})" for mass in held.masses())
+    names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:
         raise ValueError(f"mass of a plane mesh is one per thickness, got {names}: leave it out by omit=")
     if mixed:

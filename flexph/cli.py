@@ -116,17 +116,15 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
     """
     cases = {name: _load(name) for name in names or sorted(find_cases())}
     checks: list[tuple[str, Check]] = []
+    missing = list(cases)
     try:
         for name, case in cases.items():
             for check in progress(case.checks(), desc=name, unit=" checks"):
                 checks.append((name, check))
+            missing.remove(name)
     finally:
-        # Also when a case raises: what was compared up to there is worth reading.
-        if as_json:
-            print_json(verdict_values(checks, get_args(Kind)))
-        else:
-            print_table(verdicts(checks))
-            print_table(counts((check for _, check in checks), get_args(Kind)))
+        # Also when a case raises, or Ctrl-C ends it: what was compared up to there is worth reading.
+        _print_checks(checks, missing, as_json=as_json)
     unchecked = cases.keys() - {name for name, _ in checks}
     if unchecked or not cases:
         raise click.ClickException(f"nothing to check in {', '.join(sorted(unchecked)) or 'an empty list of cases'}")
@@ -134,6 +132,17 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
     if failed:
         click.echo(f"{failed} of {len(checks)} checks failed", err=True)
         ctx.exit(1)
+
+
+def _print_checks(checks: Sequence[tuple[str, Check]], missing: Sequence[str], *, as_json: bool) -> None:
+    """Print what was compared, and say which cases were not, or not to their end."""
+    if as_json:
+        print_json(verdict_values(checks, get_args(Kind), missing))
+        return
+    print_table(verdicts(checks))
+    print_table(counts((check for _, check in checks), get_args(Kind)))
+    if missing:
+        click.echo(f"not compared to the end: {', '.join(missing)}", err=True)
 
 
 @main.command(epilog=epilog())

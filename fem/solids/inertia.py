@@ -95,7 +95,7 @@ def _cells(model: SolidModel, spread: SpreadMass) -> Array:
     named = model.mesh.sets.get(spread.region)
     if named is None or not len(named.cells):
         raise ValueError(
-            f"{spread.name} (line {spread.line}) must be of elements of the body, got {spread.region!r}; "
+            f"{spread.name} ({spread.place}) must be of elements of the body, got {spread.region!r}; "
             f"omit=({spread.name!r},) leaves it out"
         )
     return np.unique(model.mesh.numbered(named.cells))

@@ -60,14 +60,21 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def verdict_values(checks: Sequence[tuple[str, Any]], kinds: Sequence[str]) -> dict[str, Any]:
-    """Checks of cases and their numbers by kind, of pairs of the name of a case and a :class:`flexph.case.Check`."""
+def verdict_values(
+    checks: Sequence[tuple[str, Any]], kinds: Sequence[str], missing: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Checks of cases and their numbers by kind, of pairs of the name of a case and a :class:`flexph.case.Check`.
+
+    ``missing`` are the cases that were not compared to the end.
+    """
     keys = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "relative", "passed")
     own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}
     return {
         "checks": [{"case": name, **{key: getattr(check, key) for key in keys}} for name, check in checks],
         "kinds": {kind: {"checks": len(passed), "passed": passed.count(True)} for kind, passed in own.items()},
         "failed": sum(check.passed is False for _, check in checks),
+        "complete": not missing,
+        "missing": list(missing),
     }
 
 

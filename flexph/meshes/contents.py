@@ -9,6 +9,7 @@ from typing import Literal
 import meshio
 
 from ..numerics.arrays import Array
+from .places import Place
 
 Change = Literal["mass", "stiffness", "nothing"]
 """What a body lacks without a part of its file: mass (and perhaps stiffness), stiffness alone, or neither."""
@@ -30,12 +31,12 @@ class FileMaterial:
 
 @dataclass(frozen=True)
 class PointMass:
-    """A mass, in units of the file, at a point of the mesh; ``name`` and ``line`` of its keyword."""
+    """A mass, in units of the file, at a point of the mesh; ``name`` and ``place`` of its keyword."""
 
     point: int
     mass: float
     name: str
-    line: int
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,21 @@ class SpreadMass:
     value: float
     by: Literal["per volume", "total by mass", "total by volume"]
     name: str
-    line: int
+    place: Place
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A part of a mesh file that is not taken: its keyword or element type, what it does, its line, what it changes."""
+    """A part of a mesh file that is not taken: its keyword or element type, its place, what it changes."""
 
     name: str
-    line: int
+    place: Place
     changes: Change
     why: str = ""
 
     def words(self) -> str:
-        """Keyword, line and reason."""
-        return f"{self.name} (line {self.line}{f': {self.why}' if self.why else ''})"
+        """Keyword, place and reason."""
+        return f"{self.name} ({self.place}{f': {self.why}' if self.why else ''})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,7 @@ def refuse_left_out(contents: MeshContents, changes: Iterable[Change], *, masses
     parts = [part.words() for part in contents.left_out if part.changes in wanted]
     names = [part.name for part in contents.left_out if part.changes in wanted]
     if masses:
-        parts += [f"{mass.name} (line {mass.line})" for mass in contents.masses()]
+        parts += [f"{mass.name} ({mass.place})" for mass in contents.masses()]
         names += [mass.name for mass in contents.masses()]
     if parts:
         unique = ", ".join(repr(name) for name in dict.fromkeys(names))

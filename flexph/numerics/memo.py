@@ -31,18 +31,21 @@ class UnknownName(KeyError):
 
 
 class Named(dict[Key, Value]):
-    """Values by name; the error for a name that is not there lists those that are."""
+    """Values by name; the error for a name that is not there lists those that are.
 
-    def __init__(self, values: Mapping[Key, Value], what: str = "") -> None:
+    ``why`` says of names that one would expect, in words, why they are not there.
+    """
+
+    def __init__(self, values: Mapping[Key, Value], what: str = "", why: Mapping[Key, str] | None = None) -> None:
         super().__init__(values)
-        self.what = what
+        self.what, self.why = what, dict(why or {})
 
     def __missing__(self, name: Any) -> Value:
-        names = ", ".join(map(repr, self)) or "none"
-        raise UnknownName(f"no {name!r}{self.what and ' in '}{self.what}: there are {names}")
+        names, reason = ", ".join(map(repr, self)) or "none", self.why.get(name, "")
+        raise UnknownName(f"no {name!r}{self.what and ' in '}{self.what}: {reason}{reason and '; '}there are {names}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Named, (dict(self), self.what)
+        return Named, (dict(self), self.what, self.why)
 
 
 class NamedFields:

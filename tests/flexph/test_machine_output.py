@@ -11,6 +11,7 @@ from swing_case import BAD, GOOD, checks_with, flexph, swing, write
 
 from flexph.case import Case, find_cases
 from flexph.console.machine import plain
+from flexph.files.interrupts import Terminated
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "machine-output.md").read_text(encoding="utf-8")
@@ -55,6 +56,45 @@ def test_checks_for_programs():
     assert (result.exit_code, json.loads(result.stdout)["failed"]) == (1, 1)
     result = flexph("validate", "--json", cases={"swing": Case(swing, write, checks_with(float("nan")))})
     assert json.loads(result.stdout)["checks"][1]["computed"] is None
+
+
+ENDS = {"ctrl-c": (KeyboardInterrupt, 130), "sigterm": (Terminated, 143), "error": (RuntimeError("lost"), 1)}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_checks_that_are_broken_off_say_so(end):
+    """Programs see which cases are missing, and that numbers are not all; a table says it on the standard error."""
+    error, status = ENDS[end]
+
+    def checks():
+        yield from list(GOOD.checks())[:1]
+        raise error
+
+    cases = {"first": GOOD, "second": Case(swing, write, checks), "third": GOOD}
+    result = flexph("validate", "--json", cases=cases)
+    told = json.loads(result.stdout)
+    assert result.exit_code == status and keys(told) == documented("validate")
+    assert (told["complete"], told["missing"]) == (False, ["second", "third"])
+    assert [check["case"] for check in told["checks"]] == ["first"] * 3 + ["second"]
+    table = flexph("validate", cases=cases)
+    assert table.exit_code == status and "not compared to the end: second, third" in table.stderr
+    whole = printed("validate")
+    assert (whole["complete"], whole["missing"]) == (True, [])
+
+
+@pytest.mark.parametrize("command", ["list", "analyze", "mesh", "check"])
+def test_other_commands_that_are_broken_off_print_nothing(command, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    (tmp_path / "a.yaml").write_text("{}")
+    case = Case(swing, write, GOOD.checks, system=interrupted)
+    monkeypatch.setattr("fem.mesh_command.mesh_report", interrupted)
+    monkeypatch.setattr("flexph.models.commands.loaded", interrupted)
+    monkeypatch.setattr("flexph.cli.written_summaries", interrupted)
+    subject = {"list": [], "analyze": ["swing"]}.get(command, [tmp_path / "a.yaml"])
+    result = flexph(command, *subject, "--json", cases={"swing": case})
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted\n")
 
 
 def test_a_command_that_ends_before_says_so_for_programs():

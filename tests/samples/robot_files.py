@@ -15,7 +15,13 @@ def link(name, mass=None, centre=(0, 0, 0), turn=(0, 0, 0), J=(0, 0, 0), product
     return f'<link name="{name}"><inertial>{place}<mass value="{mass!r}"/><inertia {inertia}/></inertial></link>'
 
 
+LIMIT = '<limit lower="-3" upper="3" velocity="10" effort="100"/>'
+"""Limits of revolute and prismatic joints, which a file must give."""
+
+
 def joint(name, kind, parent, child, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 0, 1), more=""):
+    needs = kind in ("revolute", "prismatic") and "<limit" not in more
+    more += LIMIT if needs else ""
     ends = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{text_of(xyz)}" rpy="{text_of(rpy)}"/>'
     return f'<joint name="{name}" type="{kind}">{ends}<axis xyz="{text_of(axis)}"/>{more}</joint>'
 

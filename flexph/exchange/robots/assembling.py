@@ -21,6 +21,7 @@ from ...systems.resistive_relations import Relation, coulomb, viscous
 from .bodies import Flexible
 from .carriers import WORLD, Carried, carriers
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, LinkElement, Mimic
+from .handed_out import named_parts
 from .joints import End, RobotJoint, against, robot_joint
 from .names import free_names
 from .parts import Parts, parts_of
@@ -62,13 +63,13 @@ def assembled(
     for name, law in coupled.items():
         own, leader = found[name], found[law.leader].coupling if law.leader else None
         connections.append(coupled_joints(own.coupling, leader, ratio=law.ratio, name=f"mimic {own.label}"))
+    handed_out, leaders = named_parts(links, joints, parts, found), {followers[name].leader for name in coupled}
+    lost = {name: why for name, why in handed_out.joints.why.items() if name not in leaders}
     return Robot(
-        {parts.names[name]: body for name, body in parts.bodies.items()},
+        handed_out.bodies,
         tuple(connections),
-        {name: joint for name, joint in found.items() if joint.kind != FIXED},
-        {name: parts.port_of(name) for name in links if name in carried},
-        {joint.name: joint.limit for joint in joints if joint.limit is not None},
-        Kinematics(root, is_free, joints, followers, _frames(parts)),
+        *(handed_out.joints, handed_out.ports, handed_out.limits),
+        Kinematics(root, is_free, joints, followers, _frames(parts), lost),
     )
 
 

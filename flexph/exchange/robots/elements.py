@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,11 @@ class Limit(NamedTuple):
     upper: float
     velocity: float
     effort: float
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether its range has an end."""
+        return math.isfinite(self.lower) or math.isfinite(self.upper)
 
 
 class Mimic(NamedTuple):

@@ -9,7 +9,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from .assembling import Options, assembled
 from .bodies import Flexible
-from .elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, several
+from .elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
 from .masses import Handling, checked_links
 from .robot import Robot
 from .tree import leaders, ordered, root_of
@@ -73,6 +73,7 @@ def read_urdf(
     _warn_of_friction(joints, friction_speed)
     _warn_of_losses(joints)
     _warn_of_limits(joints)
+    _warn_of_mimics(in_order, followers)
     return assembled(sound, in_order, root, followers, options=Options(dict(flexible or {}), fixed, friction_speed))
 
 
@@ -96,7 +97,24 @@ def _warn_of_losses(joints: Sequence[JointElement]) -> None:
 
 
 def _warn_of_limits(joints: Sequence[JointElement]) -> None:
-    """Warn of limits that no angle meets; nothing imposes them here."""
+    """Warn of limits that are missing, and of those that no angle meets; nothing imposes them here."""
+    bounded = [joint for joint in joints if joint.kind in ("revolute", *SLIDING)]
+    endless = [joint.name for joint in bounded if joint.limit is None or not joint.limit.is_bounded]
+    if endless:
+        right = "revolute and prismatic joints must have a <limit> with lower and upper"
+        warn(f"{right}, they are taken without limits: joints {several(endless)}")
     crossed = [joint.name for joint in joints if joint.limit is not None and joint.limit.lower > joint.limit.upper]
     if crossed:
         warn(f"limits of joints must have lower <= upper, their stops are refused: {several(crossed)}")
+
+
+def _warn_of_mimics(joints: Sequence[JointElement], followers: Mapping[str, Mimic]) -> None:
+    """Warn of joints that follow others without moving."""
+    fixed = {joint.name for joint in joints if joint.kind == FIXED}
+    still = [
+        f"{name} at {law.offset:g} ({f'{law.leader} is fixed' if law.leader in fixed else 'the multiplier is 0'})"
+        for name, law in followers.items()
+        if law.multiplier == 0.0
+    ]
+    if still:
+        warn(f"joints that mimic others are held where they are: {several(still)}")

@@ -20,13 +20,17 @@ from .motions import coordinates, link_poses, rigid_motion
 
 
 class Kinematics(NamedTuple):
-    """What poses are computed of: root, joints in order, followers, and by body its link and its frame in that."""
+    """What poses are computed of: root, joints in order, followers, by body its link and its frame in that.
+
+    ``lost`` says of joints that move no body why.
+    """
 
     root: str
     is_free: bool
     joints: tuple[JointElement, ...]
     followers: Mapping[str, Mimic]
     frames: Mapping[str, tuple[str, Array]]
+    lost: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,9 @@ class Robot:
         dict
             Position and rotation by body.
         """
-        root, is_free, elements, followers, frames = self._kinematics
+        root, is_free, elements, followers, frames, lost = self._kinematics
+        for name in (joints or {}).keys() & lost.keys():
+            raise ValueError(f"joint {name!r} moves no body: {lost[name]}; leave it out")
         if base is not None and not is_free:
             raise ValueError(f"base is for a root that is free, and {root!r} is fixed: read it with fixed=False")
         origin = np.eye(4) if base is None else rigid_motion("base", base)

@@ -14,6 +14,7 @@ from ..axes import Axes
 from ..cell_nodes import FACET_SHAPE, SHAPE
 from ..cell_types import dimension
 from ..contents import FileMaterial, LeftOut, MeshContents
+from ..places import Place
 from .elements import FACES
 from .instances import Instance, has_set
 from .masses import Masses, rows_by_number
@@ -103,12 +104,12 @@ class Builder:
         names = {name.upper(): name for name in part.element_sets}
         sections = []
         for elset, material, block in part.sections:
-            dims = self._section(part, elset, block.keyword, block.line, "DENSITY" in block.parameters)
+            dims = self._section(part, elset, block.keyword, block.place, "DENSITY" in block.parameters)
             if material and self.dim in dims:
                 sections.append((called(names.get(elset.upper(), elset)), material))
         return sections
 
-    def _section(self, part: Part, elset: str, word: str, line: int, heavy: bool) -> set[int]:
+    def _section(self, part: Part, elset: str, word: str, place: Place, heavy: bool) -> set[int]:
         """Dimensions of the elements of a section; those of less than the body are left out, in words."""
         numbers, dims = part.element_numbers(elset), set()
         for elements in part.elements:
@@ -117,7 +118,7 @@ class Builder:
             dims.add(dimension(elements.cell))
             if dimension(elements.cell) < self.dim and (heavy or word != "SURFACE SECTION"):
                 why = f"elements of {elset!r} beside those of the body"
-                self.left_out.append(LeftOut(elements.kind, line, "mass", why))
+                self.left_out.append(LeftOut(elements.kind, place, "mass", why))
         return dims
 
     def _nodes(self, k: int, numbers: Array) -> Array:
@@ -144,7 +145,7 @@ class Builder:
                     self._cells(name, k, part.element_numbers(member))
             elif surface.kind != "ELEMENT" or not owners or not self._facets_of(owners, member, face, facets):
                 text = (
-                    f"surface {name!r} is left out: line {surface.line} has {surface.kind}, {member!r} with face "
+                    f"surface {name!r} is left out: {surface.place} has {surface.kind}, {member!r} with face "
                     f"{face!r}, which is not read"
                 )
                 warn(text)

@@ -18,7 +18,7 @@ def nodes_in(block: Block) -> tuple[Array, Array]:
     given = block.parameters.get("SYSTEM", "R")
     kind = in_full(given, SYSTEMS)
     if kind is None:
-        raise ValueError(f"line {block.line}: SYSTEM must be R, C or S, got {given!r}")
+        raise ValueError(f"{block.place}: SYSTEM must be R, C or S, got {given!r}")
     numbers, values = node_rows(block)
     if kind == "CYLINDRICAL":
         return numbers, cylindrical(values)
@@ -42,7 +42,7 @@ def system(block: Block) -> Axes:
             return axes_by_x(a, a + level, a + np.array([-level[1], level[0], 0.0]))
         return axes_by_x(a, b, c)
     except ValueError as error:
-        raise ValueError(f"line {block.line}: *SYSTEM must have axes: {error}") from None
+        raise ValueError(f"{block.place}: *SYSTEM must have axes: {error}") from None
 
 
 def pad(row: list[float], width: int) -> list[float]:

@@ -43,9 +43,7 @@ def _refuse_empty(instances: Iterable[Instance]) -> None:
     parts = [one.part for one in instances]
     lost = [left for part in parts for left in part.left_out]
     if lost and not any(part.elements for part in parts):
-        raise ValueError(
-            f"line {lost[0].line}: elements of type {lost[0].name} are not supported, others there are none"
-        )
+        raise ValueError(f"{lost[0].place}: elements of type {lost[0].name} are not supported, others there are none")
 
 
 def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
@@ -54,7 +52,7 @@ def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
     for block in blocks:
         if block.keyword == "ELEMENT" and block.parameters.get("TYPE", "").upper() in names:
             if "ELSET" in block.parameters:
-                yield Block("ELSET", {"ELSET": block.parameters["ELSET"]}, [], block.line, [])
+                yield Block("ELSET", {"ELSET": block.parameters["ELSET"]}, [], block.place, [])
         elif block.keyword not in omit:
             yield block
 
@@ -100,9 +98,9 @@ class Deck:
         elif word in (*STIFFNESS, *MASS):
             self._leave_out(block, "stiffness" if word in STIFFNESS else "mass")
         elif word == "INITIAL CONDITIONS" and in_full(block.parameters.get("TYPE", ""), ("STRESS",)):
-            self.left_out.append(LeftOut(word, block.line, "stiffness", "TYPE=STRESS"))
+            self.left_out.append(LeftOut(word, block.place, "stiffness", "TYPE=STRESS"))
         elif word not in VOCABULARY:
-            self.unknown.append(f"*{word} (line {block.line})")
+            self.unknown.append(f"*{word} ({block.place})")
         else:
             self._take_in_scope(block)
 
@@ -111,12 +109,12 @@ class Deck:
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)
         elif block.keyword == "MODEL CHANGE":
-            self.unknown.append(f"*MODEL CHANGE (line {block.line})")
+            self.unknown.append(f"*MODEL CHANGE ({block.place})")
 
     def _leave_out(self, block: Block, changes: str) -> None:
         given = [block.parameters.get(name) for name in ("NAME", "CONSTRAINT NAME", "SURFACE", "ELSET", "NSET")]
         why = ", ".join(repr(name) for name in given if name)
-        self.left_out.append(LeftOut(block.keyword, block.line, "mass" if changes == "mass" else "stiffness", why))
+        self.left_out.append(LeftOut(block.keyword, block.place, "mass" if changes == "mass" else "stiffness", why))
 
     def _take_in_scope(self, block: Block) -> None:
         word, scope = block.keyword, self.scope or self.loose
@@ -138,12 +136,12 @@ class Deck:
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
     """The material with a density or with moduli; temperatures and other laws are refused, or kept, in words."""
     if block.keyword in LAWS:
-        return replace(material, besides=(*material.besides, f"*{block.keyword} (line {block.line})"))
+        return replace(material, besides=(*material.besides, f"*{block.keyword} ({block.place})"))
     given = block.parameters.get("TYPE", "ISOTROPIC").upper()
     kind = in_full(given, ELASTICITIES) or given
     if len(block.texts) != 1 or (block.keyword == "ELASTIC" and kind != "ISOTROPIC"):
         type_ = f", TYPE={kind}" if block.keyword == "ELASTIC" else ""
-        return replace(material, refused=f"*{block.keyword}{type_} with {len(block.texts)} lines (line {block.line})")
+        return replace(material, refused=f"*{block.keyword}{type_} with {len(block.texts)} lines ({block.place})")
     values = [*block.numbers()[0], 0.0]
     if block.keyword == "DENSITY":
         return replace(material, density=values[0])

@@ -29,7 +29,7 @@ def instance(block: Block, parts: dict[str, Part]) -> Instance:
     """An instance with a copy of its part, which may have nodes and sets of its own."""
     own = parts.get(block.name("PART").upper())
     if own is None:
-        raise ValueError(f"line {block.line}: *INSTANCE of part {block.name('PART')!r}, which is not defined")
+        raise ValueError(f"{block.place}: *INSTANCE of part {block.name('PART')!r}, which is not defined")
     part = deepcopy(own)
     outer = Part("", part.nodes, part.elements, points=part.points)
     return Instance(block.name("NAME"), part, outer, *_placement(block))
@@ -48,7 +48,7 @@ def _placement(block: Block) -> tuple[Array, Array]:
         return turn @ (shift - a) + a, turn
     except ValueError:
         raise ValueError(
-            f"line {block.line}: *INSTANCE must have lines of three components of its translation and seven numbers of "
+            f"{block.place}: *INSTANCE must have lines of three components of its translation and seven numbers of "
             f"its rotation, got {block.data}"
         ) from None
 
@@ -74,7 +74,7 @@ def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -
         owners = [one.outer for one in instances if has_set(one.outer, member, nodes)]
         own = member.isdecimal() or has_set(assembly, member, nodes)
         if not owners and not own:
-            raise ValueError(f"line {block.line}: set {member!r} must be defined in the assembly before it is used")
+            raise ValueError(f"{block.place}: set {member!r} must be defined in the assembly before it is used")
         for part in [*owners, assembly] if own else owners:
             _extend(part, name, part.node_numbers(member) if nodes else part.element_numbers(member), nodes)
 
@@ -82,7 +82,7 @@ def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -
 def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
     if name.upper() not in known:
         listed = ", ".join(repr(one.name) for one in known.values()) or "none"
-        raise ValueError(f"line {block.line}: instance {name!r} must be defined, there are {listed}")
+        raise ValueError(f"{block.place}: instance {name!r} must be defined, there are {listed}")
     return known[name.upper()]
 
 

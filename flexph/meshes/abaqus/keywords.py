@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..guarded import deck_lines, refuse_outside
+from ..places import DeckFiles, Place
 from .vocabulary import TAKEN, keyword, parameters
-
-INCLUDED = 1000
-"""Files that one input file may include."""
 
 
 class Block(NamedTuple):
     """A keyword in capitals, its parameters by names in capitals, and its data lines as they stand.
 
-    ``line`` is the number of the keyword's line, ``lines`` those of the data.
+    ``place`` is that of the keyword, ``places`` those of the data.
     """
 
     keyword: str
     parameters: Mapping[str, str]
     texts: list[str]
-    line: int
-    lines: list[int]
+    place: Place
+    places: list[Place]
+
+    def add(self, place: Place, text: str) -> None:
+        """Append a data line."""
+        self.places.append(place)
+        self.texts.append(text)
 
     @property
     def data(self) -> list[list[str]]:
@@ -35,17 +36,17 @@ class Block(NamedTuple):
     def name(self, parameter: str) -> str:
         """The value of a parameter that must be there."""
         if not self.parameters.get(parameter):
-            raise ValueError(f"line {self.line}: *{self.keyword} must have {parameter}=")
+            raise ValueError(f"{self.place}: *{self.keyword} must have {parameter}=")
         return self.parameters[parameter]
 
     def numbers(self) -> list[list[float]]:
-        """The data lines as numbers, blank fields as 0. Raises ValueError, with the line, for other words."""
+        """The data lines as numbers, blank fields as 0. Raises ValueError, with the place, for other words."""
         rows = []
-        for line, row in zip(self.lines, self.data, strict=True):
+        for place, row in zip(self.places, self.data, strict=True):
             try:
                 rows.append([number(word) for word in row])
             except ValueError:
-                raise ValueError(f"line {line}: *{self.keyword} must have numbers, got {', '.join(row)!r}") from None
+                raise ValueError(f"{place}: *{self.keyword} must have numbers, got {', '.join(row)!r}") from None
         return rows
 
 
@@ -65,35 +66,38 @@ def fields(text: str) -> list[str]:
 def keyword_blocks(path: Path) -> list[Block]:
     """The blocks of a file and of those that it includes, which must lie in its folder.
 
-    Raises ValueError for data before any keyword, and more files than INCLUDED.
+    Raises ValueError for data before any keyword, and more files than a deck may include.
     """
-    return _blocks(path, path.parent, itertools.count(1))
-
-
-def _blocks(path: Path, folder: Path, count: Iterator[int]) -> list[Block]:
     blocks: list[Block] = []
-    if next(count) > INCLUDED:
-        raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")
-    for line, text in _statements(path):
-        if not text.startswith("*"):
-            if not blocks:
-                raise ValueError(f"line {line}: {text!r} must follow a keyword such as *NODE")
-            blocks[-1].texts.append(text)
-            blocks[-1].lines.append(line)
-            continue
-        block = _block(text, line)
-        if block.keyword == "INCLUDE":
-            blocks += _blocks(_included((folder, path.parent), block), folder, count)
-            continue
-        if "INPUT" in block.parameters and block.keyword in TAKEN:
-            rows = _statements(_included((folder, path.parent), block))
-            block.lines.extend(number for number, _ in rows)
-            block.texts.extend(row for _, row in rows)
-        blocks.append(block)
+    files = DeckFiles(path)
+    for place, text, file in _statements(path, files):
+        if text.startswith("*"):
+            blocks.append(_block(text, place))
+            if "INPUT" in blocks[-1].parameters and blocks[-1].keyword in TAKEN:
+                for at, row in _joined(_input(blocks[-1], file, files), files):
+                    blocks[-1].add(at, row)
+        elif blocks:
+            blocks[-1].add(place, text)
+        else:
+            raise ValueError(f"{place}: {text!r} must follow a keyword such as *NODE")
     return blocks
 
 
-def _block(text: str, line: int) -> Block:
+def _statements(path: Path, files: DeckFiles) -> Iterator[tuple[Place, str, Path]]:
+    """Statements of a file, with those of the files that it includes in their place, and the file of each."""
+    for place, text in _joined(path, files):
+        if text[0] == "*" and keyword(text[1:].partition(",")[0]) == "INCLUDE":
+            yield from _statements(_input(_block(text, place), path, files), files)
+        else:
+            yield place, text, path
+
+
+def _input(block: Block, path: Path, files: DeckFiles) -> Path:
+    """The file that a keyword names."""
+    return files.included(block.name("INPUT"), path, by=f"{block.place}: *{block.keyword}")
+
+
+def _block(text: str, place: Place) -> Block:
     """A keyword with its parameters: names in quotation marks may hold commas."""
     quoted = text.split('"')
     marked = '"'.join(part.replace(",", "\0") if k % 2 else part for k, part in enumerate(quoted))
@@ -101,30 +105,20 @@ def _block(text: str, line: int) -> Block:
     pairs = (part.partition("=") for part in rest if part.strip())
     given = {" ".join(key.upper().split()): value.strip().strip('"') for key, _, value in pairs}
     word = keyword(first)
-    return Block(word, parameters(word, given, line), [], line, [])
+    return Block(word, parameters(word, given, place), [], place, [])
 
 
-def _statements(path: Path) -> list[tuple[int, str]]:
+def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
     """Lines without comments and blank ones; a keyword that ends with a comma goes on in the next line."""
-    statements: list[tuple[int, str]] = []
+    statements: list[tuple[Place, str]] = []
     goes_on = False
-    for k, raw in enumerate(deck_lines(path), 1):
+    for place, raw in files.lines(path):
         text = raw.strip()
         if not text or text.startswith("**"):
             continue
         if goes_on and text[0] != "*":
             statements[-1] = (statements[-1][0], statements[-1][1] + text)
         else:
-            statements.append((k, text))
+            statements.append((place, text))
         goes_on = statements[-1][1][0] == "*" and text[-1] == ","
     return statements
-
-
-def _included(folders: tuple[Path, Path], block: Block) -> Path:
-    """An included file by its place beside the first file, or beside the one that names it."""
-    given = block.name("INPUT")
-    included = next((folder / given for folder in folders if (folder / given).is_file()), None)
-    refuse_outside(folders[0], str(included or given))
-    if included is None:
-        raise ValueError(f"line {block.line}: *{block.keyword} names {given!r}, and there is no such file")
-    return included

@@ -48,7 +48,7 @@ class Masses:
             for point in part.points:
                 if point.kind == "ROTARYI":
                     why = f"at node {point.node}, {'of the assembly' if k is None else 'which cannot turn'}"
-                    self.left_out.append(LeftOut("ROTARY INERTIA", point.line, "mass", why))
+                    self.left_out.append(LeftOut("ROTARY INERTIA", point.place, "mass", why))
 
     def _parts(self) -> Iterator[tuple[int | None, Part]]:
         """Parts by the number of their instance, and the assembly."""
@@ -63,15 +63,13 @@ class Masses:
                 name = block.name("ELSET")
                 owners = [(n, own) for n, own in [(k, part), *outer] if has_set(own, name, nodes=False)]
                 if not owners:
-                    raise ValueError(
-                        f"line {block.line}: *{block.keyword} of element set {name!r}, which is not defined"
-                    )
+                    raise ValueError(f"{block.place}: *{block.keyword} of element set {name!r}, which is not defined")
                 yield block, owners
 
     def _take_points(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
         kind = block.parameters.get("TYPE", "ISOTROPIC")
         if in_full(kind, ("ISOTROPIC", "ANISOTROPIC")) != "ISOTROPIC":
-            self.left_out.append(LeftOut("MASS", block.line, "mass", f"TYPE={kind}"))
+            self.left_out.append(LeftOut("MASS", block.place, "mass", f"TYPE={kind}"))
             return
         value = self._value(block)
         for k, part in owners:
@@ -90,23 +88,23 @@ class Masses:
     def _place(self, block: Block, value: float, row: int | None, point: PointElement) -> None:
         if row is None:
             why = f"mass {value:.6g} at node {point.node}, which no cell of the body has"
-            self.left_out.append(LeftOut("MASS", block.line, "mass", why))
+            self.left_out.append(LeftOut("MASS", block.place, "mass", why))
         else:
-            self.points.append(PointMass(row, value, "MASS", block.line))
+            self.points.append(PointMass(row, value, "MASS", block.place))
 
     def _take_spread(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
         units = in_full(block.name("UNITS"), UNITS)
         way = in_full(block.parameters.get("DISTRIBUTION", WAYS[0]), WAYS)
         if way is None or units not in UNITS[:2]:
             why = f"UNITS={block.parameters['UNITS']}" if way else f"DISTRIBUTION={block.parameters['DISTRIBUTION']}"
-            self.left_out.append(LeftOut(block.keyword, block.line, "mass", why))
+            self.left_out.append(LeftOut(block.keyword, block.place, "mass", why))
             return
         total: Literal["total by mass", "total by volume"] = "total by mass" if way == WAYS[0] else "total by volume"
         name = block.name("ELSET")
         names = dict.fromkeys(self._named(k, part, name) for k, part in owners)
         for region in names:
             by = total if units == UNITS[0] else "per volume"
-            self.spread.append(SpreadMass(region, self._value(block), by, block.keyword, block.line))
+            self.spread.append(SpreadMass(region, self._value(block), by, block.keyword, block.place))
 
     def _named(self, k: int | None, part: Part, name: str) -> str:
         own = next(key for key in part.element_sets if key.upper() == name.upper())
@@ -115,7 +113,7 @@ class Masses:
 
     def _value(self, block: Block) -> float:
         if len(block.texts) != 1:
-            raise ValueError(f"line {block.line}: *{block.keyword} must have one line, got {len(block.texts)}")
+            raise ValueError(f"{block.place}: *{block.keyword} must have one line, got {len(block.texts)}")
         return block.numbers()[0][0]
 
 

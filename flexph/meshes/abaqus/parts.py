@@ -11,6 +11,7 @@ from ...numerics.arrays import Array
 from ..axes import Axes
 from ..cell_nodes import NODES
 from ..contents import LeftOut
+from ..places import Place
 from .coordinates import nodes_in, system
 from .elements import MASSLESS, POINTS, cell_type
 from .keywords import Block
@@ -29,12 +30,12 @@ class Elements(NamedTuple):
 
 
 class PointElement(NamedTuple):
-    """An element at one node, MASS or ROTARYI: its number, its node as it is written, and the line of its keyword."""
+    """An element at one node, MASS or ROTARYI: its number, its node as it is written, and the place of its keyword."""
 
     kind: str
     number: int
     node: str
-    line: int
+    place: Place
 
 
 class Surface(NamedTuple):
@@ -42,7 +43,7 @@ class Surface(NamedTuple):
 
     kind: str
     members: list[tuple[str, str]]
-    line: int
+    place: Place
 
     @property
     def on_nodes(self) -> bool:
@@ -76,7 +77,7 @@ class Part:
         word = block.keyword
         if word in COORDINATES:
             does = "moves nodes" if word in MOVING else "makes nodes or elements"
-            raise ValueError(f"line {block.line}: *{word} {does}, write them out in full (preprocessors do)")
+            raise ValueError(f"{block.place}: *{word} {does}, write them out in full (preprocessors do)")
         if word == "NODE":
             self._take_nodes(block)
         elif word == "SYSTEM":
@@ -88,7 +89,7 @@ class Part:
         elif word == "SURFACE":
             kind = "COMBINE" if "COMBINE" in block.parameters else block.parameters.get("TYPE", "ELEMENT").upper()
             members = [(row[0], row[1].upper() if len(row) > 1 else "") for row in block.data]
-            self.surfaces[block.name("NAME")] = Surface(kind, members, block.line)
+            self.surfaces[block.name("NAME")] = Surface(kind, members, block.place)
         elif word == "SOLID SECTION":
             self.sections.append((block.name("ELSET"), block.name("MATERIAL"), block))
         elif word in SECTIONS and block.parameters.get("ELSET"):
@@ -107,12 +108,12 @@ class Part:
         cell = cell_type(kind)
         if kind in POINTS:
             own = [row[:2] for row in block.data if len(row) > 1 and row[0].isdecimal()]
-            self.points += [PointElement(kind, int(number), node, block.line) for number, node in own]
+            self.points += [PointElement(kind, int(number), node, block.place) for number, node in own]
             numbers = np.array([int(number) for number, _ in own], dtype=int)
         elif cell is None:
             massless = MASSLESS.fullmatch(kind) is not None
             why = "such elements are not supported"
-            self.left_out.append(LeftOut(kind, block.line, "stiffness" if massless else "mass", why))
+            self.left_out.append(LeftOut(kind, block.place, "stiffness" if massless else "mass", why))
             numbers = np.zeros(0, dtype=int)
         else:
             rows = element_rows(block, kind, 1 + len(NODES[cell]))

@@ -25,13 +25,13 @@ def node_rows(block: Block) -> tuple[Array, Array]:
 def _slow_rows(block: Block) -> tuple[Array, Array]:
     """The same line by line. Raises ValueError, with the line, for one that is no node."""
     numbers, at = [], np.zeros((len(block.texts), 3))
-    for k, (line, text) in enumerate(zip(block.lines, block.texts, strict=True)):
+    for k, (place, text) in enumerate(zip(block.places, block.texts, strict=True)):
         row = fields(text)
         try:
             numbers.append(int(row[0]))
             own = [number(word) for word in row[1:4]]
         except ValueError:
-            raise ValueError(f"line {line}: {', '.join(row)!r} must be a node number and its coordinates") from None
+            raise ValueError(f"{place}: {', '.join(row)!r} must be a node number and its coordinates") from None
         at[k, : len(own)] = own
     return np.array(numbers, dtype=int), at
 
@@ -40,18 +40,18 @@ def element_rows(block: Block, kind: str, width: int) -> Array:
     """Elements (k, width): numbers and nodes, on as many lines each as they need."""
     texts = [text.rstrip(", \t") for text in block.texts]
     ends = np.cumsum([0, *(text.count(",") + 1 for text in texts)])
-    wrong = f"line {{}}: elements of type {kind} must have a number and {width - 1} nodes each"
+    wrong = f"{{}}: elements of type {kind} must have a number and {width - 1} nodes each"
     starts = np.arange(0, ends[-1] + 1, width)
     lost = np.flatnonzero(~np.isin(starts, ends))
     if lost.size or ends[-1] % width:
         first = starts[max(int(lost[0]) - 1, 0)] if lost.size else starts[-1]
-        place = min(int(np.searchsorted(ends, first, side="right")) - 1, len(block.lines) - 1)
-        raise ValueError(wrong.format(block.lines[place]))
+        row = min(int(np.searchsorted(ends, first, side="right")) - 1, len(block.places) - 1)
+        raise ValueError(wrong.format(block.places[row]))
     try:
         return np.array(",".join(texts).split(",") if texts else [], dtype=object).astype(np.int64).reshape(-1, width)
     except ValueError:
-        line = next(n for n, text in zip(block.lines, texts, strict=True) if not _whole(text))
-        raise ValueError(wrong.format(line)) from None
+        place = next(at for at, text in zip(block.places, texts, strict=True) if not _whole(text))
+        raise ValueError(wrong.format(place)) from None
 
 
 def _whole(text: str) -> bool:

@@ -16,10 +16,10 @@ Member = str | range | Array
 def generated(block: Block) -> list[Member]:
     """Ranges of lines 'first, last, step': they may be longer than memory."""
     ranges: list[Member] = []
-    for line, row in zip(block.lines, block.data, strict=True):
+    for place, row in zip(block.places, block.data, strict=True):
         words = [word or "1" for word in row]  # a step that is left out is 1
         if not all(x.isdecimal() for x in words) or len(words) not in (2, 3) or int(words[-1]) < 1:
-            raise ValueError(f"line {line}: {', '.join(row)!r} must be first, last and step of numbers to generate")
+            raise ValueError(f"{place}: {', '.join(row)!r} must be first, last and step of numbers to generate")
         first, last, *step = (int(x) for x in words)
         ranges.append(range(first, last + 1, step[0] if step else 1))
     return ranges

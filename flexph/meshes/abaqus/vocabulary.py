@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..places import Place
+
 TAKEN = {
     "ASSEMBLY": ("NAME",),
     "DENSITY": ("DEPENDENCIES", "PORE FLUID"),
@@ -192,7 +194,7 @@ def in_full(text: str, words: Iterable[str]) -> str | None:
     return begun[shortest] if all(other.startswith(shortest) for other in begun) else None
 
 
-def parameters(word: str, given: Mapping[str, str], line: int) -> dict[str, str]:
+def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, str]:
     """The parameters of a keyword in full; ValueError for one that changes what is read."""
     known = TAKEN.get(word)
     if known is None:
@@ -200,7 +202,5 @@ def parameters(word: str, given: Mapping[str, str], line: int) -> dict[str, str]
     full = {name: in_full(name, known) for name in given}
     strange = [name for name, found in full.items() if found is None]
     if strange and known and word not in LENIENT:
-        raise ValueError(
-            f"line {line}: *{word} must have no parameters but {', '.join(known)}, got {', '.join(strange)}"
-        )
+        raise ValueError(f"{place}: *{word} must have no parameters but {', '.join(known)}, got {', '.join(strange)}")
     return {found: given[name] for name, found in full.items() if found is not None}

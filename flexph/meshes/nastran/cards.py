@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..guarded import deck_lines, refuse_outside
+from ..places import DeckFiles, Place
 
-INCLUDED = 200
-"""Files that one file may include."""
 EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
 """An exponent without its letter, as of 1.5+3."""
 
 
 class Card(NamedTuple):
-    """The name of a card in capitals, its fields from the second on, and where it begins: line and file."""
+    """The name of a card in capitals, its fields from the second on, and the place where it begins."""
 
     name: str
     fields: list[str]
-    line: int
-    file: str
+    place: Place
 
-    @property
-    def place(self) -> str:
-        """Name, line and file."""
-        return f"{self.name} (line {self.line} of {self.file!r})"
+    def __str__(self) -> str:
+        return f"{self.name} ({self.place})"
 
     def field(self, k: int) -> str:
         """A field by its place, from 0 behind the name; blank where the card is shorter."""
@@ -41,7 +35,7 @@ class Card(NamedTuple):
                 return default
             return int(word)
         except ValueError:
-            raise ValueError(f"{self.place} must have a whole number in field {k + 2}, got {word!r}") from None
+            raise ValueError(f"{self} must have a whole number in field {k + 2}, got {word!r}") from None
 
     def real(self, k: int) -> float:
         """A field as number; blank is 0. Raises ValueError, with the card, for another word."""
@@ -49,11 +43,11 @@ class Card(NamedTuple):
         try:
             return real(word)
         except ValueError:
-            raise ValueError(f"{self.place} must have a number in field {k + 2}, got {word!r}") from None
+            raise ValueError(f"{self} must have a number in field {k + 2}, got {word!r}") from None
 
 
-Line = tuple[str, int, str]
-"""A line without comments and blanks at its end, its number and its file."""
+Line = tuple[str, Place]
+"""A line without comments and blanks at its end, and its place."""
 SMALL = tuple(slice(k, k + 8) for k in range(8, 72, 8))
 LARGE = tuple(slice(k, k + 16) for k in range(8, 72, 16))
 """Columns of the fields of a line."""
@@ -75,13 +69,13 @@ def bulk_cards(path: Path) -> Iterator[Card]:
 
     Raises ValueError for files that end early, superelements, and continuations that do not follow their card.
     """
-    name, fields, first, mark = "", list[str](), ("", 0, ""), ""
-    for line in _bulk(_lines(path, path.parent, itertools.count(1))):
+    name, fields, first, mark = "", list[str](), Place(0), ""
+    for line in _bulk(_lines(path, DeckFiles(path))):
         head, own, tail = _split(line)
         if head and head[0] not in "+*":
             if name:
-                yield Card(name, fields, first[1], first[2])
-            name, fields, first = head.rstrip("* ").upper(), own, line
+                yield Card(name, fields, first)
+            name, fields, first = head.rstrip("* ").upper(), own, line[1]
         else:
             if not name or (mark and head):
                 _refuse_astray(line, name, (mark, head))
@@ -90,7 +84,7 @@ def bulk_cards(path: Path) -> Iterator[Card]:
             fields = fields + own
         mark = tail
     if name:
-        yield Card(name, fields, first[1], first[2])
+        yield Card(name, fields, first)
 
 
 def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
@@ -98,9 +92,7 @@ def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
     before, own = (mark.strip("+* ") for mark in marks)
     same = before == own or before[1:] == own  # their first columns are not compared
     if not name or (before and own and not same):
-        raise ValueError(
-            f"line {line[1]} of {line[2]!r}: the continuation {line[0][:8].strip()!r} must follow its card"
-        )
+        raise ValueError(f"{line[1]}: the continuation {line[0][:8].strip()!r} must follow its card")
 
 
 def _split(line: Line) -> tuple[str, list[str], str]:
@@ -120,14 +112,14 @@ def _split_free(line: Line) -> tuple[str, list[str], str]:
     if own and not rest and own[-1].startswith("+") and not own[-1][1:2].isdigit():
         own, rest = own[:-1], own[-1:]
     if any(rest[1:]):
-        raise ValueError(f"line {line[1]} of {line[2]!r}: free format has {count} fields and a mark, got more")
+        raise ValueError(f"{line[1]}: free format has {count} fields and a mark, got more")
     return head, own + [""] * (count - len(own)), rest[0] if rest else ""
 
 
 def _bulk(lines: list[Line]) -> list[Line]:
     """Lines of the bulk data."""
     begins, control, end = list[int](), False, None
-    for k, (text, _, _) in enumerate(lines):
+    for k, (text, _) in enumerate(lines):
         word = text.split(None, 1)[0].upper() if text[0] in "BEST best" else ""
         if word == "BEGIN":
             begins.append(k)
@@ -136,8 +128,8 @@ def _bulk(lines: list[Line]) -> list[Line]:
         control = control or word in ("SOL", "TIME")
     parts = [k for k in begins if not re.match(r"\s*BEGIN(\s+BULK)?\s*$", lines[k][0], re.IGNORECASE)]
     if parts or len(begins) > 1:
-        text, number, _ = lines[(parts or begins)[-1]]
-        raise ValueError(f"line {number}: {text} begins a part of its own, such as a superelement: not supported")
+        text, place = lines[(parts or begins)[-1]]
+        raise ValueError(f"{place}: {text} begins a part of its own, such as a superelement: not supported")
     if not begins and control:
         raise ValueError("it has no BEGIN BULK")
     if begins and end is None:
@@ -145,33 +137,25 @@ def _bulk(lines: list[Line]) -> list[Line]:
     return lines[begins[0] + 1 if begins else 0 : end]
 
 
-def _lines(path: Path, folder: Path, count: Iterator[int]) -> list[Line]:
+def _lines(path: Path, files: DeckFiles) -> list[Line]:
     """Lines of a file and of those that it includes."""
-    if next(count) > INCLUDED:
-        raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")
     lines: list[Line] = []
-    rows = enumerate(deck_lines(path), 1)
-    name = path.name
-    for number, raw in rows:
+    rows = files.lines(path)
+    for place, raw in rows:
         text = raw.rstrip() if "$" not in raw else raw.partition("$")[0].rstrip()
         if not text:
             continue
         if text[0] in "Ii \t" and text.split(None, 1)[0].upper() == "INCLUDE":
             given = raw.strip()[7:].strip()
             while given[:1] in ("'", '"') and given.count(given[0]) < 2:  # a long path goes on in the next lines
-                given += next(rows, (0, given[0]))[1].strip()
-            lines += _lines(_included(given, (folder, path.parent), number), folder, count)
+                given += next(rows, (place, given[0]))[1].strip()
+            lines += _lines(files.included(_name(given), path, by=f"{place}: INCLUDE"), files)
         else:
-            lines.append((text.expandtabs(8) if "\t" in text else text, number, name))
+            lines.append((text.expandtabs(8) if "\t" in text else text, place))
     return lines
 
 
-def _included(given: str, folders: tuple[Path, Path], line: int) -> Path:
-    """An included file by its place beside the first file, or beside the one that names it."""
+def _name(given: str) -> str:
+    """The name of a file, in quotation marks or before a comment."""
     quote = given[:1]
-    name = given[1:].partition(quote)[0] if quote in ("'", '"') else given.partition("$")[0].strip()
-    included = next((folder / name for folder in folders if name and (folder / name).is_file()), None)
-    refuse_outside(folders[0], str(included or name))
-    if included is None:
-        raise ValueError(f"line {line}: INCLUDE names {name!r}, and there is no such file")
-    return included
+    return given[1:].partition(quote)[0] if quote in ("'", '"') else given.partition("$")[0].strip()

@@ -60,7 +60,7 @@ class Deck:
         else:
             changes = change_of(card.name)
             if changes is not None:
-                self.left_out.append(LeftOut(card.name, card.line, changes))
+                self.left_out.append(LeftOut(card.name, card.place, changes))
 
     def contents(self) -> MeshContents:
         """The mesh of all elements that are cells."""
@@ -91,12 +91,12 @@ class Deck:
             nodes = np.array([words for words, _ in cells], dtype=object).astype(np.int64)
         except ValueError:
             card = next(card for words, card in cells if not all(word.isdecimal() for word in words))
-            raise ValueError(f"{card.place} must have numbers of grid points as nodes") from None
+            raise ValueError(f"{card} must have numbers of grid points as nodes") from None
         rows = np.minimum(np.searchsorted(numbers, nodes), max(len(numbers) - 1, 0))
         lost = np.argwhere(numbers[rows] != nodes) if len(numbers) else np.zeros((1, 2), dtype=int)
         if len(lost):
             k, n = lost[0]
-            raise ValueError(f"{cells[k][1].place} must have grid points of the file, got {nodes[k, n]}")
+            raise ValueError(f"{cells[k][1]} must have grid points of the file, got {nodes[k, n]}")
         return rows[:, list(ORDER[kind])] if kind in ORDER else rows
 
     def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> tuple[tuple[str, str], ...]:
@@ -130,7 +130,7 @@ class Deck:
             if dimension(kind) < top:
                 for _, card in cells:
                     if card.name == "CONROD" or _group(card) in self.properties:
-                        own.setdefault(card.name, LeftOut(card.name, card.line, "mass", why))
+                        own.setdefault(card.name, LeftOut(card.name, card.place, "mass", why))
         return list(own.values())
 
     def _masses(self, numbers: Array, body: list[Array]) -> tuple[tuple[PointMass, ...], list[LeftOut]]:
@@ -142,11 +142,12 @@ class Deck:
             grid, mass = card.whole(1), self.mass_factor * card.real(3)
             if any(card.real(k) for k in range(4, 7)) or any(card.real(k) for k in range(8, 14)):
                 why = "it has an offset or moments of inertia, and nodes of a body cannot turn"
-                lost.append(LeftOut("CONM2", card.line, "mass", why))
+                lost.append(LeftOut("CONM2", card.place, "mass", why))
             elif grid not in rows:
-                lost.append(LeftOut("CONM2", card.line, "mass", f"at grid point {grid}, which no cell of the body has"))
+                why = f"at grid point {grid}, which no cell of the body has"
+                lost.append(LeftOut("CONM2", card.place, "mass", why))
             elif mass:
-                masses.append(PointMass(rows[grid], mass, "CONM2", card.line))
+                masses.append(PointMass(rows[grid], mass, "CONM2", card.place))
         return tuple(masses), lost
 
 
@@ -158,4 +159,4 @@ def _group(card: Card) -> int:
 def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
     """The moduli of a material that is not isotropic, in words."""
     other = 0.5 * young / (1.0 + poisson)
-    return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that do not belong together (line {card.line})"
+    return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that do not belong together ({card.place})"

@@ -80,7 +80,7 @@ def cell_of(card: Card) -> tuple[str, list[str]]:
     kind = cells.get(len(words))
     if kind is None or "" in words or "0" in words:
         counts, got = " or ".join(map(str, cells)), " ".join(word or "-" for word in words)
-        raise ValueError(f"{card.place} must have {counts} nodes, got {got or 'none'}")
+        raise ValueError(f"{card} must have {counts} nodes, got {got or 'none'}")
     return kind, words
 
 

@@ -37,7 +37,7 @@ class Grids:
         if card.name == "GRID":
             known = self.cards.setdefault(card.whole(0), card)
             if known is not card and known.fields[1:5] != card.fields[1:5]:
-                raise ValueError(f"{card.place} must not be another place of grid point {card.whole(0)}")
+                raise ValueError(f"{card} must not be another place of grid point {card.whole(0)}")
         elif card.name == "GRDSET":
             self.default = card.whole(1, BASIC)
         elif card.name in ("CORD1R", "CORD1C", "CORD1S"):
@@ -90,7 +90,7 @@ class _Placing:
             try:
                 self.axes[number] = axes_by_z(*self._points(self.systems[number]))
             except ValueError as error:
-                raise ValueError(f"coordinate system {number}, {self.systems[number].card.place}: {error}") from None
+                raise ValueError(f"coordinate system {number}, {self.systems[number].card}: {error}") from None
         axes = self.axes[number]
         if axes is None:
             raise ValueError(f"coordinate system {number} must not be defined by itself")

@@ -229,6 +229,49 @@ def test_refused_decks(name, deck):
         read(deck(text))
 
 
+INNER = {
+    "system": ("*Node, system=Q\n", "line 2 of 'parts/inner.inp': SYSTEM must be R, C or S, got 'Q'"),
+    "parameter": ("*Node, foo=1\n", r"line 2 of 'parts/inner.inp': \*NODE must have no parameters but"),
+    "node": ("*Node\n90, x\n", "line 3 of 'parts/inner.inp': '90, x' must be a node number"),
+    "data alone": ("one, 2, 3\n", "line 2 of 'parts/inner.inp': 'one, 2, 3' must be a node number"),
+    "elements": ("*Element, type=C3D8\n90, 1, 2\n", "line 3 of 'parts/inner.inp': elements of type C3D8 must have"),
+    "words": ("*Element, type=C3D4\n90, 1, 2, 3, x\n", "line 3 of 'parts/inner.inp': elements of type C3D4 must"),
+    "set": ("*Nset, nset=A, generate\n1, x\n", "line 3 of 'parts/inner.inp': '1, x' must be first, last and step"),
+    "name": ("*Part\n", r"line 2 of 'parts/inner.inp': \*PART must have NAME="),
+    "numbers": ("*Material, name=Q\n*Density\nx\n", r"line 4 of 'parts/inner.inp': \*DENSITY must have numbers"),
+    "made": ("*NFILL\n1, 2\n", r"line 2 of 'parts/inner.inp': \*NFILL makes nodes or elements"),
+    "axes": ("*System\n0,0,0,1,0,0\n2,0,0\n", r"line 2 of 'parts/inner.inp': \*SYSTEM must have axes"),
+    "no file": ("*Include, input=no.inp\n", r"line 2 of 'parts/inner.inp': \*INCLUDE names 'no.inp', and there is no"),
+    "no data": ("*Node, input=no.txt\n", r"line 2 of 'parts/inner.inp': \*NODE names 'no.txt', and there is no such"),
+    "data elsewhere": ("*Node, input=nodes.txt\n", "line 1 of 'parts/nodes.txt': '90, x' must be a node number"),
+    "lost": ("*Tie, name=T\nA, B\n", r"got TIE \(line 2 of 'parts/inner.inp': 'T'\)"),
+    "heavy": (POINT.format(99).replace("*Mass", "*Mass, type=ANISOTROPIC"), r"got MASS \(line 4 of 'parts/inner.inp'"),
+    "instance": ("*Instance, name=A, part=B\n", r"line 2 of 'parts/inner.inp': \*INSTANCE of part 'B', which is not"),
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_places_in_included_files(name, deck, tmp_path):
+    """The file that has the line, by its path from the deck; lines after it are those of the deck again."""
+    lines, message = INNER[name]
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "nodes.txt").write_text("90, x\n")
+    (tmp_path / "parts" / "inner.inp").write_text("** of a part\n" + lines)
+    nodes, rest = CUBES[: CUBES.index("*Element")], CUBES[CUBES.index("*Element") :]
+    with pytest.raises(ValueError, match=message):
+        fem.solid(deck(nodes + "*Include, input=parts/inner.inp\n" + rest))
+    (tmp_path / "parts" / "inner.inp").write_text("** none\n")
+    with pytest.raises(ValueError, match=r"deck\.inp': line 3: 'x, 0' must be a node number"):
+        read(deck("*Include, input=parts/inner.inp\n*Node\nx, 0\n" + CUBES))
+
+
+def test_nodes_of_an_included_file(deck, tmp_path):
+    """A file of data alone goes on with the keyword before it."""
+    (tmp_path / "nodes.txt").write_text(NODE_LINES)
+    text = "*Node\n*Include, input=nodes.txt\n" + ELEMENTS + SECTION + MATERIAL
+    assert mesh_report(deck(text)).measure == pytest.approx(2.0, rel=1e-12)
+
+
 def test_nodes_of_another_file(deck, tmp_path):
     (tmp_path / "nodes.txt").write_text(NODE_LINES)
     assert mesh_report(deck("*Node, input=nodes.txt\n" + ELEMENTS + SECTION + MATERIAL)).measure == pytest.approx(2.0)

@@ -147,7 +147,7 @@ REFUSED = {
         TURNED.format(9, "").replace("1.      1.      0.", "1.      0.      4."),
         "lie on no line",
     ),
-    "grid": (grid(1, (5, 5, 5)), r"GRID \(line 6 of 'deck.bdf'\) must not be another place of grid point 1"),
+    "grid": (grid(1, (5, 5, 5)), r"GRID \(line 6\) must not be another place of grid point 1"),
     "other folder": ("INCLUDE '../more.bdf'\n", "it names '../more.bdf', which is not in its folder"),
     "no file": ("INCLUDE 'no.bdf'\n", "line 5: INCLUDE names 'no.bdf', and there is no such file"),
     "itself": ("INCLUDE 'deck.bdf'\n", "it must include at most 200 files; does one include itself"),
@@ -160,10 +160,39 @@ REFUSED = {
         "CPENTA  5       1       1       5       6       2       4       8\n        9       10      11\n",
         "must have 6 nodes, got 1 5 6 2 4 8 9 10 11",
     ),
-    "number": ("GRID    90              x\n", r"GRID \(line 5 of 'deck.bdf'\) must have a number in field 4, got 'x'"),
+    "number": ("GRID    90              x\n", r"GRID \(line 5\) must have a number in field 4, got 'x'"),
     "superelement": ("BEGIN SUPER=1\n", "line 5: BEGIN SUPER=1 begins a part of its own"),
     "twice": (hexa(1, CELLS[0]), "elements must have numbers of their own, got 1 twice"),
 }
+INNER = {
+    "number": ("GRID    90              x\n", r"GRID \(line 2 of 'parts/inner.bdf'\) must have a number in field 4"),
+    "nodes": ("CHEXA   5       1       1       5\n", r"CHEXA \(line 2 of 'parts/inner.bdf'\) must have 8 or 20 nodes"),
+    "nodes elsewhere": (hexa(5, [90] * 8), r"CHEXA \(line 2 of 'parts/inner.bdf'\) must have grid points of the file"),
+    "free": ("GRID,1,,2,3,4,5,6,7,8,9,1\n", "line 2 of 'parts/inner.bdf': free format has 8 fields"),
+    "continuation": (hexa(5, CELLS[0], "+A").replace("\n+A", "\n+B"), "line 3 of 'parts/inner.bdf': the continuation"),
+    "no file": ("INCLUDE 'no.bdf'\n", "line 2 of 'parts/inner.bdf': INCLUDE names 'no.bdf', and there is no such file"),
+    "superelement": ("BEGIN SUPER=1\n", "line 2 of 'parts/inner.bdf': BEGIN SUPER=1"),
+    "lost": ("RBE2    9       1       123     2\n", r"got RBE2 \(line 2 of 'parts/inner.bdf'\)"),
+    "heavy": (
+        "CONM2   50      12              5.      1.\n",
+        r"got CONM2 \(line 2 of 'parts/inner.bdf': it has an offset",
+    ),
+    "moduli": ("MAT1    7       2.1+11  9.+11   .3\n", r"do not belong together \(line 2 of 'parts/inner.bdf'\)"),
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_places_in_included_files(name, deck, tmp_path):
+    """The file that has the line, by its path from the deck; lines after it are those of the deck again."""
+    lines, message = INNER[name]
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "inner.bdf").write_text("$ of a part\n" + lines)
+    material = MATERIAL if name != "moduli" else MATERIAL.partition("\n")[2]
+    with pytest.raises(ValueError, match=message):
+        fem.solid(deck(GRIDS + HEXAS + "INCLUDE 'parts/inner.bdf'\n" + material))
+    (tmp_path / "parts" / "inner.bdf").write_text("")
+    with pytest.raises(ValueError, match=r"deck.bdf': GRID \(line 6\) must have a number"):
+        read(deck("INCLUDE 'parts/inner.bdf'\n" + "GRID    90              x\n" + GRIDS + HEXAS))
 
 
 @pytest.mark.parametrize("name", REFUSED)

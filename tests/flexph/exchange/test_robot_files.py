@@ -1,5 +1,7 @@
 """Robot files that lack something, bear odd names or are wrong: read, or refused by the name of link or joint."""
 
+import pickle
+import re
 import warnings
 
 import numpy as np
@@ -58,12 +60,66 @@ def test_mimics_of_and_by_fixed_joints(tmp_path):
     parts += [solid(rng, "two"), moving(rng, "follow", "revolute", "palm", "two", law)]
     parts += [solid(rng, "three"), moving(rng, "still", "fixed", "palm", "three", law)]
     path = file_of(tmp_path / "r.urdf", *parts)
-    robot = read_urdf(path)
+    with pytest.warns(UserWarning, match=r"held where they are: follow at 0\.3 \(lead is fixed\)"):
+        robot = read_urdf(path)
     mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
     start = mechanism.consistent_state(mechanism.assemble(robot.placed({"wrist": 0.3})))
     run = integrate(mechanism, start, [0.0, 0.05, 0.1], method=NUMPY)
     np.testing.assert_allclose(run.measured(robot.joints["follow"].coordinate), 0.3, atol=1e-12)
     assert abs(run.measured(robot.joints["wrist"].coordinate)[-1] - 0.3) > 1e-3
+
+
+DEAD = [link("base"), link("arm", 1.0, (0.2, 0, 0), J=(1e-2, 1e-2, 1e-2)), link("palm"), link("tip"), link("nail")]
+DEAD += [joint("j", "revolute", "base", "arm"), joint("f", "fixed", "arm", "palm", (0.5, 0, 0))]
+DEAD += [joint("k", "revolute", "palm", "tip"), joint("n", "prismatic", "tip", "nail")]
+
+
+def test_names_that_are_not_handed_out_are_told_with_the_reason(tmp_path):
+    """Joints that move nothing, fixed ones, links that belong to others: in the mappings, their copies, and poses."""
+    robot = read_urdf(file_of(tmp_path / "r.urdf", *DEAD))
+    lost = "link '{}' and all that hangs at it have neither mass nor inertia"
+    told = {
+        ("joints", "k"): f"no 'k' in robot.joints: it is left out, since {lost.format('tip')}; there are 'j'",
+        ("joints", "n"): f"no 'n' in robot.joints: it is left out, since {lost.format('nail')}",
+        ("joints", "f"): "no 'f' in robot.joints: it is fixed; there are 'j'",
+        ("joints", "x"): "no 'x' in robot.joints: there are 'j'",
+        ("ports", "tip"): f"no 'tip' in robot.ports: {lost.format('tip')}; there are 'base', 'arm', 'palm'",
+        ("bodies", "tip"): f"no 'tip' in robot.bodies: {lost.format('tip')}; there are 'arm'",
+        ("bodies", "palm"): "the link is part of body 'arm', and robot.ports has its origin; there are 'arm'",
+        ("bodies", "base"): "the link is part of the ground, and robot.ports has its origin",
+        ("limits", "f"): "no 'f' in robot.limits: the file gives it none; there are 'j', 'k', 'n'",
+    }
+    for (mapping, name), words in told.items():
+        for values in (getattr(robot, mapping), pickle.loads(pickle.dumps(getattr(robot, mapping)))):
+            with pytest.raises(KeyError, match=words):
+                values[name]
+            assert name not in values and values.get(name) is None
+    for name, child in (("k", "tip"), ("n", "nail")):
+        with pytest.raises(ValueError, match=f"joint '{name}' moves no body: .*{lost.format(child)}; leave it out"):
+            robot.placed({"j": 0.1, name: 0.1})
+    assert list(robot.placed({"j": 0.1})) == ["arm"]
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous"])
+def test_limits_that_are_missing_are_told(tmp_path, kind):
+    """The format asks for <limit> of joints that turn or slide within a range; with one end there is one."""
+    rest = 'effort="1" velocity="1"'
+    for limit, told in (("", True), (f"<limit {rest}/>", True), (f'<limit lower="-1" {rest}/>', False)):
+        bare = joint("j", kind, "base", "arm", more="<limit/>").replace("<limit/>", limit)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            read_urdf(file_of(tmp_path / "r.urdf", *GOOD[:2], bare))
+        said = [str(one.message) for one in warned]
+        assert len(said) == (told and kind != "continuous")
+        assert all(re.search("must have a <limit> with lower and upper.*without limits: joints j", one) for one in said)
+
+
+def test_mimics_that_do_not_move_are_told(tmp_path):
+    still = joint("k", "revolute", "base", "leg", more='<mimic joint="j" multiplier="0" offset="0.25"/>')
+    path = file_of(tmp_path / "r.urdf", *GOOD, link("leg", 1.0, J=(1e-2,) * 3), still)
+    with pytest.warns(UserWarning, match=r"held where they are: k at 0\.25 \(the multiplier is 0\)"):
+        robot = read_urdf(path)
+    np.testing.assert_allclose(robot.placed()["leg"][1].as_rotvec(), [0.0, 0.0, 0.25], atol=1e-15)
 
 
 def test_names_of_any_letters(tmp_path):
@@ -140,7 +196,7 @@ REFUSED = {
     "origin rpy of joint 'j' must be a number, got 'pi'": ('rpy="0.0 0.0 0.0"/><axis', 'rpy="0 0 pi"/><axis'),
     "damping of joint 'j' must not be negative, got -0.1": ("</joint>", '<dynamics damping="-0.1"/></joint>'),
     "friction of joint 'j' must be finite, got nan": ("</joint>", '<dynamics friction="nan"/></joint>'),
-    "limit upper of joint 'j' must be finite, got nan": ("</joint>", '<limit lower="0" upper="nan"/></joint>'),
+    "limit upper of joint 'j' must be finite, got nan": ('upper="3"', 'upper="nan"'),
     "joint 'j' mimics 'k', which is no joint": ("</joint>", '<mimic joint="k"/></joint>'),
     "joint 'j' mimics itself: j → j": ("</joint>", '<mimic joint="j"/></joint>'),
     "joint 'j' must have a mimic": ("</joint>", "<mimic/></joint>"),

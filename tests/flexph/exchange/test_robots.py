@@ -219,7 +219,7 @@ def test_floating_and_planar_joints(tmp_path):
 def knee(path, kind, law='<limit lower="-0.2" upper="0.3" velocity="3" effort="20"/>', **given):
     rng = np.random.default_rng(4)
     parts = [link("base"), solid(rng, "thigh"), solid(rng, "shin")]
-    parts += [moving(rng, "hip", "revolute", "base", "thigh"), moving(rng, "knee", kind, "thigh", "shin", law)]
+    parts += [moving(rng, "hip", "continuous", "base", "thigh"), moving(rng, "knee", kind, "thigh", "shin", law)]
     return read_urdf(file_of(path / "r.urdf", *parts), **given)
 
 

@@ -89,7 +89,8 @@ def test_what_is_not_read_is_named(tmp_path, more, flexible, told):
 
 def lift_file(path, link, **more):
     common = {"name": "lift", "parent": "base", "child": "upper", "place": "0 0 0", "turn": "0 0 0", "axis": "0 0 1"}
-    return robot_file(path, link, JOINT.format(**common | {"kind": "prismatic", "more": ""} | more))
+    more["more"] = more.get("more", "") + '<limit lower="-9" upper="9" effort="30" velocity="4"/>'
+    return robot_file(path, link, JOINT.format(**common | {"kind": "prismatic"} | more))
 
 
 def test_links_of_mass_without_inertia_are_named(tmp_path):
