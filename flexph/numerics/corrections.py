@@ -26,7 +26,8 @@ class Corrections:
     """When corrections end, by their defect: the size of a correction, or of the residual that it leaves.
 
     They settle where it is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times the one before:
-    that is round-off. They are given up after ``most`` of them, or beyond ``diverged``.
+    that is round-off. They are given up after ``most`` of them, beyond ``diverged``, and beyond ``growth`` times the
+    one before.
     """
 
     most: int
@@ -34,6 +35,7 @@ class Corrections:
     stagnated: float = 0.0
     slow: float = 0.5
     diverged: float = float(np.finfo(float).max)
+    growth: float = np.inf
 
     def settle(self, defect: float, previous: float) -> bool:
         """Whether corrections end with this defect after the one before."""
@@ -46,7 +48,7 @@ class Corrections:
             value, defect = correct(value)
             if self.settle(defect, previous):
                 return Corrected(value, defect, True)
-            if not defect <= self.diverged:
+            if not defect <= self.diverged or defect > self.growth * previous:
                 break
             previous = defect
         return Corrected(value, defect, False)

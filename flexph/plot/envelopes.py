@@ -28,8 +28,9 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
     body : str
         One of its bodies with stresses.
     quantity : str, optional
-        One of ``view.stresses`` or a stress tensor of the body, of which the von Mises stress is drawn; by default the
-        largest von Mises stress of each cell, or else its first quantity in Pa, or else its first.
+        One of ``view.stresses`` or a stress tensor of the body, of which the von Mises stress is drawn, or, by their
+        names of sensors, ``von_mises`` or ``axial_size``, the largest of each cell; by default that, or else its first
+        quantity in Pa, or else its first.
     ax : Axes, optional
         By default those of a new figure.
 

@@ -81,10 +81,13 @@ def _linear(name: str, field: StressField) -> StressQuantity:
 def stress_extremes(solution: Solution, body: str, quantity: str, *, times: Array | None = None) -> StressExtremes:
     """The extremes of one quantity of a body at the saved ``times`` of these numbers, by default at all.
 
-    Raises ValueError for a body or quantity that is not there.
+    The largest stresses of cells have their names of sensors, too, ``von_mises`` and ``axial_size``. Raises ValueError
+    for a body or quantity that is not there.
     """
     own = check.lookup("body", body, solution.mechanism.bodies)
-    asked = check.lookup("stress quantity", quantity, quantities(own), f"body {body!r}")
+    known, kind = quantities(own), kind_of(own)
+    short = {kind: known[LABELS[kind]]} if kind is not None and known else {}
+    asked = check.lookup("stress quantity", quantity, known | short, f"body {body!r}")
     assert own.view is not None
     pick = np.arange(len(solution.times)) if times is None else times
     places, shares = drawn_places(own.view, ends=asked.ends)

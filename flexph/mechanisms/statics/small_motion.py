@@ -24,7 +24,8 @@ from ...systems.inputs import Input
 from ..model.constraints import extent, velocities_of
 from ..model.state import State, configuration
 from .balance import problem
-from .equilibrium import is_balanced, refuse_nonholonomic
+from .balanced_state import is_balanced
+from .equilibrium import refuse_nonholonomic
 from .periodic_motion import Basis, Supports, in_any_direction
 from .steady_rotation import Steady, steady_motion
 from .turned_motion import refuse_unsteady

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from ...kernels.state import Configuration
+from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.tangent import tangent
 from ...linear.elimination import analysed
 from ...numerics.arrays import Array, dense
 from .balance import Problem, joint_forces, stiffness_at
@@ -16,6 +17,11 @@ ZERO = 1e-14
 """ω² over the largest one up to which it is round-off."""
 MANY = 1000
 """Velocities up to which dense algebra is at hand: above, an equilibrium of a path is taken as it comes."""
+
+MODES = 40
+"""Softest shapes whose motions tell whether a steady rotation is stable."""
+GROWTH = 1e-6
+"""Growth over the fastest of these motions up to which it is round-off."""
 
 
 class Softest(NamedTuple):
@@ -39,3 +45,26 @@ def softest(given: Problem, c: Configuration) -> Softest:
 def is_minimum(given: Problem, c: Configuration) -> bool:
     """Whether no small motion leaves an equilibrium, as far as dense algebra is at hand."""
     return given.mechanism.layout.velocities > MANY or softest(given, c).square >= 0.0
+
+
+def grows(given: Problem, c: Configuration) -> bool:
+    """Whether small motions about a steady rotation grow, as far as the softest of them tell.
+
+    Gyroscopic forces may hold what the energy does not: M η̈ + (C + R) η̇ + K η = 0 on the ``MODES`` softest shapes.
+    """
+    a = given.mechanism.network.arrays
+    if given.mechanism.layout.velocities > MANY:
+        return False
+    joints = joint_forces(given, c)
+    t = tangent(a, c, derive(a, c), given.forces(c, joints.multipliers), spin=given.steady.spin)
+    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(t.mass.shape[0])
+    mass, gyroscopic, damping, K = (basis.T @ dense(matrix @ basis) for matrix in t)
+    if not len(K):
+        return False
+    squares, shapes = eigh(0.5 * (K + K.T), mass, subset_by_index=[0, min(MODES, len(K)) - 1])
+    if squares[0] >= -ZERO * abs(squares[-1]) and not damping.any():
+        return False
+    C, K = (shapes.T @ matrix @ shapes for matrix in (gyroscopic + damping, K))
+    unit, none = np.eye(len(C)), np.zeros_like(C)
+    values = np.linalg.eigvals(np.block([[none, unit], [-K, -C]]))
+    return bool(values.real.max() > GROWTH * np.abs(values).max())

@@ -34,7 +34,7 @@ from flexph import (
     universal,
     weld,
 )
-from flexph.mechanisms.statics import equilibrium
+from flexph.mechanisms.statics import searches
 
 NAN = math.nan
 STEEL = fem.Material(young=2e11, density=7800.0, poisson=0.3)
@@ -514,7 +514,7 @@ def test_equilibria(options, message):
 
 
 def test_no_equilibrium(monkeypatch):
-    monkeypatch.setattr(equilibrium, "SEARCH", replace(equilibrium.SEARCH, most=5))
+    monkeypatch.setattr(searches, "SEARCH", replace(searches.SEARCH, most=5))
     mechanism = connect({"rod": ROD}, [], gravity=(0.0, 0.0, -9.81))
     with pytest.raises(ArithmeticError, match=r"equilibrium|balance"):
         mechanism.equilibrium(mechanism.assemble())

@@ -102,7 +102,8 @@ def test_stress_envelope_of_a_beam(solution):
     worst = solution.times[np.abs(values).max(axis=1).argmax()]
     assert f"t = {worst:.4g} s" in axes.lines[2].get_label()
     assert "axial stress upper" in plot.stress_envelope(solution, "beam", "axial_stress_upper").get_ylabel()
-    assert "von Mises stress, largest in cell" in plot.stress_envelope(solution, "beam").get_ylabel()
+    for asked in (None, "von_mises"):  # the name of sensors
+        assert "von Mises stress, largest in cell" in plot.stress_envelope(solution, "beam", asked).get_ylabel()
     with pytest.raises(ValueError, match="has no stresses"):
         plot.stress_envelope(solution, LONG)
 

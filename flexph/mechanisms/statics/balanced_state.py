@@ -1,0 +1,107 @@
+"""State with the joint forces that balance a configuration, and the measure of that balance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...kernels.arrays import Arrays
+from ...kernels.constraint_sizes import displacement_sizes
+from ...kernels.continuous import mass_matrix, strain_operator, strain_rates
+from ...kernels.state import Configuration, derive
+from ...kernels.strains import strain_stresses
+from ...numerics.arrays import Array
+from ..model.consistency import check_consistent
+from ..model.constraints import extent, spring_forces, velocities_of
+from ..model.redundancy import explain_redundancy
+from ..model.state import State, flat
+from .balance import Problem, coordinates, independent_rows, saddle
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+ROUND_OFF = 1e-14
+BALANCED = 1e-6
+"""Unbalanced force over the largest force up to which a given state counts as an equilibrium."""
+TURNS = 0.1
+"""Cosine of the unbalanced forces with a steady rotation from which on they are those that take its spin away."""
+
+
+class Balance(NamedTuple):
+    """A configuration with its springs and stresses, its joint forces (g,), and the ``force`` that is ``left``."""
+
+    c: Configuration
+    multipliers: Array
+    force: Array
+    left: Array
+
+    def holds(self, given: Problem) -> bool:
+        """Whether the forces balance."""
+        return is_balanced(given.mechanism, self.c, self.left, self.force, spin=given.steady.spin)
+
+    def takes_spin(self, given: Problem) -> bool:
+        """Whether what is left acts against a steady rotation as a whole, as dampers of the ground do."""
+        sizes = displacement_sizes(given.mechanism.network.arrays, extent(given.mechanism, self.c.r, self.c.R))
+        work, v = self.left * sizes, velocities_of(given.mechanism, self.c) / sizes
+        return bool(abs(work @ v) > TURNS * np.linalg.norm(work) * np.linalg.norm(v))
+
+
+def balance_at(given: Problem, c: Configuration) -> Balance:
+    """The joint forces that balance a configuration best, and what they leave."""
+    mechanism, a = given.mechanism, given.mechanism.network.arrays
+    sigma = c.sigma.copy()
+    sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
+    c = c._replace(spring=spring_forces(mechanism, c, given.table, given.time)[a.springs.state >= 0], sigma=sigma)
+    G = given.constraints(c)
+    force = given.unbalanced(c, np.zeros(G.shape[0]))
+    solved_in, T = coordinates(given, c)
+    own, spread = independent_rows(given, c, T)
+    rhs = np.concatenate([-(T.T @ force), np.zeros(own.shape[0])])
+    lam = spread @ saddle(a, mass_matrix(solved_in, c.u), own, rhs)[T.shape[1] :]
+    return Balance(c, lam, force, force - G.T @ lam)
+
+
+def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
+    """The state of a balance that holds; raises ValueError where joint forces are not unique or joints do not turn."""
+    mechanism, steady = given.mechanism, given.steady
+    names = explain_redundancy(mechanism, given.constraints(at.c))
+    if names and redundant == "refuse":
+        raise ValueError(f"{names}. The joint forces are not unique: redundant='least_norm' takes the smallest")
+    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, joint_forces=True)
+    turning = bool(np.any(steady.spin))
+    try:
+        check_consistent(mechanism, state, velocities=turning)  # at rest drives stand where they are
+    except ValueError as error:
+        if not turning:
+            raise
+        raise ValueError(
+            f"the joints do not turn with the spin {steady.spin} rad/s: hold the body by a revolute joint about that "
+            f"axis and a drive of that rate ({error})"
+        ) from None
+    return state
+
+
+def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, *, spin: Array) -> bool:
+    """Whether forces that are left on (ṙ, ω, u̇) are round-off of these forces and the weights.
+
+    All are compared by their work along displacements of the size of the mechanism: forces, torques and what acts on
+    flexible coordinates have no unit in common.
+    """
+    a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
+    sizes = displacement_sizes(a, size)
+    largest = max(np.abs(forces * sizes).max(initial=0.0), size * np.abs(a.weight).max(initial=0.0))
+    return bool(np.abs(left * sizes).max(initial=0.0) <= BALANCED * largest + _noise(a, c, size, spin))
+
+
+def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
+    """Work that round-off of the positions makes: of stiffness, and of the inertia of a steady rotation [J]."""
+    D = strain_operator(a, c.u) @ sparse.diags_array(displacement_sizes(a, size)[a.columns.u])
+    moved = a.springs.length_product.size + a.springs.component_product.size
+    turning, own = float(a.springs.stiffness[moved:].sum()), float(a.springs.stiffness[:moved].sum())
+    elastic = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
+    if a.strains.stress.size:
+        S = strain_rates(a, c, derive(a, c)) @ sparse.diags_array(displacement_sizes(a, size))
+        elastic += float(abs(S.T @ sparse.csr_array(a.strains.of_undeformed) @ S).max())
+    return ROUND_OFF * (elastic + turning + size**2 * (own + float(a.mass.sum() * (spin @ spin))))
