@@ -9,12 +9,14 @@ from ....numerics.compiled.kernel import kernel
 from ....numerics.compiled.lanes import brief
 from ..memory.memory import Memory
 from ..steps.newton import is_slow, settled_at, settles, stagnates
+from .acceleration import accelerate
 from .momenta import balance
 from .places import places
 from .prescribed import Prescribed, row_of
 from .scheme import Scheme, stage
 from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
 from .systems import factor_all, solve_all
+from .unknowns import gather, subtract, weigh
 
 LIMITS = NEWTON._replace(slow=0.3, many=8.0)
 """The tolerances of a step of the exact scheme, with a Jacobian that costs as much as two iterations."""
@@ -22,10 +24,10 @@ REMAINS = 0.1
 """Expected next correction at which the iteration ends, over that of the exact scheme.
 
 With the Jacobian of one state for all nodes it converges linearly to the end, from the same side at every step: what
-remains would add up in long runs.
+remains would add up in long runs. Accelerated corrections shrink unevenly: they must be as small whatever is expected.
 """
 ITERATIONS = 60
-"""Most iterations: with a Jacobian of one state for all nodes they converge linearly."""
+"""Most iterations. With a Jacobian of one state for all nodes they converge linearly; slow ones are accelerated."""
 GROWN = 10.0
 """Correction, over the largest of the first two, from which the NumPy kernels, with a Jacobian of all nodes, go on."""
 MIXED = 0.03
@@ -42,6 +44,7 @@ def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
     middle = row_of(given.coefficient, given, g.stages.size // 2)
     factored, used, previous, largest, scale = False, 0, math.inf, 0.0, TINY
     settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
+    count = -1  # corrections that were accelerated, −1 as long as none is
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
             if not factor_all(axes, g, h, given.coefficient[middle]):
@@ -58,22 +61,56 @@ def newton(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, given: Prescri
         size = math.sqrt(work / max(largest, scale))
         if not size <= GROWN:
             return -1
-        mixed = mixed or (changes and size > MIXED * min(1.0, previous))
+        if not mixed and changes and size > MIXED * min(1.0, previous):
+            mixed, count = True, min(count, 0)
         used += 1
-        _correct(axes, g)
-        if mixed:
-            correct_stress_rates(m, g, h)
+        if count < 0:
+            _take(m, axes, g, h, mixed)
+        else:
+            _take_accelerated(m, axes, g, h, mixed, count, scale)
+            count += 1
         if not places(m, axes, g, h, given, not mixed):
             return -1
-        if settles(size, previous, used, settled):
+        if count < 0 and settles(size, previous, used, settled):
+            return iteration
+        if count >= 0 and size * max(min(1.0, size / previous), 0.1) < settled:
             return iteration
         if stagnates(size, previous) and used > 1 and size <= NEWTON.stagnated:
-            return iteration if size <= NEWTON.noise * math.sqrt(m.x.size) else -1
+            if size <= NEWTON.noise * math.sqrt(m.x.size):
+                return iteration
+            if count < 0:
+                return -1
         balance(m, axes, g, h, given)
-        if is_slow(size, previous, used, LIMITS):
+        if count < 0 and is_slow(size, previous, used, LIMITS):
             factored = False
+            count = 0
         previous = size
     return -1
+
+
+@kernel
+def _take(m: Memory, axes: tuple[int, ...], g: Scheme, h: float, mixed: bool) -> None:
+    """Take the corrections as they are."""
+    _correct(axes, g)
+    if mixed:
+        correct_stress_rates(m, g, h)
+
+
+@kernel
+def _take_accelerated(
+    m: Memory, axes: tuple[int, ...], g: Scheme, h: float, mixed: bool, count: int, scale: float
+) -> None:
+    """Take the corrections as accelerated by the last ones, ``count`` after the first that was."""
+    a = g.acceleration
+    if count == 0:
+        weigh(g, mixed, scale, a.weight)
+    gather(g, mixed, a.x)
+    _take(m, axes, g, h, mixed)
+    gather(g, mixed, a.correction)
+    for k in range(a.x.size):
+        a.correction[k] = a.x[k] - a.correction[k]
+    accelerate(a, count)
+    subtract(g, mixed, a.x, a.correction)
 
 
 @kernel

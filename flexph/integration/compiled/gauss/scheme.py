@@ -22,6 +22,7 @@ from ....numerics.gauss_tableau import Tableau, gauss
 from ..memory.constants import Constants
 from ..memory.data import Index
 from ..memory.memory import COMPLEX, FIELDS, MEMORY, REAL, ROW, SYSTEMS, Memory, address_of
+from .acceleration import Acceleration, acceleration_of
 
 
 class Scheme(NamedTuple):
@@ -41,6 +42,10 @@ class Scheme(NamedTuple):
     right: Array  # (s, k) complex, columns of V, twice those of a pair
     transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
     driven: Array  # (s·d,), work space
+    acceleration: Acceleration  # of the unknowns of all stages
+
+
+UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
 
 
 class StageMemories:
@@ -70,6 +75,7 @@ class StageMemories:
             right=right,
             transport=np.zeros((bodies, stages * d, stages * d)),
             driven=np.zeros(stages * d),
+            acceleration=acceleration_of(stages * sum(run.__getattr__(name).size for name in UNKNOWNS)),
         )
 
 
