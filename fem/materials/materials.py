@@ -181,6 +181,10 @@ class Section:
     def _given(self) -> dict[str, Any]:
         """The constants, checked; all but A and I_z may be missing."""
         given = {name: getattr(self, name) for name in _UNITS}
+        if not any(given.values()):
+            raise ValueError(
+                "a section must have diameter=, or width= and height=, or area= and second_moment=: got none"
+            )
         return {k: None if v is None else check.positive(k, v, _UNITS[k]) for k, v in given.items()}
 
     def in_space(self, name: str) -> float:

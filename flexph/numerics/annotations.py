@@ -94,7 +94,8 @@ def _one_of_kind(kind: type) -> Condition:
 
     def ask(name: str, value: Any) -> None:
         if not isinstance(value, kind):
-            raise ValueError(f"{name} must be {words}{remedy}, got {type(value).__name__}")
+            own = f" {check.shown(value)}" if isinstance(value, int | float | str) else ""
+            raise ValueError(f"{name} must be {words}{remedy}, got {type(value).__name__}{own}")
 
     return Condition(words, lambda v: isinstance(v, kind), ask, remedy)
 
@@ -138,6 +139,14 @@ def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
         return _is_many(value) and sized and (each[0].in_arrays or not hasattr(value, "dtype"))
 
     def ask(name: str, value: Any) -> None:
+        if (
+            not meant(value)
+            and not length
+            and each != [_ANYTHING]
+            and not isinstance(value, str)
+            and each[0].meant(value)
+        ):
+            raise ValueError(f"{name} must be {words}, got one alone: write it as a list, [ … ]")
         if not meant(value) or (length is not None and len(value) != length):
             raise ValueError(f"{name} must be {words}, got {check.shown(value)}")
         if isinstance(value, Collection) and each != [_ANYTHING]:

@@ -189,7 +189,7 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     if result.ndim != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
     ):
-        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
+        wanted = str(tuple("any" if n is None else n for n in shape)).replace("'", "")
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     result.setflags(write=False)
     return result

@@ -107,7 +107,7 @@ def read_size(given: Any) -> float:
 
 def _converted(value: float, name: str, unit: str | None, given: str, right: str) -> float:
     if not UNIT.fullmatch(name):
-        raise ValueError(f"{given}: {name[:LONGEST]!r} is no unit, write such as 'mm', 'N*m', 'kg/m^3': {right}")
+        raise ValueError(f"{given}: {name[:LONGEST]!r} is no unit, powers are written as in 'kg/m^3': {right}")
     try:
         return value * _factor(name, unit)
     except ValueError as error:
@@ -128,7 +128,8 @@ def _factor(name: str, unit: str | None) -> float:
             raise ValueError(": Hz would leave open whether turns or radians are counted, write rpm or rad/s")
         return float(quantity.to(unit or "dimensionless").magnitude)
     except pint.UndefinedUnitError:
-        raise ValueError(f": {name!r} is no unit that is known: {_near_units(name)}") from None
+        near = _near_units(name)
+        raise ValueError(f": {name!r} is no unit that is known{near and ': '}{near}") from None
     except pint.DimensionalityError:
         raise ValueError(f", which measures {_measured(parsed)}") from None
     except (pint.PintError, ArithmeticError, TypeError, AttributeError, AssertionError) as error:

@@ -183,7 +183,7 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
     shape = np.shape(value)
     if len(shape) == 1 and shape != (dim,):
         kind = "a scalar inertia makes a planar body" if dim == 2 else "the body is spatial"
-        raise ValueError(f"{name} must have shape ({dim}), got ({shape[0]}): {kind}")
+        raise ValueError(f"{name} must have shape ({dim},), got ({shape[0]},): {kind}")
     return check.array(name, value, (dim,))
 
 

@@ -254,7 +254,7 @@ def test_the_sample_may_be_given():
     np.testing.assert_array_equal(system.sample, place)
     with pytest.raises(ValueError, match=r"one rank around the sample: of 8 rows 7 .* 'a.right = b.left'"):
         rigid.interconnect(bars, pins, sample=[0.0, 0.0, 0.0, 0.8, 0.0, 0.0, 1.0, 0.0, 0.0])
-    with pytest.raises(ValueError, match=r"sample must have shape \(9\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"sample must have shape \(9,\), got \(3,\)"):
         rigid.interconnect(bars, pins, sample=place[:3])
 
 
@@ -418,18 +418,18 @@ def test_steps_of_a_run_approach_the_dirac_structure():
 def test_members_of_the_structures_have_the_sizes_of_the_system():
     car = differential_drive(2.0, 0.3, 0.9, 0.5)
     for zeta, momenta, message in (
-        (np.zeros(2), np.zeros(3), r"zeta must have shape \(3\), got \(2,\)"),
-        (np.zeros(3), np.zeros(4), r"momenta must have shape \(3\), got \(4,\)"),
+        (np.zeros(2), np.zeros(3), r"zeta must have shape \(3,\), got \(2,\)"),
+        (np.zeros(3), np.zeros(4), r"momenta must have shape \(3,\), got \(4,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             rigid.dirac_structure(car, zeta, momenta)
     L, zero = rigid.lagrangian_submanifold(car), np.zeros(3)
-    with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"tau must have shape \(3,\), got \(2,\)"):
         L.contains(zero, zero, np.zeros(2), zero)
-    with pytest.raises(ValueError, match=r"tau must have shape \(3\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"tau must have shape \(3,\), got \(2,\)"):
         L.tangent(zero, np.zeros(2))
     relation = rigid.resistive_relation(car, zero)
-    with pytest.raises(ValueError, match=r"effort must have shape \(3\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"effort must have shape \(3,\), got \(2,\)"):
         relation.contains(zero, np.zeros(2))
-    with pytest.raises(ValueError, match=r"flow must have shape \(3\), got \(2,\)"):
+    with pytest.raises(ValueError, match=r"flow must have shape \(3,\), got \(2,\)"):
         relation.contains(np.zeros(2), zero)

@@ -159,7 +159,7 @@ def test_a_force_does_work_along_the_way():
         ({"rods": [Rod("a", "c", 1.0)]}, r"no point 'c': there are 'a', 'b'"),
         ({"rods": [Rod("a", "a", 1.0)]}, r"rod a-a must have two ends of which one moves, got 'a' and 'a'"),
         ({"rods": [Rod("a", "b", 0.0)]}, r"length of rod a-b must be positive, got 0"),
-        ({"rods": [Rod((0.0, 0.0), "a", 1.0)]}, r"a fixed end must have shape \(3\), got \(2,\)"),
+        ({"rods": [Rod((0.0, 0.0), "a", 1.0)]}, r"a fixed end must have shape \(3,\), got \(2,\)"),
         ({"springs": [Spring((1.0, 0.0, 0.0), "a", **HARD)]}, r"spring fixed-a must have a length in the positions"),
         (
             {"springs": [Spring("a", "b", HARD["energy"], lambda at: 2.0)]},
@@ -167,7 +167,7 @@ def test_a_force_does_work_along_the_way():
         ),
         ({"rods": [("a", "b", 1.0)]}, r"rods\[0\] must be a Rod, got tuple"),
         ({"springs": HARD}, "springs must be a list of Springs, got"),
-        ({"gravity": (0.0, -9.81)}, r"gravity must have shape \(3\), got \(2,\)"),
+        ({"gravity": (0.0, -9.81)}, r"gravity must have shape \(3,\), got \(2,\)"),
     ],
 )
 def test_bad_input(change, message):

@@ -107,7 +107,7 @@ MISTAKES = {
         ("table of their own",),
         -2,
     ),
-    "gravity": Mistake("gravity: [0, 0, -9.81]", "gravity: [0, -9.81]", ("gravity", "shape (3)"), 0, "solid-bar"),
+    "gravity": Mistake("gravity: [0, 0, -9.81]", "gravity: [0, -9.81]", ("gravity", "shape (3,)"), 0, "solid-bar"),
     # contacts
     "port of a shape": Mistake(
         "port: ball.centre", "port: ball.center", ("first.port", "'centre'"), 0, "bouncing-ball"

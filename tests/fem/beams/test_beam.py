@@ -76,7 +76,7 @@ def test_sections_by_shape():
         ({"width": 1.0}, "height must be positive, got 0.0 m"),
         ({"width": -1.0, "height": 1.0}, "width must be positive, got -1.0 m"),
         ({"width": 1.0, "height": 0.0}, "height must be positive, got 0.0 m"),
-        ({}, "area must be positive, got 0.0 m²"),
+        ({}, "a section must have diameter=, or width= and height=, or area= and second_moment=: got none"),
         ({"area": 1.0}, "second_moment must be positive, got 0.0 m⁴"),
         ({"area": -1.0, "second_moment": 1.0}, "area must be positive, got -1.0 m²"),
         ({"area": 1.0, "second_moment": np.inf}, "second_moment must be finite"),

@@ -238,7 +238,7 @@ def test_a_closed_surface_looks_outwards():
         (embedded("left", "between"), {"s": "face"}, "'s' must be inside .* 1 facets inside and 1 on the boundary"),
         (embedded("left"), {"s": fem.Cut("face", normal=(1, 0, 0))}, "on the boundary and looks outwards"),
         (embedded("between"), {"s": fem.Cut("face", normal=(0, 1, 0))}, "must point through the surface"),
-        (embedded("between"), {"s": fem.Cut("face", normal=(0, 1))}, r"normal of section 's' must have shape \(3\)"),
+        (embedded("between"), {"s": fem.Cut("face", normal=(0, 1))}, r"normal of section 's' must have shape \(3,\)"),
         (embedded("between"), {"s": "all"}, "no facet with other cells"),
         (embedded("between"), {"s": [0, 1]}, "must have whole facets of the mesh, got 2 nodes without one"),
         (embedded("between"), ["face"], "sections must be a dict of names with values"),

@@ -467,7 +467,7 @@ def test_damaged_file(tmp_path, block):
     ("change", "message"),
     [
         ({"frequencies": [0.0] * 6}, "frequencies must be positive"),
-        ({"frequencies": [1.0] * 5}, r"frequencies must have shape \(6\)"),
+        ({"frequencies": [1.0] * 5}, r"frequencies must have shape \(6,\)"),
         ({"ratios": 1.5}, "ratios must be at least 0 and below 1"),
         ({"masses": -1.0}, "masses must not be negative"),
         ({"shapes": 0.0}, "shapes must move masses"),

@@ -168,7 +168,7 @@ def test_linear_systems_and_those_without_algebraic_states():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="no part 'x': there are 'q', 'v', 'lam'"):
         consistent(four_particles(0.0), START, keep=["x"])
-    with pytest.raises(ValueError, match=r"state must have shape \(26\), got \(3"):
+    with pytest.raises(ValueError, match=r"state must have shape \(26,\), got \(3"):
         inconsistency(four_particles(0.0), (1.0, 2.0, 3.0))
     start = START.copy()
     start[15] = 0.3

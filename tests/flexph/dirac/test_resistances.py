@@ -343,7 +343,7 @@ def test_bad_resistances():
         MultiportCharacteristic(entries=2, function=lambda e: np.array([e[0], -e[1]]))
     with pytest.raises(ValueError, match=r"F\(0\) must be zero"):
         MultiportCharacteristic(entries=1, function=lambda e: e + 1.0)
-    with pytest.raises(ValueError, match=r"F\(e\) must have shape \(2\), got \(1,\)"):
+    with pytest.raises(ValueError, match=r"F\(e\) must have shape \(2,\), got \(1,\)"):
         MultiportCharacteristic(entries=2, function=lambda e: e[:1])
     with pytest.raises(ValueError, match="controlled must be one of 'effort', 'flow', got 'voltage'"):
         Characteristic((flexph.viscous(1.0),), controlled="voltage")

@@ -102,14 +102,14 @@ def test_increments_need_no_derivative_where_coordinates_change():
 
 @pytest.mark.parametrize("form", ALL)
 def test_a_gradient_of_another_shape_is_named(form):
-    with pytest.raises(ValueError, match=r"the value of gradient must have shape \(4\)"):
+    with pytest.raises(ValueError, match=r"the value of gradient must have shape \(4,\)"):
         form(energy, lambda x: np.ones((4, 4)), *PAIRS[0])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((np.zeros(3), np.zeros(4)), r"x1 must have shape \(3\), got \(4,\)"),
+        ((np.zeros(3), np.zeros(4)), r"x1 must have shape \(3,\), got \(4,\)"),
         (([0.0, math.nan], [0.0, 0.0]), "x0 must be finite"),
         (("x", np.zeros(2)), "x0 must be numbers"),
     ],

@@ -201,7 +201,7 @@ def test_a_descriptor_that_leaves_states_undetermined_is_answered():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"method must be a value such as Exact\(\), .* got 'euler'"):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1], method="euler")
-    with pytest.raises(ValueError, match=r"start must have shape \(2\), got \(3"):
+    with pytest.raises(ValueError, match=r"start must have shape \(2,\), got \(3"):
         integrate(pendulum(), (1.0, 0.0, 0.0), [0.0, 0.1])
     with pytest.raises(ValueError, match="no external port 'force': there are 'torque'"):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1], inputs={"force": 1.0})

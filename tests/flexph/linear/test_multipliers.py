@@ -137,9 +137,9 @@ def test_statics_of_a_cantilever():
 def test_bad_input():
     system = random_system(0)
     x, u, _ = motion(system, 0)
-    with pytest.raises(ValueError, match=r"x must have shape \(9\), got \(8,\)"):
+    with pytest.raises(ValueError, match=r"x must have shape \(9,\), got \(8,\)"):
         recover_multipliers(system, x[:8])
-    with pytest.raises(ValueError, match=r"u must have shape \(2\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"u must have shape \(2,\), got \(3,\)"):
         recover_multipliers(system, x, np.ones(3))
     with pytest.raises(ValueError, match=r"x must meet the constraints: ‖G x‖ = .*e[+-]\d+; give states of the system"):
         recover_multipliers(system, np.ones(9), u)

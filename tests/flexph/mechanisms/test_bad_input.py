@@ -75,7 +75,7 @@ def run(mechanism, times=(0.0, 0.1), **options):
         ),
         (
             lambda: rigid.body(1.0, inertia=1.0, ports={"a": (0.0, 0.0, 0.0)}),
-            r"port 'a' must have shape \(2\), got \(3",
+            r"port 'a' must have shape \(2,\), got \(3",
         ),
         (lambda: fem.beam(-0.3, STEEL, ROUND, elements=2), "length must be positive, got -0.3 m"),
         (lambda: fem.beam(0.3, STEEL, ROUND, elements=0), "elements must be at least 1, got 0"),
@@ -205,7 +205,7 @@ def test_accounts_with_one_name():
         ({"bar": 3.0}, None, "'bar'"),
         ({"bar": BAR}, (0.0, NAN), "gravity must be finite"),
         ({"bar": BAR}, 9.81, r"gravity must be a list of numbers, got 9\.81"),
-        ({"bar": BAR}, (0.0, 0.0, -9.81), r"gravity must have shape \(2\), got \(3"),
+        ({"bar": BAR}, (0.0, 0.0, -9.81), r"gravity must have shape \(2,\), got \(3"),
     ],
 )
 def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
@@ -222,7 +222,7 @@ def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
         ({"fixed": {"bar": 0.0}, "guess": {"bar": 0.0}}, "either fixed or guessed, got both for .'bar'."),
         ({"fixed": {"bar": NAN}}, "angle of 'bar' must be finite, got nan"),
         ({"guess": {"bar": (0.0, math.inf, 0.0)}}, "pose of 'bar' must be finite"),
-        ({"guess": {"bar": (0.0, 1.0)}}, r"pose of 'bar' must have shape \(3\), got \(2"),
+        ({"guess": {"bar": (0.0, 1.0)}}, r"pose of 'bar' must have shape \(3,\), got \(2"),
         ({"guess": {"bar": "up"}}, "angle of 'bar' must be a number, got 'up'"),
     ],
 )
@@ -256,7 +256,7 @@ def test_angles_that_cannot_be_met():
     [
         ({"velocities": {"br": 1.0}}, "no body 'br': there are 'bar'"),
         ({"velocities": {"bar": NAN}}, "spin of 'bar' must be finite, got nan"),
-        ({"velocities": {"bar": (1.0, 2.0)}}, r"velocity of 'bar' must have shape \(3\), got \(2"),
+        ({"velocities": {"bar": (1.0, 2.0)}}, r"velocity of 'bar' must have shape \(3,\), got \(2"),
         ({"elastic": "static"}, "elastic must be one of 'undeformed', 'quasi_static', got 'static'"),
         ({"time": NAN}, "time must be finite, got nan"),
     ],

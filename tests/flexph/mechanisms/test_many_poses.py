@@ -195,7 +195,7 @@ def test_fixed_bodies_at_other_angles_are_told(off):
         ({"fixed": {"krank": [1.0]}}, "no body 'krank'"),
         ({"fixed": {"crank": [1.0, True]}, "guess": {}}, "angle of 'crank' must be a number, got True"),
         ({"fixed": {"crank": [1.0, np.nan]}, "guess": {}}, "angle of 'crank' must be finite, got nan"),
-        ({"fixed": {"crank": [(0.0, 1.0)]}, "guess": {}}, r"pose of 'crank' must have shape \(3\), got \(2,\)"),
+        ({"fixed": {"crank": [(0.0, 1.0)]}, "guess": {}}, r"pose of 'crank' must have shape \(3,\), got \(2,\)"),
     ],
 )
 def test_places_that_do_not_fit(change, message):

@@ -85,7 +85,7 @@ CLOSED = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
         (lambda: rigid.body(1.0, inertia=(1, 1, NAN), ports={}), "inertia must be finite"),
         (lambda: rigid.body(NAN, inertia=(1, 1, 1), ports={}), "mass must be finite, got nan"),
         (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (0, 0, NAN)}), r"ports\['a'\] must be finite"),
-        (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (0, 0)}), r"port 'a' must have shape \(3\), got \(2"),
+        (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (0, 0)}), r"port 'a' must have shape \(3,\), got \(2"),
         (
             lambda: rigid.solid(tetrahedron(CLOSED[:3]), density=1.0, ports={}),
             "be a closed surface .* 3 of 6 edges are open",
@@ -180,7 +180,7 @@ def test_an_axis_must_be_given_in_space():
         (lambda: drive("rod.root", position=lambda t: Z, axis=Z), "axis= goes with angle="),
         (lambda: drive("rod.root", "b.tip", position=lambda t: Z), "the reference must be GROUND"),
         (lambda: bushing("rod.root", ORIGIN), "a bushing needs a stiffness or a damping that is positive"),
-        (lambda: bushing("rod.root", ORIGIN, stiffness=(1.0, 2.0)), r"stiffness must have shape \(3\), got \(2"),
+        (lambda: bushing("rod.root", ORIGIN, stiffness=(1.0, 2.0)), r"stiffness must have shape \(3,\), got \(2"),
         (lambda: bushing("rod.root", ORIGIN, stiffness=(1.0, 2.0, -1.0)), "stiffness must not be negative"),
         (lambda: bushing("rod.root", ORIGIN, torsional_damping=NAN), "torsional_damping must be finite, got nan"),
         (
@@ -231,7 +231,7 @@ JOINTS_OF_SPACE = {
     "driven angle": (lambda: drive("bar.root", angle=math.sin, axis=Z), "takes no axis in the plane"),
     "torsion spring": (lambda: torsion_spring("bar.root", GROUND, stiffness=1.0, axis=Z), "takes no axis in the plane"),
     "ground": (lambda: hinge("bar.root", ORIGIN), "a ground position must have 2 coordinates, got"),
-    "bushing": (lambda: bushing("bar.root", GROUND, stiffness=(1, 1, 1)), r"stiffness must have shape \(2\), got \(3"),
+    "bushing": (lambda: bushing("bar.root", GROUND, stiffness=(1, 1, 1)), r"stiffness must have shape \(2,\), got \(3"),
 }
 
 
@@ -285,7 +285,7 @@ def test_connections_of_a_mechanism(connections, message):
 @pytest.mark.parametrize(
     ("bodies", "gravity", "message"),
     [
-        ({"rod": ROD}, (0.0, -9.81), r"gravity must have shape \(3\), got \(2"),
+        ({"rod": ROD}, (0.0, -9.81), r"gravity must have shape \(3,\), got \(2"),
         ({"rod": ROD}, (0.0, 0.0, NAN), "gravity must be finite"),
         ({"rod": ROD}, 9.81, r"gravity must be a list of numbers, got 9.81"),
         ({"rod": ROD, "bar": FLAT}, None, "all bodies must have dimension 3, 'bar' has 2"),
@@ -307,10 +307,10 @@ def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
         (MIRROR, "rotation of 'rod' must be a rotation: its determinant is −1, a reflection"),
         (((0, 0, 0), MIRROR), "rotation of 'rod' must be a rotation: its determinant is −1"),
         (((0, 0, 0), SKEWED), "rotation of 'rod' must be orthogonal"),
-        (((0, 0), np.eye(3)), r"position of 'rod' must have shape \(3\), got \(2"),
+        (((0, 0), np.eye(3)), r"position of 'rod' must have shape \(3,\), got \(2"),
         (((0, 0, NAN), np.eye(3)), "position of 'rod' must be finite"),
         ((0.0, 0.0, NAN), "pose of 'rod' must be finite"),
-        ((0.0, 0.0, 0.0, 1.0), r"pose of 'rod' must have shape \(3\), got \(4"),
+        ((0.0, 0.0, 0.0, 1.0), r"pose of 'rod' must have shape \(3,\), got \(4"),
         (np.eye(2), r"rotation of 'rod' must be a rotation matrix \(3, 3\) or a scipy Rotation, got shape \(2, 2\)"),
         (
             0.3,
@@ -345,10 +345,10 @@ def test_poses_that_do_not_fit():
     [
         (1.0, r"velocity of 'rod' must be a spin \(3,\) or a pair \(velocity, spin\) in space, got 1.0"),
         ((1.0, 2.0, NAN), "spin of 'rod' must be finite"),
-        ((1.0, 2.0, 3.0, 4.0), r"spin of 'rod' must have shape \(3\), got \(4"),
-        (((1.0, 2.0), (0.0, 0.0, 0.0)), r"velocity of 'rod' must have shape \(3\), got \(2"),
+        ((1.0, 2.0, 3.0, 4.0), r"spin of 'rod' must have shape \(3,\), got \(4"),
+        (((1.0, 2.0), (0.0, 0.0, 0.0)), r"velocity of 'rod' must have shape \(3,\), got \(2"),
         (((0.0, 0.0, NAN), (0.0, 0.0, 0.0)), "velocity of 'rod' must be finite"),
-        (((0.0, 0.0, 0.0), 1.0), r"spin of 'rod' must have shape \(3\), got \(\)"),
+        (((0.0, 0.0, 0.0), 1.0), r"spin of 'rod' must have shape \(3,\), got \(\)"),
         ("fast", "of 'rod' must be"),
         (None, "of 'rod' must"),
     ],
@@ -498,10 +498,10 @@ def test_a_driven_rotation_without_a_rate():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"spin": 1.0}, r"spin must have shape \(3\), got \(1"),
-        ({"spin": (0.0, 1.0)}, r"spin must have shape \(3\), got \(2"),
+        ({"spin": 1.0}, r"spin must have shape \(3,\), got \(1"),
+        ({"spin": (0.0, 1.0)}, r"spin must have shape \(3,\), got \(2"),
         ({"spin": (0.0, 0.0, NAN)}, "spin must be finite"),
-        ({"spin": (0.0, 0.0, 1.0), "about": (0.0, 0.0)}, r"about must have shape \(3\), got \(2"),
+        ({"spin": (0.0, 0.0, 1.0), "about": (0.0, 0.0)}, r"about must have shape \(3,\), got \(2"),
         ({"spin": (1.0, 0.0, 0.0)}, "a steady rotation needs gravity along its axis"),
         ({"inputs": {"force rod.tip": Z}}, "no external port 'force rod.tip': there are none"),
         ({"time": NAN}, "time must be finite"),

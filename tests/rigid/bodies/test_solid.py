@@ -324,7 +324,7 @@ def test_bad_meshes(made, message):
     ("options", "message"),
     [
         ({"density": 0.0}, "density must be positive, got 0.0 kg/m³"),
-        ({"ports": {"a": (0.0, 0.0)}}, r"port 'a' must have shape \(3\), got \(2\)"),
+        ({"ports": {"a": (0.0, 0.0)}}, r"port 'a' must have shape \(3,\), got \(2,\)"),
         ({"mesh": [1, 2]}, r"mesh must be a Mesh or a path, got \[1, 2\]"),
     ],
 )

@@ -171,10 +171,13 @@ TRIANGLE = r"inertia must have J1 \+ J2 >= J3 .* J1 \+ J2 - J3 = -1"
             lambda: rigid.body(1.0, inertia=(1, 1, np.nan), ports={}),
             "inertia must be finite",
         ),
-        (lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (1, 2)}), r"port 'a' must have shape \(3\), got \(2\)"),
+        (
+            lambda: rigid.body(1.0, inertia=(1, 1, 1), ports={"a": (1, 2)}),
+            r"port 'a' must have shape \(3,\), got \(2,\)",
+        ),
         (lambda: rigid.body(1.0, inertia=1.0, ports={"a": (1, 2, 3)}), "a scalar inertia makes a planar body"),
-        (lambda: rigid.body(1.0, inertia=(1, 1, 1), centre=(1, 2), ports={}), r"centre must have shape \(3\)"),
-        (lambda: rigid.body(1.0, inertia=1.0, about=(1, 2, 3), ports={}), r"about must have shape \(2\)"),
+        (lambda: rigid.body(1.0, inertia=(1, 1, 1), centre=(1, 2), ports={}), r"centre must have shape \(3,\)"),
+        (lambda: rigid.body(1.0, inertia=1.0, about=(1, 2, 3), ports={}), r"about must have shape \(2,\)"),
         (
             lambda: rigid.body(1.0, inertia=(1, 1, 1), about=(0, 0, 2), ports={}),
             "inertia, moved from about to the centre of mass, must be positive definite, .* -3, -3, 1",
@@ -185,7 +188,7 @@ TRIANGLE = r"inertia must have J1 \+ J2 >= J3 .* J1 \+ J2 - J3 = -1"
         ),
         (lambda: rigid.point(1.0, dim=4), "dim must be 2"),
         (lambda: rigid.box((1, 0, 1), density=1.0), "size along y must be positive, got 0.0 m"),
-        (lambda: rigid.box((1, 1), density=1.0), r"size must have shape \(3\)"),
+        (lambda: rigid.box((1, 1), density=1.0), r"size must have shape \(3,\)"),
         (lambda: rigid.box((1, 1, 1), density=0.0), "density must be positive, got 0.0 kg/m³"),
         (lambda: rigid.box((1, 1, 1), density=1.0, ports={"centre": (0, 0, 0)}), "ports must not be named 'centre'"),
         (lambda: rigid.cylinder(0.0, 1.0, density=1.0), "length must be positive, got 0.0 m"),
@@ -197,7 +200,7 @@ TRIANGLE = r"inertia must have J1 \+ J2 >= J3 .* J1 \+ J2 - J3 = -1"
         (lambda: rigid.cylinder(1.0, 1.0, density=1.0, inner_radius=-0.1), "inner_radius must not be negative"),
         (lambda: rigid.cylinder(1.0, 1.0, density=1.0, ports={"tip": (0, 0, 0)}), "ports must not be named 'root'"),
         (lambda: rigid.sphere(0.0, density=1.0), "radius must be positive, got 0.0 m"),
-        (lambda: rigid.sphere(1.0, density=1.0, ports={"a": (0, 0)}), r"port 'a' must have shape \(3\), got \(2\)"),
+        (lambda: rigid.sphere(1.0, density=1.0, ports={"a": (0, 0)}), r"port 'a' must have shape \(3,\), got \(2,\)"),
     ],
 )
 def test_bad_bodies(make, message):

@@ -336,7 +336,7 @@ def test_rolling_in_the_plane(turn):
             "inertia, moved from about to the centre of mass",
         ),
         (lambda: rigid.pivoted_body(1.0, gravity=(0.0, -9.81)), "mass and centre must be given with it"),
-        (lambda: rigid.free_body(1.0, inertia=1.0, gravity=(0.0, 0.0, -9.81)), r"gravity must have shape \(2\)"),
+        (lambda: rigid.free_body(1.0, inertia=1.0, gravity=(0.0, 0.0, -9.81)), r"gravity must have shape \(2,\)"),
         (
             lambda: rigid.free_body(1.0, inertia=1.0, orientation=rigid.quaternion()),
             "must be angle.. or planar_matrix..",
@@ -346,7 +346,7 @@ def test_rolling_in_the_plane(turn):
             "an Orientation, such as rigid.quaternion()",
         ),
         (lambda: rigid.pivoted_body((1, 1, 1), orientation=rigid.angle()), r"must be rotation_matrix\(\), quaternion"),
-        (lambda: rigid.free_body(1.0, inertia=1.0, ports={"a": (1, 2, 3)}), r"port 'a': at must have shape \(2\)"),
+        (lambda: rigid.free_body(1.0, inertia=1.0, ports={"a": (1, 2, 3)}), r"port 'a': at must have shape \(2,\)"),
         (
             lambda: rigid.free_body(1.0, inertia=1.0, ports={"a": rigid.Force((0, 0), along=(0, 0))}),
             "port 'a': along must not be zero",

@@ -443,7 +443,7 @@ def test_accelerations_are_those_of_an_integration():
             np.zeros(6),
             r"positions do not meet 'RᵀR = 1'\[\d\], which is 0\.02",
         ),
-        (pendulum, [1.0, 0.0, 0.0], [0.0, 0.0], r"positions must have shape \(2\), got \(3,\)"),
+        (pendulum, [1.0, 0.0, 0.0], [0.0, 0.0], r"positions must have shape \(2,\), got \(3,\)"),
     ],
 )
 def test_an_inconsistent_start_is_named(make, positions, velocities, message):
