@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ ROUND_OFF = 1e-9
 class Derivatives:
     """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
 
-    Leave out the last three where E, or J and R, or B and P do not depend on x. Row i, column j is the derivative of
+    Leave out the others where E, or J and R, or B and P do not depend on x. Row i, column j is the derivative of
     entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
 
     Parameters
@@ -37,12 +37,19 @@ class Derivatives:
         ∂((J − R) w)/∂x of x and w.
     inputs : callable, optional
         ∂((B − P) u)/∂x of x and fixed inputs u (m,).
+    outputs : callable, optional
+        ∂((B + P)ᵀw)/∂x (m, n) of x and w, for interconnections; without it, of a system without P, that of the inputs
+        serves.
+    accuracy : float
+        Relative error of those that are differences; zero of exact ones.
     """
 
     costate: Callable[[Array], Any]
     descriptor: Callable[[Array, Array], Any] | None = None
     structure: Callable[[Array, Array], Any] | None = None
     inputs: Callable[[Array, Array], Any] | None = None
+    outputs: Callable[[Array, Array], Any] | None = None
+    accuracy: float = 0.0
 
     def of_descriptor(self, x: Array, w: Array) -> Array:
         """∂(E w)/∂x."""
@@ -58,6 +65,15 @@ class Derivatives:
         slope = _full(self.structure, x, z)
         return slope + _full(self.inputs, x, u) if u.size else slope
 
+    def of_outputs(self, x: Array, w: Array, columns: Sequence[int], count: int) -> Array:
+        """Some of the ``count`` rows of ∂(Bᵀw)/∂x of a system without P, (columns, n)."""
+        if self.outputs is not None:
+            return dense(self.outputs(x, w))[columns]
+        if self.inputs is None:
+            return np.zeros((len(columns), x.size))
+        units = np.eye(count)[columns]
+        return np.array([w @ dense(self.inputs(x, unit)) for unit in units]).reshape(len(columns), x.size)
+
     def check(self, system: Any, x: Array) -> None:
         """Raise ValueError, naming the derivative and its defect, unless they agree with differences at x."""
         rng = np.random.default_rng(0)
@@ -68,6 +84,16 @@ class Derivatives:
         if u.size:
             name = "∂((B − P) u)/∂x" if system.has_feedthrough else "∂(B u)/∂x"
             _compare(name, lambda s: system.port_matrices(s).flow(u), _full(self.inputs, x, u), x)
+            if self.outputs is not None:
+                name = "∂((B + P)ᵀw)/∂x" if system.has_feedthrough else "∂(Bᵀw)/∂x"
+                _compare(name, lambda s: system.port_matrices(s).output(w, 0.0 * u), self.outputs(x, w), x)
+
+
+class KnownDerivatives(Derivatives):
+    """Derivatives that the library computes, and tests compare with differences: no system does when it is made."""
+
+    def check(self, system: Any, x: Array) -> None:
+        """Nothing: four evaluations per state would take longer than many a run."""
 
 
 def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:
@@ -76,10 +102,11 @@ def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) ->
 
 def _compare(name: str, function: Callable[[Array], Any], given: Any, x: Array) -> None:
     """The given Jacobian against central differences, entry by entry, each by what a state of its size would do."""
-    given = check.array(name, dense(given), (x.size, x.size))
+    largest = np.abs(np.asarray(function(x), dtype=float))
+    given = check.array(name, dense(given), (largest.size, x.size))
     size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))
     size = np.where(size > 0.0, size, 1.0)
-    numeric, largest = derivative(function, x, sizes=size), np.abs(np.asarray(function(x), dtype=float))
+    numeric = derivative(function, x, sizes=size)
     wrong = np.abs(given - numeric) * size
     scale = (np.maximum(np.abs(given), np.abs(numeric)) * size).max(axis=1, initial=0.0)
     allowed = TOLERANCE * scale + ROUND_OFF * (largest + STEP * scale.max(initial=0.0))

@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
+from ...numerics.memo import Memo, once
 from ...numerics.rotations import cross, entries, entry_count, from_entries, skew, spins
 from ..body import Body, LoadPort
 from ..inertia import Contractions, contract
+from .form_stacks import FormStack
+
+LATEST = 3
+"""Latest states that are kept: E, J, B and z are asked for one after the other, and derivatives after them."""
 
 
-class State(NamedTuple):
-    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,)."""
+class State(Memo):
+    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
 
-    r: Array
-    R: Array
-    u: Array
-    v: Array
-    omega: Array
-    du: Array
-    sigma: Array
+    What several matrices need of it is computed once.
+    """
 
-    @property
+    def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
+        self.blocks, self.x = blocks, x
+        at = blocks.at
+        self.r, self.u, self.v, self.omega, self.du, self.sigma = (
+            x[at[name]] for name in ("r", "u", "v", "omega", "du", "sigma")
+        )
+        self.R = from_entries(x[at["R"]], blocks.d)
+
+    @once
     def w(self) -> Array:
         """Velocities (v_P, ω, u̇)."""
-        return np.concatenate([self.v, self.omega, self.du])
+        return self.x[self.blocks.at["w"]]
+
+    @once
+    def mass(self) -> Array:
+        """M(u)."""
+        return self.blocks.mass(self)
+
+    @once
+    def levers(self) -> Array:
+        """n_a + N_a u, (s, n)."""
+        return self.blocks.levers(self.u)
+
+    @once
+    def widening(self) -> Array:
+        """½ ∂J(u)_ab/∂u, (s, s, n)."""
+        return self.blocks.widening(self.u)
+
+    @once
+    def by_deformation(self) -> tuple[Array, Array, Array]:
+        """See :meth:`FloatingBlocks.by_deformation`."""
+        return self.blocks.by_deformation(self, self.w)
+
+    @once
+    def momenta(self) -> Array:
+        """Γ, (d + s + n, d + s + n)."""
+        upper = self.blocks.doubled(self) if self.blocks.form == "paper" else self.blocks.canonical(self)
+        return upper - upper.T
+
+    @once
+    def strain(self) -> Array:
+        """D(u), dense (m, n)."""
+        return self.blocks.strain(self.u)
 
 
-class FloatingBlocks:
+class FloatingBlocks(Memo):
     """E, J, R, B, z and H of one body; d dimensions, s spins, n flexible coordinates, m stresses.
 
     Everything contracts the mass integrals about P with ``cross(d)``, so that plane and space are one text. Rows and
-    columns of velocities are ordered (v_P, ω, u̇); ``edges`` are the borders of the seven parts of the state.
+    columns of velocities are ordered (v_P, ω, u̇); ``edges`` are the borders of the seven parts of the state, ``at``
+    these parts by name, "q" the first three and "w" the velocities. The matrices are read only.
     """
 
     def __init__(self, body: Body, gravity: Array, form: str, loads: tuple[LoadPort, ...] = ()) -> None:
@@ -46,12 +88,34 @@ class FloatingBlocks:
         self.full = body.momenta == "full"
         k = entry_count(self.d)
         self.edges = np.cumsum([0, self.d, k, self.n, self.d, self.spins, self.n, body.stress_size])
+        self.size = int(self.edges[-1])
+        spans = [slice(int(a), int(b)) for a, b in zip(self.edges[:-1], self.edges[1:], strict=True)]
+        self.at = dict(zip(("r", "R", "u", "v", "omega", "du", "sigma"), spans, strict=True))
+        self.at |= {"q": slice(0, spans[2].stop), "w": slice(spans[3].start, spans[5].stop)}
         self.units = from_entries(np.eye(k), self.d)  # R = Σ_e (kept entry e) units[e]
 
     def read(self, x: Array) -> State:
-        """The parts of a state, the rotation as a matrix."""
-        r, kept, *rest = np.split(x, self.edges[1:-1])
-        return State(r, from_entries(kept, self.d), *rest)
+        """A state, the same one for the same numbers."""
+        return self._latest(np.ascontiguousarray(x, dtype=float).tobytes())
+
+    @once
+    def _latest(self) -> Callable[[bytes], State]:
+        return lru_cache(maxsize=LATEST)(lambda key: State(self, np.frombuffer(key)))
+
+    @once
+    def turns(self) -> FormStack:
+        """N_a, s of them."""
+        return FormStack(self.of.N, self.n)
+
+    @once
+    def squares(self) -> FormStack:
+        """K_ab, s · s of them."""
+        return FormStack([K for row in self.of.K for K in row], self.n)
+
+    @once
+    def shape_turns(self) -> Array:
+        """e_a × ∫ρφ_k, (s, d, n)."""
+        return self.basis @ self.body.inertia.shape_first
 
     def turning(self, field: Array) -> Array:
         """The matrix of ω ↦ ω × field, (d, s)."""
@@ -70,56 +134,83 @@ class FloatingBlocks:
 
     def levers(self, u: Array) -> Array:
         """∫ρ(X + φu) × φ with the inertia of sections: n_a + N_a u, (s, n)."""
-        return self.of.n + np.array([N @ u for N in self.of.N])
+        return self.of.n + self.turns.times(u)
 
     def widening(self, u: Array) -> Array:
         """½ ∂J(u)_ab/∂u = s_ab + K_ab u, (s, s, n)."""
-        return self.of.s + np.array([[K @ u for K in row] for row in self.of.K])
+        return self.of.s + self.squares.times(u).reshape(self.spins, self.spins, self.n)
 
-    def mass(self, u: Array) -> Array:
-        """M(u) over (v_P, ω, u̇), eq. (10), (33)."""
-        d, r, of, first = self.d, self.rigid, self.of, self.body.inertia.shape_first
-        w = u if self.full else np.zeros(self.n)
+    @once
+    def mass_at_rest(self) -> Array:
+        """M(0), eq. (33)."""
+        d, r, first = self.d, self.rigid, self.body.inertia.shape_first
         M = np.zeros((r + self.n, r + self.n))
         M[:d, :d] = self.body.mass * np.eye(d)
-        M[:d, d:r] = self.turning(self.first_moment(u))
+        M[:d, d:r] = self.turning(self.body.inertia.first)
         M[d:r, :d] = M[:d, d:r].T
-        M[d:r, d:r] = of.J + (of.s + self.widening(w)) @ w
+        M[d:r, d:r] = self.of.J
         M[:d, r:], M[r:, :d] = first, first.T
-        M[d:r, r:] = self.levers(w)
-        M[r:, d:r] = M[d:r, r:].T
-        M[r:, r:] = of.M.toarray()
-        return M
+        M[d:r, r:], M[r:, d:r] = self.of.n, self.of.n.T
+        M[r:, r:] = self.of.M.toarray()
+        return _fixed(M)
 
-    def by_deformation(self, q: State) -> tuple[Array, Array, Array]:
-        """The rows of ω in (∂M/∂u)(v_P, ω, u̇), (s, n) each: from v_P, half of that from ω, and minus that from u̇.
+    def mass(self, q: State) -> Array:
+        """M(u) over (v_P, ω, u̇), eq. (10), (33)."""
+        if not self.full:
+            return self.mass_at_rest
+        d, r, M = self.d, self.rigid, self.mass_at_rest.copy()
+        M[:d, d:r] = self.turning(self.first_moment(q.u))
+        M[d:r, :d] = M[:d, d:r].T
+        M[d:r, d:r] += (self.of.s + q.widening) @ q.u
+        M[d:r, r:] = q.levers
+        M[r:, d:r] = q.levers.T
+        return _fixed(M)
 
-        ``v·cross_a ∫ρφ``, ``ω_b (s_ab + K_ab u)`` and ``N_a u̇``.
+    def by_deformation(self, q: State, w: Array) -> tuple[Array, Array, Array]:
+        """The rows of ω in (∂M/∂u) w, (s, n) each: from v_P, half of that from ω, and minus that from u̇.
+
+        ``v·cross_a ∫ρφ``, ``ω_b (s_ab + K_ab u)`` and ``N_a u̇`` of velocities w = (v_P, ω, u̇).
         """
-        from_p = np.einsum("i,aij,jk->ak", q.v, self.basis, self.body.inertia.shape_first)
-        from_spin = np.einsum("b,abk->ak", q.omega, self.widening(q.u))
-        return from_p, from_spin, np.array([N @ q.du for N in self.of.N])
+        v, omega, du = w[: self.d], w[self.d : self.rigid], w[self.rigid :]
+        return v @ self.shape_turns, omega @ q.widening, self.turns.times(du)
 
     # --- E, J, R, B
 
+    @once
+    def _constant_descriptor(self) -> Array:
+        """E without M(u)."""
+        elastic = self.body.elasticity
+        E = np.zeros((self.size, self.size))
+        E[self.at["q"], self.at["q"]] = np.eye(self.at["q"].stop)
+        if elastic is not None:
+            E[self.at["sigma"], self.at["sigma"]] = dense(elastic.compliance)
+        return E
+
     def descriptor(self, x: Array) -> Array:
         """E = diag(1, M(u), C)."""
-        elastic = self.body.elasticity
-        C = sparse.csr_array((0, 0)) if elastic is None else sparse.csr_array(elastic.compliance)
-        return sparse.block_diag([np.eye(int(self.edges[3])), self.mass(self.read(x).u), C]).toarray()
+        E = self._constant_descriptor.copy()
+        E[self.at["w"], self.at["w"]] = self.read(x).mass
+        return _fixed(E)
+
+    @once
+    def _constant_structure(self) -> Array:
+        """J without what depends on the state."""
+        at, J, D = self.at, np.zeros((self.size, self.size)), self.strain(np.zeros(self.n))
+        J[at["u"], at["du"]] = np.eye(self.n)
+        J[at["du"], at["u"]] = -np.eye(self.n)
+        J[at["sigma"], at["du"]], J[at["du"], at["sigma"]] = D, -D.T
+        return J
 
     def structure(self, x: Array) -> Array:
         """J: kinematics Z, momenta Γ and strain rates D(u), eq. (12)."""
-        q, d, r = self.read(x), self.d, self.rigid
-        rotation, deformation = self.edges[1:3]
-        Z = np.zeros((int(self.edges[3]), r + self.n))
-        Z[:d, :d] = q.R
-        Z[rotation:deformation, d:r] = entries(q.R @ self.basis).T
-        Z[deformation:, r:] = np.eye(self.n)
-        momenta = (self.canonical if self.form == "canonical" else self.doubled)(q)
-        D = self.strain(q.u)
-        D = sparse.hstack([sparse.csr_array((D.shape[0], r)), D]).toarray()
-        return sparse.block_array([[None, Z, None], [-Z.T, momenta - momenta.T, -D.T], [None, D, None]]).toarray()
+        q, at, J = self.read(x), self.at, self._constant_structure.copy()
+        turned = entries(q.R @ self.basis)
+        J[at["r"], at["v"]], J[at["v"], at["r"]] = q.R, -q.R.T
+        J[at["R"], at["omega"]], J[at["omega"], at["R"]] = turned.T, -turned
+        J[at["w"], at["w"]] = q.momenta
+        if self.is_bent:
+            J[at["sigma"], at["du"]], J[at["du"], at["sigma"]] = q.strain, -q.strain.T
+        return _fixed(J)
 
     def newton_euler(self, p_t: Array, p_r: Array) -> Array:
         """[[0, [p_t]×], [[p_t]×, [p_r]×]] as an upper part: Γ is it minus its transpose (remark 3)."""
@@ -132,86 +223,125 @@ class FloatingBlocks:
     def doubled(self, q: State) -> Array:
         """p̃_t, p̃_r and the coupling of ω with u̇ of eq. (13)-(14), (34)."""
         d, r, first = self.d, self.rigid, self.body.inertia.shape_first
-        p = self.mass(q.u)[:r] @ q.w
+        p = q.mass[:r] @ q.w
         if not self.full:
             return self.newton_euler(p[:d], p[d:])
-        levers = self.levers(q.u)
-        upper = self.newton_euler(p[:d] + first @ q.du, p[d:] + levers @ q.du)
-        from_p, from_spin, from_flexing = self.by_deformation(q)
+        upper = self.newton_euler(p[:d] + first @ q.du, p[d:] + q.levers @ q.du)
+        from_p, from_spin, from_flexing = q.by_deformation
         # (ω × x) × φ is −from_spin and, by Jacobi's identity, ½ ω × (x × φ), which the plane has not
-        upper[d:r, r:] = 3.0 * from_flexing - 2.0 * (from_p + from_spin) + self.bracket(q.omega) @ levers
+        upper[d:r, r:] = 3.0 * from_flexing - 2.0 * (from_p + from_spin) + self.bracket(q.omega) @ q.levers
         return upper
 
     def canonical(self, q: State) -> Array:
         """[p_t]×, [p_r]× and Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k)(v_P, ω, u̇)."""
         d, r = self.d, self.rigid
-        p = self.mass(q.u)[:r] @ q.w
+        p = q.mass[:r] @ q.w
         upper = self.newton_euler(p[:d], p[d:])
         if self.full:
-            from_p, from_spin, from_flexing = self.by_deformation(q)
+            from_p, from_spin, from_flexing = q.by_deformation
             upper[:d, r:] = -skew(q.omega, d) @ self.body.inertia.shape_first
             upper[d:r, r:] = from_flexing - from_p - 2.0 * from_spin
-            upper[r:, r:] = -sum(rate * N.toarray() for rate, N in zip(q.omega, self.of.N, strict=True))
+            upper[r:, r:] = -self.turns.weighted(q.omega)
         return upper
 
-    def strain(self, u: Array) -> Any:
-        """D(u), sparse (m, n)."""
-        return self.body.elasticity.operator(u) if self.body.elasticity else sparse.csr_array((0, self.n))
+    @once
+    def is_bent(self) -> bool:
+        """Whether D depends on u."""
+        return self.body.elasticity is not None and bool(self.body.elasticity.slopes.shape[0])
+
+    def strain(self, u: Array) -> Array:
+        """D(u), dense (m, n)."""
+        return dense(self.body.elasticity.operator(u)) if self.body.elasticity else np.zeros((0, self.n))
+
+    @property
+    def damps_alike(self) -> bool:
+        """Whether R does not depend on u."""
+        elastic = self.body.elasticity
+        return elastic is None or not elastic.stiffness_damping or not self.is_bent
 
     def dissipation(self, x: Array) -> Array:
         """R: the damping of the body on u̇."""
-        elastic = self.body.elasticity
-        R = np.zeros((x.size, x.size))
+        elastic, R = self.body.elasticity, np.zeros((self.size, self.size))
         if elastic is not None:
-            rates = slice(*self.edges[5:7])
-            R[rates, rates] = elastic.damping(self.of.M, self.read(x).u).toarray()
+            R[self.at["du"], self.at["du"]] = elastic.damping(self.of.M, self.read(x).u).toarray()
         return R
 
     def inputs(self, x: Array) -> Array:
         """B = [B_∂, B_d]: forces and torques at the ports, eq. (35), and distributed forces, eq. (15), (30)."""
-        u, d, r = self.read(x).u, self.d, self.rigid
-        B = np.zeros((x.size, r * len(self.body.ports) + sum(load.positions.size for load in self.loads)))
-        for i, port in enumerate(self.body.ports.values()):
+        B = self._inputs_at_rest.copy()
+        B[self.at["omega"]] += self.moving_levers.times(self.read(x).u)
+        return _fixed(B)
+
+    @once
+    def _inputs_at_rest(self) -> Array:
+        """B at u = 0."""
+        d, r, ports = self.d, self.rigid, self.body.ports.values()
+        columns = []
+        for port in ports:
             rows = np.zeros((r, r + self.n))
             rows[:, :r] = np.eye(r)
-            rows[:d, d:r] = self.turning(port.position + port.shape @ u)  # τ_CP
+            rows[:d, d:r] = self.turning(port.position)  # τ_CP
             rows[:d, r:] = port.shape.toarray()
             if port.rotation is not None:
                 rows[d:, r:] = port.rotation.toarray()
-            B[self.edges[3] : self.edges[6], r * i : r * (i + 1)] = rows.T
-        at = r * len(self.body.ports)
-        for load in self.loads:
-            B[self.edges[3] : self.edges[6], at : at + load.positions.size] = self.distributed(load, u).T
-            at += load.positions.size
+            columns.append(rows)
+        columns += [self.distributed(load) for load in self.loads]
+        B = np.zeros((self.size, sum(len(rows) for rows in columns)))
+        B[self.at["w"]] = np.vstack([np.zeros((0, r + self.n)), *columns]).T
         return B
 
-    def distributed(self, load: LoadPort, u: Array) -> Array:
-        """B_dᵀ of a force density that is constant on each of k elements, (k·d, d + s + n).
+    @once
+    def moving_levers(self) -> FormStack:
+        """The part of B that depends on u: rows of ω and all inputs m by u, s of them (m, n)."""
+        forms = []
+        for unit in self.basis:
+            rows = [sparse.csr_array((0, self.n))]
+            for port in self.body.ports.values():
+                rows += [sparse.csr_array(unit) @ port.shape, sparse.csr_array((self.spins, self.n))]
+            for load in self.loads:
+                each = sparse.kron(sparse.diags_array(load.measures), unit)
+                rows.append(each @ load.shapes)
+            forms.append(sparse.csr_array(sparse.vstack(rows)))
+        return FormStack(forms, self.n)
+
+    def distributed(self, load: LoadPort) -> Array:
+        """B_dᵀ at u = 0 of a force density that is constant on each of k elements, (k·d, d + s + n).
 
         ``∫ [1, [X + φu]×ᵀ, φ]`` over each element: its measure times the mean velocity per unit of (v_P, ω, u̇). The
         means of lever and shape are exact, since the density does not vary.
         """
-        lever = load.positions + (load.shapes @ u).reshape(load.positions.shape)
-        turning = np.einsum("aij,kj->kia", self.basis, lever).reshape(-1, self.spins)
-        means = np.hstack([np.tile(np.eye(self.d), (len(lever), 1)), turning, load.shapes.toarray()])
+        turning = np.einsum("aij,kj->kia", self.basis, load.positions).reshape(-1, self.spins)
+        means = np.hstack([np.tile(np.eye(self.d), (len(load.positions), 1)), turning, load.shapes.toarray()])
         return np.repeat(load.measures, self.d)[:, None] * means
 
     # --- H and z
 
+    @once
+    def turned_weight(self) -> Array:
+        """−g·units[e] (k, d): ∂_R H over ∫ρ(X + φu)."""
+        return -(self.gravity @ self.units)
+
     def costate(self, x: Array) -> Array:
         """z = (∂_r H, ∂_R H, ∂_u H, v_P, ω, u̇, σ)."""
-        q, g, inertia = self.read(x), self.gravity, self.body.inertia
-        static = inertia.first + inertia.shape_first @ q.u
-        turned = -np.einsum("i,eij,j->e", g, self.units, static)
-        by_u = -(q.R.T @ g) @ inertia.shape_first
+        q, g, at, inertia = self.read(x), self.gravity, self.at, self.body.inertia
+        z = q.x.copy()
+        z[at["r"]] = -inertia.mass * g
+        z[at["R"]] = self.turned_weight @ (inertia.first + inertia.shape_first @ q.u)
+        z[at["u"]] = -(q.R.T @ g) @ inertia.shape_first
         if self.full:
-            from_p, from_spin, from_flexing = self.by_deformation(q)
-            by_u = by_u + q.omega @ (from_p + from_spin - from_flexing)  # ∂T/∂u, [p_f]× ω of sec. 3.1
-        return np.concatenate([-inertia.mass * g, turned, by_u, q.w, q.sigma])
+            from_p, from_spin, from_flexing = q.by_deformation
+            z[at["u"]] += q.omega @ (from_p + from_spin - from_flexing)  # ∂T/∂u, [p_f]× ω of sec. 3.1
+        return _fixed(z)
 
     def energy(self, x: Array) -> float:
         """H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
-        q, inertia, elastic = self.read(x), self.body.inertia, self.body.elasticity
+        q, inertia = self.read(x), self.body.inertia
         potential = -self.gravity @ (inertia.mass * q.r + q.R @ (inertia.first + inertia.shape_first @ q.u))
-        stored = 0.0 if elastic is None else 0.5 * q.sigma @ (elastic.compliance @ q.sigma)
-        return float(0.5 * q.w @ (self.mass(q.u) @ q.w) + potential + stored)
+        C = self._constant_descriptor[self.at["sigma"], self.at["sigma"]]
+        return float(0.5 * q.w @ (q.mass @ q.w) + potential + 0.5 * q.sigma @ (C @ q.sigma))
+
+
+def _fixed(matrix: Array) -> Array:
+    """An array that nobody can change."""
+    matrix.setflags(write=False)
+    return matrix

@@ -13,6 +13,7 @@ from ...numerics.rotations import entries
 from ...systems.nonlinear import PHDAE
 from ..body import Body, LoadPort
 from .floating_blocks import FloatingBlocks
+from .floating_slopes import FloatingSlopes
 
 PARTS = ("position", "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
 
@@ -97,13 +98,14 @@ def floating_body(
     return PHDAE(
         E=blocks.descriptor,
         J=blocks.structure,
-        R=blocks.dissipation,
+        R=blocks.dissipation(sample) if blocks.damps_alike else blocks.dissipation,
         B=blocks.inputs,
         z=blocks.costate,
         H=blocks.energy,
         sample=sample,
         ports={owner + port: columns for port, columns in _columns(body, width, chosen).items()},
         parts={owner + k: s for k, s in parts.items()},
+        derivatives=FloatingSlopes(blocks).derivatives(),
     )
 
 

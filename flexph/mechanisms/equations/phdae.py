@@ -11,12 +11,13 @@ from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import measures
 from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
+from ...systems.derivatives import KnownDerivatives
 from ...systems.nonlinear import PHDAE
 from ..model.state import State
 from ..model.time_table import Anchors, laws
 from .blocks import ConstantBlocks
 from .dense import Matrices
-from .slopes import KnownDerivatives, Slopes
+from .slopes import Slopes
 from .sparse import sparse_equations
 
 if TYPE_CHECKING:

@@ -11,16 +11,8 @@ from ...kernels.step import section_torques, world_loads
 from ...kernels.strains import second_derivatives
 from ...numerics.arrays import Array
 from ...numerics.rotations import spin_skew
-from ...systems.derivatives import Derivatives
 from .coordinates import node_slopes, product_rows, turned_forces
 from .dense import Matrices, strain_viscosity
-
-
-class KnownDerivatives(Derivatives):
-    """Derivatives that are not compared with differences at every start: tests do that (test_mechanism_methods)."""
-
-    def check(self, system: Any, x: Array) -> None:
-        """Nothing: four evaluations per state would take longer than many a run."""
 
 
 class Slopes:

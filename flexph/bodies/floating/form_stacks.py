@@ -1,0 +1,42 @@
+"""Bilinear forms of one body that are contracted together, dense where that is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...numerics.arrays import Array
+
+DENSE_LIMIT = 30_000
+"""Entries up to which forms are dense: a product with so many takes less than a sparse one, 5 to 10 µs."""
+
+
+class FormStack:
+    """Forms F_a (m, n), a = 1 … s, dense or sparse."""
+
+    def __init__(self, forms: Sequence[Any], columns: int) -> None:
+        self._forms = [sparse.csr_array(form) for form in forms]
+        self.shape = (len(self._forms), self._forms[0].shape[0], columns)
+        whole = sparse.csr_array(sparse.vstack(self._forms))
+        self._dense = whole.toarray().reshape(self.shape) if np.prod(self.shape) <= DENSE_LIMIT else None
+        self._whole = whole if self._dense is None else whole.toarray()
+
+    def times(self, u: Array) -> Array:
+        """F_a u, (s, m)."""
+        image: Array = (self._whole @ u).reshape(self.shape[:2])
+        return image
+
+    def weighted(self, weights: Array) -> Array:
+        """Σ_a weights_a F_a, (m, n)."""
+        if self._dense is not None:
+            flat = self._dense.reshape(len(weights), self.shape[1] * self.shape[2])
+            return np.asarray(weights @ flat).reshape(self.shape[1:])
+        total = sum(weight * form for weight, form in zip(weights.tolist(), self._forms, strict=True))
+        return np.asarray(total.toarray())
+
+    def transposed(self, w: Array) -> Array:
+        """F_aᵀ w, (s, n)."""
+        return np.array([form.T @ w for form in self._forms]) if self._dense is None else w @ self._dense
