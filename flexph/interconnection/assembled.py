@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..discretisation.over_a_step import AtState, OverStep, View, all_paired, middle_of
-from ..numerics.arrays import Array
-from ..systems.nonlinear import PHDAE
+from ..numerics.arrays import Array, block_diag, dense
+from ..systems.derivatives import Derivatives, KnownDerivatives
+from ..systems.differenced import derivatives_of
+from ..systems.nonlinear import PHDAE, Constant
 
 Matrix = Callable[[str, Sequence[View], Array], Any]
 """E, J, R, B or z of an assembled system: of its name, the views of the parts, and the additional states."""
+Slope = Callable[[Array, Array], Array]
 
 
 class Assembled:
@@ -23,8 +26,7 @@ class Assembled:
         self.systems, self.matrix = tuple(systems), matrix
         self.paired = all_paired(self.systems)
         self.middles = [middle_of(system) for system in self.paired]
-        ends = np.cumsum([system.size for system in self.systems]).tolist()
-        self.spans = [slice(end - s.size, end) for end, s in zip(ends, self.systems, strict=True)]
+        self.spans = spans_of(self.systems)
 
     def at(self, name: str, x: Array) -> Any:
         """E, J, R, B or z at a state."""
@@ -39,17 +41,27 @@ class Assembled:
 
     def phdae(self, additional: Array, means: Iterable[str], parts: Mapping[str, slice], **given: Any) -> PHDAE:
         """The system; ``additional`` states of the sample, names of means and parts, ports and what is given beside."""
-        systems, spans = self.systems, self.spans
+        systems, spans, means = self.systems, self.spans, sorted(means)
         every = list(zip(systems, spans, strict=True))
+        sample = np.concatenate([*(system.sample for system in systems), additional])
+        matrices: dict[str, Any] = {name: partial(self.at, name) for name in "EJRBz"}
+        if "R" not in means and not any(s.has_feedthrough or not isinstance(s.R, Constant) for s in systems):
+            matrices["R"] = self.at("R", sample)
         return PHDAE(
-            **{name: partial(self.at, name) for name in "EJRBz"} | given,
+            **matrices | given,
             H=lambda x: sum(system.H(x[own]) for system, own in every),
-            sample=np.concatenate([*(system.sample for system in systems), additional]),
+            sample=sample,
             parts=parts,
-            means={name: partial(self.over, name) for name in sorted(means)},
+            means={name: partial(self.over, name) for name in means},
             cautions=tuple(partial(_of_part, of, own) for system, own in every for of in system.cautions),
             start_defects=tuple(partial(_of_part, of, own) for system, own in every for of in system.start_defects),
         )
+
+
+def spans_of(systems: Sequence[PHDAE]) -> list[slice]:
+    """The states of each system among those of all."""
+    ends = np.cumsum([system.size for system in systems]).tolist()
+    return [slice(end - s.size, end) for end, s in zip(ends, systems, strict=True)]
 
 
 def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: float) -> str | None:
@@ -59,3 +71,65 @@ def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: floa
 def with_structure(means: Iterable[str]) -> set[str]:
     """The means of a system whose J contains the B of a port: B̄ is then in J̄."""
     return {*means, "J"} if "B" in means else {*means}
+
+
+class PartDerivatives:
+    """The derivatives of the parts of an assembled system with so many ``additional`` states, by differences of a part
+    that has none.
+    """
+
+    def __init__(self, systems: Sequence[PHDAE], additional: int) -> None:
+        self.systems, self.spans = tuple(systems), spans_of(systems)
+        self.each = [derivatives_of(system) for system in self.systems]
+        self.additional, self.size = additional, self.spans[-1].stop + additional
+        self.accuracy = max(own.accuracy for own in self.each)
+
+    def whole(self, structure: Slope, *, accuracy: float = 0.0, **ports: Slope | None) -> Derivatives | None:
+        """Those of the system with ∂((J − R) w)/∂x by the chain rule; None where no part was given any."""
+        if all(system.derivatives is None for system in self.systems):
+            return None
+        varies = any(own.descriptor is not None for own in self.each)
+        return KnownDerivatives(
+            costate=self.costate,
+            descriptor=self.descriptor if varies else None,
+            structure=structure,
+            accuracy=max(self.accuracy, accuracy),
+            **ports,
+        )
+
+    def costate(self, x: Array) -> Array:
+        """∂z/∂x: additional states are costates themselves."""
+        own = (dense(d.costate(x[span])) for d, span in zip(self.each, self.spans, strict=True))
+        return block_diag(*own, np.eye(self.additional))
+
+    def descriptor(self, x: Array, w: Array) -> Array:
+        """∂(E w)/∂x."""
+        parts = zip(self.each, self.spans, strict=True)
+        return block_diag(*(d.of_descriptor(x[own], w[own]) for d, own in parts), np.zeros((self.additional,) * 2))
+
+    def structure(self, x: Array, w: Array) -> Array:
+        """∂((J − R) w)/∂x of the parts by themselves."""
+        slope = np.zeros((self.size, self.size))
+        for derivatives, own in zip(self.each, self.spans, strict=True):
+            if derivatives.structure is not None:
+                slope[own, own] = dense(derivatives.structure(x[own], w[own]))
+        return slope
+
+    def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
+        """∂(B u)/∂x of a part under inputs at some of its columns alone, x the state of all."""
+        derivatives, own = self.each[part], self.spans[part]
+        if derivatives.inputs is None:
+            return np.zeros((self.systems[part].size,) * 2)
+        every = np.zeros(self.systems[part].inputs_size)
+        every[port] = u
+        return dense(derivatives.inputs(x[own], every))
+
+    def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
+        """∂(Bᵀw)/∂x of some columns of B of a part, x and w those of all."""
+        own, count = self.spans[part], self.systems[part].inputs_size
+        return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
+
+    @property
+    def varying_ports(self) -> bool:
+        """Whether any B depends on the state."""
+        return any(own.inputs is not None or own.outputs is not None for own in self.each)

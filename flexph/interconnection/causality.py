@@ -11,7 +11,7 @@ from ..numerics import spans
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag
 from ..systems.nonlinear import PHDAE
-from .assembled import Assembled, with_structure
+from .assembled import Assembled, PartDerivatives, with_structure
 from .feedthrough import without_feedthrough
 
 
@@ -50,9 +50,27 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
             return block_diag(view("B")[:, others], np.eye(m))
         return block_diag(view(name), np.zeros((m, m)))
 
+    of_parts = PartDerivatives((system,), m)
+
+    def structure(x: Array, w: Array) -> Array:
+        slope = of_parts.structure(x, w)
+        slope[:n, :n] += of_parts.inputs(0, x, own, w[n:])
+        slope[n:, :n] -= of_parts.outputs(0, x, own, w)
+        return slope
+
+    def inputs(x: Array, u: Array) -> Array:
+        return block_diag(of_parts.inputs(0, x, others, u[: u.size - m]), np.zeros((m, m)))
+
+    def outputs(x: Array, w: Array) -> Array:
+        return block_diag(of_parts.outputs(0, x, others, w), np.zeros((m, m)))
+
+    moving = of_parts.varying_ports
     return Assembled((system,), matrix).phdae(
         np.zeros(m),
         with_structure(system.means),
         {**system.parts, f"{port} multiplier": slice(n, n + m)},
         ports=spans.consecutive({**spans.widths(kept), port: m}),
+        derivatives=of_parts.whole(
+            structure, inputs=inputs if moving else None, outputs=outputs if moving else None
+        ),
     )

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..discretisation.over_a_step import View
 from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array, block_diag, dense
+from ..numerics.arrays import Array, dense
 from ..systems.linear import LinearPHDAE, linear_system
 from ..systems.nonlinear import PHDAE
-from .assembled import Assembled, with_structure
-from .direct_sum import MULTIPLIERS, join, merged, numbered
-from .feedthrough import without_feedthrough
-
-Coupling = Callable[[Array, Array], Any]
-
+from .coupled_pair import coupled
+from .direct_sum import join
 
 System = LinearPHDAE | PHDAE
 
@@ -69,7 +64,14 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
 
 
 @checked
-def gyrator(first: System, second: System, ports: tuple[str, str], coupling: Any) -> Any:
+def gyrator(
+    first: System,
+    second: System,
+    ports: tuple[str, str],
+    coupling: Any,
+    *,
+    slope: Callable[[Array, Array], Any] | None = None,
+) -> Any:
     """Gyrator interconnection ``u₁ = −C y₂, u₂ = Cᵀ y₁`` of two systems of one kind ([flex] sec. 5.1).
 
     The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
@@ -87,6 +89,8 @@ def gyrator(first: System, second: System, ports: tuple[str, str], coupling: Any
         The port of the first and that of the second system.
     coupling : matrix or function
         C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
+    slope : callable, optional
+        ∂C/∂(x₁, x₂) (m₁, m₂, n₁ + n₂) of x₁ and x₂; by differences where it is left out.
 
     Returns
     -------
@@ -113,14 +117,21 @@ def gyrator(first: System, second: System, ports: tuple[str, str], coupling: Any
     array([2.])
     """
     if isinstance(first, LinearPHDAE):
-        both, b1, b2 = _joined(first, linear_system(second, "second"), ports)
+        both, b1, b2 = _joined(first, linear_system(second, "second"), ports, slope)
         off = b1 @ _constant(coupling, b1, b2) @ b2.T
         return _drop_ports(replace(both, J=both.J - off + off.T), ports)
-    return _coupled(first, second, ports, coupling, with_multiplier=False)
+    return coupled(first, second, ports, coupling, slope=slope, with_multiplier=False)
 
 
 @checked
-def transformer(first: System, second: System, ports: tuple[str, str], coupling: Any) -> Any:
+def transformer(
+    first: System,
+    second: System,
+    ports: tuple[str, str],
+    coupling: Any,
+    *,
+    slope: Callable[[Array, Array], Any] | None = None,
+) -> Any:
     """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems of one kind ([flex] eq. (41)-(42)).
 
     The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a :class:`LinearPHDAE`,
@@ -136,6 +147,8 @@ def transformer(first: System, second: System, ports: tuple[str, str], coupling:
         The port of the first and that of the second system.
     coupling : matrix or function
         C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
+    slope : callable, optional
+        ∂C/∂(x₁, x₂) (m₁, m₂, n₁ + n₂) of x₁ and x₂; by differences where it is left out.
 
     Returns
     -------
@@ -164,15 +177,19 @@ def transformer(first: System, second: System, ports: tuple[str, str], coupling:
     1
     """
     if isinstance(first, LinearPHDAE):
-        both, b1, b2 = _joined(first, linear_system(second, "second"), ports)
+        both, b1, b2 = _joined(first, linear_system(second, "second"), ports, slope)
         c = _constant(coupling, b1, b2)
         named = tuple(f"{ports[0]} = {ports[1]}: {i}" for i in range(b2.shape[1]))
         return _drop_ports(constrain(both, (b2 - b1 @ c).T, named), ports)
-    return _coupled(first, second, ports, coupling, with_multiplier=True)
+    return coupled(first, second, ports, coupling, slope=slope, with_multiplier=True)
 
 
-def _joined(first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str]) -> tuple[LinearPHDAE, Any, Any]:
+def _joined(
+    first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str], slope: Any
+) -> tuple[LinearPHDAE, Any, Any]:
     """The direct sum of the systems, and the inputs of a port of each; a port is looked up in its own system."""
+    if slope is not None:
+        raise ValueError("slope belongs to a function C of two PHDAE: the C of linear systems is constant")
     check.lookup("port", ports[0], first.ports)
     check.lookup("port", ports[1], second.ports)
     both = join(first, second)
@@ -193,45 +210,3 @@ def _drop_ports(system: LinearPHDAE, used: tuple[str, str]) -> LinearPHDAE:
     causality = {name: kind for name, kind in system.causality.items() if name in kept}
     B, ports = system.B[:, spans.indices(kept.values())], spans.consecutive(spans.widths(kept))
     return replace(system, B=B, ports=ports, causality=causality)
-
-
-def _coupled(first: PHDAE, second: System, ports: tuple[str, str], coupling: Any, *, with_multiplier: bool) -> PHDAE:
-    """Two systems coupled at a port of each; C is asked for in the middle of a step."""
-    if not isinstance(second, PHDAE):
-        raise ValueError(f"second must be a PHDAE as first is, got {type(second).__name__}")
-    systems = (without_feedthrough(first), without_feedthrough(second))
-    m1, m2 = (s.inputs(s.sample, port).shape[1] for s, port in zip(systems, ports, strict=True))
-    c: Coupling = coupling if callable(coupling) else (lambda a, b: coupling)
-    check.matrix("C", c(systems[0].sample, systems[1].sample), (m1, m2))
-    m = m2 if with_multiplier else 0
-    kept = [{n: s for n, s in x.ports.items() if n != port} for x, port in zip(systems, ports, strict=True)]
-    others = [spans.indices(own.values()) for own in kept]
-
-    def structure(one: View, two: View) -> Array:
-        b1, b2 = (v("B")[:, s.ports[p]] for v, s, p in zip((one, two), systems, ports, strict=True))
-        b1 = b1 @ dense(c(one.place, two.place))
-        j1, j2 = one("J"), two("J")
-        if not m:
-            return np.block([[j1, -b1 @ b2.T], [b2 @ b1.T, j2]])
-        zero = np.zeros((len(j1), len(j2)))
-        return np.block([[j1, zero, -b1], [zero.T, j2, b2], [b1.T, -b2.T, np.zeros((m, m))]])
-
-    def matrix(name: str, views: Sequence[View], multipliers: Array) -> Any:
-        if name == "z":
-            return np.concatenate([views[0]("z"), views[1]("z"), multipliers])
-        if name == "J":
-            return structure(*views)
-        if name == "B":
-            return block_diag(*(v("B")[:, own] for v, own in zip(views, others, strict=True)), np.zeros((m, 0)))
-        return block_diag(*(v(name) for v in views), np.zeros((m, m)))
-
-    whole = Assembled(systems, matrix)
-    parts = merged("part", [s.parts for s in systems], [s.size for s in systems])
-    if m:
-        parts |= spans.consecutive({numbered(MULTIPLIERS, parts): m}, whole.spans[-1].stop)
-    return whole.phdae(
-        np.zeros(m),
-        with_structure({name for s in whole.paired for name in s.means}),
-        parts,
-        ports=merged("port", [spans.consecutive(spans.widths(own)) for own in kept], [own.size for own in others]),
-    )

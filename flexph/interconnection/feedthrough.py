@@ -8,10 +8,12 @@ import numpy as np
 
 from ..discretisation.over_a_step import View
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense
+from ..numerics.differences import FORWARD
+from ..systems.differenced import slope_of
 from ..systems.discrete_gradients import padded
-from ..systems.nonlinear import FEEDTHROUGH, PHDAE
-from .assembled import Assembled
+from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
+from .assembled import Assembled, PartDerivatives
 
 PART = "feedthrough"
 """Part of the states that are inputs w = u and their multipliers λ = y."""
@@ -56,6 +58,28 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
             blocks[x, w], blocks[w, x], blocks[w, w] = P, P.T, view("S")
         return blocks
 
+    of_parts, given = PartDerivatives((system,), 2 * m), system.derivatives
+    constant = {name: isinstance(getattr(system, name), Constant) for name in FEEDTHROUGH}
+    passed_on = constant["S"] and constant["N"]
+    seen = given is not None and (given.outputs is not None or constant["P"])
+
+    def taken(x: Array, w: Array) -> Array:
+        """(B + P)ᵀ of w."""
+        return np.asarray((dense(system.B(x)) + dense(system.P(x))).T @ w)
+
+    def through(x: Array, w: Array) -> Array:
+        """(N − S) of w."""
+        return np.asarray(system.N(x) @ w - system.S(x) @ w)
+
+    def structure(state: Array, whole: Array) -> Array:
+        slope, at, own = of_parts.structure(state, whole), state[x], whole[x]
+        slope[x, x] += of_parts.inputs(0, state, slice(None), whole[w])
+        every = slice(None)
+        slope[w, x] -= of_parts.outputs(0, state, every, whole) if seen else slope_of(lambda s: taken(s, own), at, system)
+        if not passed_on:
+            slope[w, x] += slope_of(lambda s: through(s, whole[w]), at, system)
+        return slope
+
     spread = {"B", *FEEDTHROUGH} & set(system.means)  # what J and R are made of
     return Assembled((system,), matrix).phdae(
         np.concatenate([np.zeros(m), system.output(system.sample, np.zeros(m))]),
@@ -63,5 +87,6 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
         {**system.parts, PART: slice(n, n + 2 * m)},
         B=np.vstack([np.zeros((n + m, m)), np.eye(m)]),
         ports=system.ports,
+        derivatives=of_parts.whole(structure, accuracy=0.0 if seen and passed_on else FORWARD),
         invariants=None if system.invariants is None else padded(system.invariants, n, 2 * m),
     )

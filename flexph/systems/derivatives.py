@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ class Derivatives:
         slope = _full(self.structure, x, z)
         return slope + _full(self.inputs, x, u) if u.size else slope
 
-    def of_outputs(self, x: Array, w: Array, columns: Sequence[int], count: int) -> Array:
+    def of_outputs(self, x: Array, w: Array, columns: Array, count: int) -> Array:
         """Some of the ``count`` rows of ∂(Bᵀw)/∂x of a system without P, (columns, n)."""
         if self.outputs is not None:
             return dense(self.outputs(x, w))[columns]
