@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dgecon as gecon
@@ -16,6 +17,8 @@ from ..numerics.ranks import equilibrated, rank_of, subspaces
 from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
+REGULAR = 1e-8
+"""Reciprocal condition of a matrix scaled by its largest entries from which on it need not be scaled better."""
 PROBES, NEARBY = 3, 1e-2
 """States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
 
@@ -47,14 +50,25 @@ class Split(Memo):
         """The part of a costate that Eᵀ does not see."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
 
+    def costate_map(self, E: Array) -> CostateMap:
+        """From gradients to costates. Raises StepFailed where there is no such map ([dg] (A1))."""
+        return CostateMap(self, E)
+
     def to_costates(self, E: Array) -> Array:
-        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""
-        A, rows, columns = equilibrated((self.U1.T @ E @ self.V1).T)
-        factors, pivots, failed = getrf(A)
-        if A.size and (failed or not gecon(factors, np.linalg.norm(A, 1))[0] > np.finfo(float).eps):
-            raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
-        solved = getrs(factors, pivots, self.V1.T / rows[:, None])[0] if A.size else self.V1.T
-        return self.U1 @ (solved / columns[:, None])
+        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: the matrix of :meth:`costate_map`."""
+        return np.asarray(self.costate_map(E))
+
+    def own(self, E: Array) -> Array:
+        """U₁ᵀEV₁."""
+        chosen = self.chosen
+        return self.U1.T @ E @ self.V1 if chosen is None else E[chosen[0][:, None], chosen[1]]
+
+    @once
+    def chosen(self) -> tuple[Array, Array] | None:
+        """Rows and columns that U₁ and V₁ choose, where they do nothing else."""
+        if not all(np.array_equal(U, U != 0.0) and np.all(np.count_nonzero(U, axis=0) == 1) for U in (self.U1, self.V1)):
+            return None
+        return self.U1.argmax(axis=0), self.V1.argmax(axis=0)
 
     @once
     def onto_states(self) -> Array:
@@ -78,6 +92,48 @@ class Split(Memo):
     @once
     def _costates(self) -> Array | None:
         return _diagonal(self.onto_costates)
+
+
+class CostateMap:
+    """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` by factors of U₁ᵀEV₁: products with vectors are solved, arrays of it are the matrix."""
+
+    def __init__(self, split: Split, E: Array) -> None:
+        self.split = split
+        matrix = split.own(E).T
+        for scaling, least in ((_by_largest, REGULAR), (equilibrated, np.finfo(float).eps)):
+            A, self.rows, self.columns = scaling(matrix)
+            self.factors, self.pivots, failed = getrf(A)
+            if not A.size or (not failed and gecon(self.factors, np.abs(A).sum(axis=0).max())[0] > least):
+                return
+        raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
+
+    def __matmul__(self, gradient: Array) -> Array:
+        """The costates of gradients (n,) or (n, k)."""
+        split, chosen = self.split, self.split.chosen
+        right = split.V1.T @ gradient if chosen is None else gradient[chosen[1]]
+        if not right.size:
+            return np.zeros(gradient.shape)
+        scaled, columns = (right.T / self.rows).T, self.columns
+        solved = (getrs(self.factors, self.pivots, scaled)[0].T / columns).T
+        if chosen is None:
+            return split.U1 @ solved
+        costates = np.zeros(gradient.shape)
+        costates[chosen[0]] = solved
+        return costates
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The matrix (n, n)."""
+        return np.asarray(self @ np.eye(self.split.U1.shape[0]), dtype=dtype)
+
+
+def _by_largest(matrix: Array) -> tuple[Array, Array, Array]:
+    """As :func:`equilibrated`, with rows and then columns divided by their largest entries."""
+    size = np.abs(matrix)
+    rows = size.max(axis=1, initial=0.0)
+    rows[rows == 0.0] = 1.0
+    columns = (size / rows[:, None]).max(axis=0, initial=0.0)
+    columns[columns == 0.0] = 1.0
+    return matrix / (rows[:, None] * columns), rows, columns
 
 
 def _diagonal(matrix: Array) -> Array | None:

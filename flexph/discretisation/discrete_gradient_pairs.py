@@ -119,7 +119,7 @@ class Plain:
 
     def costates_of(self, split: Split, *, varies: bool) -> Any:
         """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ, asked for where E ``varies``."""
-        return lambda E, completion: split.to_costates(dense(E))
+        return lambda E, completion: split.costate_map(dense(E))
 
 
 def pair_of(system: PHDAE, kind: str | Any, split: Split, form: Plain) -> Pair:

@@ -225,7 +225,7 @@ def slopes(given: Step, x1: Array) -> Array:
         ratio = correction(z @ moved, step, given.before, pair.H(x1))
         if ratio != 0.0:  # z̄ = z(m) + ratio Ē₁₁⁻ᵀΔx
             of_ratio = (slope(pair, x1) - moved @ of_costate - z @ E - 2.0 * ratio * step) / (step @ step)
-            inverse = to_costates(pair, E)
+            inverse = dense(to_costates(pair, E))
             of_costate = of_costate + (inverse @ step).reshape(-1, 1) * of_ratio + ratio * inverse
     matrix = E - h * (flow @ of_costate)
     if pair.given[1]:

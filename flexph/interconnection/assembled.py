@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..discretisation.over_a_step import AtState, OverStep, View, all_paired, middle_of
 from ..numerics.arrays import Array, block_diag, dense
+from ..numerics.memo import Memo, once
 from ..systems.derivatives import Derivatives, KnownDerivatives
 from ..systems.differenced import derivatives_of
 from ..systems.nonlinear import PHDAE, Constant
@@ -19,7 +20,7 @@ Matrix = Callable[[str, Sequence[View], Array], Any]
 Slope = Callable[[Array, Array], Array]
 
 
-class Assembled:
+class Assembled(Memo):
     """A system with the states (x₁, …, w) of its parts and additional ones w, which are stage values over a step."""
 
     def __init__(self, systems: Sequence[PHDAE], matrix: Matrix) -> None:
@@ -28,8 +29,21 @@ class Assembled:
         self.middles = [middle_of(system) for system in self.paired]
         self.spans = spans_of(self.systems)
 
+    @once
+    def _latest(self) -> dict[str, Callable[[bytes], Any]]:
+        """E, J, R, B and z of the numbers of a state, each kept at the latest one: derivatives ask for them again."""
+        return {name: lru_cache(maxsize=1)(partial(self._at_numbers, name)) for name in "EJRBz"}
+
+    def _at_numbers(self, name: str, numbers: bytes) -> Any:
+        matrix = self._at(name, np.frombuffer(numbers))
+        matrix.setflags(write=False)
+        return matrix
+
     def at(self, name: str, x: Array) -> Any:
-        """E, J, R, B or z at a state."""
+        """E, J, R, B or z at a state, read only."""
+        return self._latest[name](x.tobytes()) if x.dtype == float else self._at(name, x)
+
+    def _at(self, name: str, x: Array) -> Any:
         views = [AtState(system, x[own]) for system, own in zip(self.systems, self.spans, strict=True)]
         return self.matrix(name, views, x[self.spans[-1].stop :])
 

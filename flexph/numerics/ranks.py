@@ -35,9 +35,9 @@ def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
     r, c = _sizes(np.abs(A).max(axis=1, initial=0.0)), np.ones(A.shape[1])
     A /= r[:, None]  # squares of lengths neither overflow nor underflow from here on
     for _ in range(SWEEPS):
-        columns = _sizes(np.linalg.norm(A, axis=0))
+        columns = _sizes(np.sqrt(np.einsum("ij,ij->j", A, A)))
         A, c = A / columns, c * columns
-        lengths = np.linalg.norm(A, axis=1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", A, A))
         rows = _sizes(lengths)
         A, r = A / rows[:, None], r * rows
         if lengths.max(initial=0.0) <= EVEN * lengths[lengths > 0.0].min(initial=np.inf):

@@ -14,7 +14,7 @@ from ...numerics.memo import Memo, once
 from ...numerics.rotations import cross, entries, entry_count, from_entries, skew, spins
 from ..body import Body, LoadPort
 from ..inertia import Contractions, contract
-from .form_stacks import FormStack
+from .form_stacks import DENSE_LIMIT, FormStack
 
 LATEST = 3
 """Latest states that are kept: E, J, B and z are asked for one after the other, and derivatives after them."""
@@ -69,6 +69,14 @@ class State(Memo):
     def strain(self) -> Array:
         """D(u), dense (m, n)."""
         return self.blocks.strain(self.u)
+
+    @once
+    def inputs(self) -> Array:
+        """B."""
+        blocks = self.blocks
+        B = blocks.inputs_at_rest.copy()
+        B[blocks.at["omega"]] += blocks.moving_levers.times(self.u)
+        return _fixed(B)
 
 
 class FloatingBlocks(Memo):
@@ -179,11 +187,9 @@ class FloatingBlocks(Memo):
     @once
     def _constant_descriptor(self) -> Array:
         """E without M(u)."""
-        elastic = self.body.elasticity
         E = np.zeros((self.size, self.size))
         E[self.at["q"], self.at["q"]] = np.eye(self.at["q"].stop)
-        if elastic is not None:
-            E[self.at["sigma"], self.at["sigma"]] = dense(elastic.compliance)
+        E[self.at["sigma"], self.at["sigma"]] = self._compliance
         return E
 
     def descriptor(self, x: Array) -> Array:
@@ -195,7 +201,7 @@ class FloatingBlocks(Memo):
     @once
     def _constant_structure(self) -> Array:
         """J without what depends on the state."""
-        at, J, D = self.at, np.zeros((self.size, self.size)), self.strain(np.zeros(self.n))
+        at, J, D = self.at, np.zeros((self.size, self.size)), self.strain_at_rest
         J[at["u"], at["du"]] = np.eye(self.n)
         J[at["du"], at["u"]] = -np.eye(self.n)
         J[at["sigma"], at["du"]], J[at["du"], at["sigma"]] = D, -D.T
@@ -249,9 +255,27 @@ class FloatingBlocks(Memo):
         """Whether D depends on u."""
         return self.body.elasticity is not None and bool(self.body.elasticity.slopes.shape[0])
 
+    @once
+    def bends(self) -> tuple[Array, Array]:
+        """The slopes (g, n) of the strain of the body and their weights (m, g), dense."""
+        elastic = self.body.elasticity
+        assert elastic is not None
+        return dense(elastic.slopes), dense(elastic.weights)
+
+    @once
+    def strain_at_rest(self) -> Array:
+        """D₀, dense (m, n)."""
+        elastic = self.body.elasticity
+        return np.zeros((0, self.n)) if elastic is None else dense(elastic.strain)
+
     def strain(self, u: Array) -> Array:
         """D(u), dense (m, n)."""
-        return dense(self.body.elasticity.operator(u)) if self.body.elasticity else np.zeros((0, self.n))
+        if not self.is_bent:
+            return self.strain_at_rest
+        slopes, weights = self.bends
+        if slopes.size + weights.size > DENSE_LIMIT:
+            return dense(self.body.elasticity.operator(u))
+        return self.strain_at_rest + (weights * (slopes @ u)) @ slopes
 
     @property
     def damps_alike(self) -> bool:
@@ -268,12 +292,10 @@ class FloatingBlocks(Memo):
 
     def inputs(self, x: Array) -> Array:
         """B = [B_∂, B_d]: forces and torques at the ports, eq. (35), and distributed forces, eq. (15), (30)."""
-        B = self._inputs_at_rest.copy()
-        B[self.at["omega"]] += self.moving_levers.times(self.read(x).u)
-        return _fixed(B)
+        return self.read(x).inputs
 
     @once
-    def _inputs_at_rest(self) -> Array:
+    def inputs_at_rest(self) -> Array:
         """B at u = 0."""
         d, r, ports = self.d, self.rigid, self.body.ports.values()
         columns = []
@@ -317,6 +339,12 @@ class FloatingBlocks(Memo):
     # --- H and z
 
     @once
+    def _compliance(self) -> Array:
+        """C, dense (m, m)."""
+        elastic = self.body.elasticity
+        return np.zeros((0, 0)) if elastic is None else dense(elastic.compliance)
+
+    @once
     def turned_weight(self) -> Array:
         """−g·units[e] (k, d): ∂_R H over ∫ρ(X + φu)."""
         return -(self.gravity @ self.units)
@@ -335,10 +363,15 @@ class FloatingBlocks(Memo):
 
     def energy(self, x: Array) -> float:
         """H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
-        q, inertia = self.read(x), self.body.inertia
-        potential = -self.gravity @ (inertia.mass * q.r + q.R @ (inertia.first + inertia.shape_first @ q.u))
-        C = self._constant_descriptor[self.at["sigma"], self.at["sigma"]]
-        return float(0.5 * q.w @ (q.mass @ q.w) + potential + 0.5 * q.sigma @ (C @ q.sigma))
+        at, inertia, first = self.at, self.body.inertia, self.body.inertia.shape_first
+        u, v, omega, w, sigma = x[at["u"]], x[at["v"]], x[at["omega"]], x[at["w"]], x[at["sigma"]]
+        moved = first @ u
+        doubled = w @ (self.mass_at_rest @ w) + sigma @ (self._compliance @ sigma)
+        if self.full:
+            wide = omega @ (self.of.s + self.widening(u)) @ u
+            doubled += omega @ (2.0 * (self.basis @ moved @ v) + wide + 2.0 * (self.turns.times(u) @ x[at["du"]]))
+        turned = from_entries(x[at["R"]], self.d) @ (inertia.first + moved)
+        return float(0.5 * doubled - self.gravity @ (inertia.mass * x[at["r"]] + turned))
 
 
 def _fixed(matrix: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...numerics.arrays import Array, dense
+from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
 from ...numerics.rotations import entries, skew
 from ...systems.derivatives import KnownDerivatives
@@ -140,22 +140,15 @@ class FloatingSlopes(Memo):
         """Σ_ab one_a two_b K_ab, (n, n)."""
         return self.blocks.squares.weighted(np.outer(one, two).ravel())
 
-    @once
-    def _bends(self) -> tuple[Array, Array]:
-        """The slopes (g, n) of the strain of the body and their weights (m, g), dense."""
-        elastic = self.blocks.body.elasticity
-        assert elastic is not None
-        return dense(elastic.slopes), dense(elastic.weights)
-
     def _add_strain(self, slope: Array, w: Array) -> None:
         """D(u) u̇ and −D(u)ᵀσ by u."""
-        at, (slopes, weights) = self.blocks.at, self._bends
+        at, (slopes, weights) = self.blocks.at, self.blocks.bends
         slope[at["sigma"], at["u"]] = (weights * (slopes @ w[at["du"]])) @ slopes
         slope[at["du"], at["u"]] -= (slopes.T * (w[at["sigma"]] @ weights)) @ slopes
 
     def _add_damping(self, slope: Array, q: State, w: Array) -> None:
         """−β D(u)ᵀC⁻¹D(u) u̇ by u."""
-        at, (slopes, weights), elastic = self.blocks.at, self._bends, self.blocks.body.elasticity
+        at, (slopes, weights), elastic = self.blocks.at, self.blocks.bends, self.blocks.body.elasticity
         assert elastic is not None
         rate, stiffness = w[at["du"]], elastic.stiffness_of_stress
         stress = stiffness @ (q.strain @ rate)
