@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dgecon as gecon
 from scipy.linalg.lapack import dgetrf as getrf
 from scipy.linalg.lapack import dgetrs as getrs
+from scipy.linalg.lapack import dlange as lange
 
 from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
@@ -18,7 +19,7 @@ from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
 REGULAR = 1e-8
-"""Reciprocal condition of a matrix scaled by its largest entries from which on it need not be scaled better."""
+"""Reciprocal condition from which on a matrix need not be scaled better: half of the digits are left."""
 PROBES, NEARBY = 3, 1e-2
 """States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
 
@@ -50,9 +51,14 @@ class Split(Memo):
         """The part of a costate that Eᵀ does not see."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
 
-    def costate_map(self, E: Array) -> CostateMap:
+    def costate_map(self, E: Array, scaling: Scaling | None = None) -> CostateMap:
         """From gradients to costates. Raises StepFailed where there is no such map ([dg] (A1))."""
-        return CostateMap(self, E)
+        return CostateMap(self, E, scaling)
+
+    def scaling(self, E: Array) -> Scaling:
+        """The scaling of U₁ᵀEV₁ for its factors."""
+        _, rows, columns = equilibrated(self.own(E).T)
+        return Scaling(rows, columns, rows[:, None] * columns)
 
     def to_costates(self, E: Array) -> Array:
         """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: the matrix of :meth:`costate_map`."""
@@ -94,18 +100,35 @@ class Split(Memo):
         return _diagonal(self.onto_costates)
 
 
-class CostateMap:
-    """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` by factors of U₁ᵀEV₁: products with vectors are solved, arrays of it are the matrix."""
+class Scaling(NamedTuple):
+    """Sizes of rows (r,) and columns (r,) of a matrix, and their products (r, r)."""
 
-    def __init__(self, split: Split, E: Array) -> None:
+    rows: Array
+    columns: Array
+    both: Array
+
+
+class CostateMap:
+    """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` by factors of U₁ᵀEV₁: products with vectors are solved, arrays of it are the matrix.
+
+    A ``scaling`` of rows and columns that belongs to another E serves where it leaves a matrix that is regular by far.
+    """
+
+    def __init__(self, split: Split, E: Array, scaling: Scaling | None = None) -> None:
         self.split = split
         matrix = split.own(E).T
-        for scaling, least in ((_by_largest, REGULAR), (equilibrated, np.finfo(float).eps)):
-            A, self.rows, self.columns = scaling(matrix)
-            self.factors, self.pivots, failed = getrf(A)
-            if not A.size or (not failed and gecon(self.factors, np.abs(A).sum(axis=0).max())[0] > least):
+        if scaling is not None:
+            self.rows, self.columns = scaling.rows, scaling.columns
+            if self._factorise(matrix / scaling.both, REGULAR):
                 return
-        raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
+        A, self.rows, self.columns = equilibrated(matrix)
+        if not self._factorise(A, float(np.finfo(float).eps)):
+            raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
+
+    def _factorise(self, A: Array, least: float) -> bool:
+        """Whether A has factors, and a reciprocal condition above the least one."""
+        self.factors, self.pivots, failed = getrf(A)
+        return not A.size or (not failed and bool(gecon(self.factors, lange("1", A))[0] > least))
 
     def __matmul__(self, gradient: Array) -> Array:
         """The costates of gradients (n,) or (n, k)."""
@@ -124,16 +147,6 @@ class CostateMap:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """The matrix (n, n)."""
         return np.asarray(self @ np.eye(self.split.U1.shape[0]), dtype=dtype)
-
-
-def _by_largest(matrix: Array) -> tuple[Array, Array, Array]:
-    """As :func:`equilibrated`, with rows and then columns divided by their largest entries."""
-    size = np.abs(matrix)
-    rows = size.max(axis=1, initial=0.0)
-    rows[rows == 0.0] = 1.0
-    columns = (size / rows[:, None]).max(axis=0, initial=0.0)
-    columns[columns == 0.0] = 1.0
-    return matrix / (rows[:, None] * columns), rows, columns
 
 
 def _diagonal(matrix: Array) -> Array | None:

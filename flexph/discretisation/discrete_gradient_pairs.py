@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..numerics.gauss_tableau import gauss_points
 from ..systems.discrete_gradients import MEAN_POINTS
 from ..systems.nonlinear import PHDAE, Constant
 from ..systems.port_matrices import PortMatrices
-from .descriptor_split import Split
+from .descriptor_split import CostateMap, Split
 from .discretised import Advance, Discretised, Latest, Means, ports_over
 from .newton import Newton, StepEquations
 from .pair_equations import (
@@ -117,9 +118,19 @@ class Plain:
         """A constant matrix."""
         return matrix
 
-    def costates_of(self, split: Split, *, varies: bool) -> Any:
-        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ, asked for where E ``varies``."""
-        return lambda E, completion: split.costate_map(dense(E))
+    def costates_of(self, split: Split, E: Array | None) -> Any:
+        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; E is that of the sample where it varies."""
+        if E is None:
+            return None
+        made = partial(split.costate_map, scaling=split.scaling(E))
+        latest = Latest(made)  # the derivative of a step asks for the same array again
+
+        def costates_of(E: Any, completion: Array) -> CostateMap:
+            matrix = dense(E)
+            result: CostateMap = made(matrix) if matrix.flags.writeable else latest(matrix)  # others never change
+            return result
+
+        return costates_of
 
 
 def pair_of(system: PHDAE, kind: str | Any, split: Split, form: Plain) -> Pair:
@@ -146,7 +157,7 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split, form: Plain) -> Pair:
             name: form.function(f"derivative {name!r}", function, 1 if name == "costate" else 2)
             for name, function in given.items()
         },
-        costates_of=form.costates_of(split, varies=not constant),
+        costates_of=form.costates_of(split, None if constant else dense(system.E(system.sample))),
         states=_projector(split.onto_states, diagonal),
         costates=_projector(split.onto_costates, diagonal),
         to_costates=form.matrix(split.to_costates(dense(system.E(system.sample))) if constant else np.zeros((n, 0))),

@@ -31,7 +31,7 @@ class AtState:
 
     def __call__(self, name: str) -> Array:
         """E, J, R, B or z."""
-        return np.asarray(dense(getattr(self.system, name)(self.place)))
+        return dense(getattr(self.system, name)(self.place))
 
 
 class OverStep:

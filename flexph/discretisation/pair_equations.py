@@ -232,6 +232,6 @@ def slopes(given: Step, x1: Array) -> Array:
         matrix += inner(pair, dense(pair.descriptor(middle, step)))
     if pair.given[2]:
         matrix -= h * inner(pair, dense(pair.structure(middle, z)))
-    if pair.given[3] and given.u.size:
+    if pair.given[3] and np.any(given.u):
         matrix -= h * inner(pair, dense(pair.inputs(middle, given.u)))
     return matrix

@@ -20,63 +20,20 @@ LATEST = 3
 """Latest states that are kept: E, J, B and z are asked for one after the other, and derivatives after them."""
 
 
-class State(Memo):
-    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
+class State:
+    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,), and what matrices have of it.
 
-    What several matrices need of it is computed once.
+    These are n_a + N_a u (s, n), ½ ∂J(u)_ab/∂u (s, s, n), M(u), and :meth:`FloatingBlocks.by_deformation`.
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
-        self.blocks, self.x = blocks, x
         at = blocks.at
-        self.r, self.u, self.v, self.omega, self.du, self.sigma = (
-            x[at[name]] for name in ("r", "u", "v", "omega", "du", "sigma")
-        )
-        self.R = from_entries(x[at["R"]], blocks.d)
-
-    @once
-    def w(self) -> Array:
-        """Velocities (v_P, ω, u̇)."""
-        return self.x[self.blocks.at["w"]]
-
-    @once
-    def mass(self) -> Array:
-        """M(u)."""
-        return self.blocks.mass(self)
-
-    @once
-    def levers(self) -> Array:
-        """n_a + N_a u, (s, n)."""
-        return self.blocks.levers(self.u)
-
-    @once
-    def widening(self) -> Array:
-        """½ ∂J(u)_ab/∂u, (s, s, n)."""
-        return self.blocks.widening(self.u)
-
-    @once
-    def by_deformation(self) -> tuple[Array, Array, Array]:
-        """See :meth:`FloatingBlocks.by_deformation`."""
-        return self.blocks.by_deformation(self, self.w)
-
-    @once
-    def momenta(self) -> Array:
-        """Γ, (d + s + n, d + s + n)."""
-        upper = self.blocks.doubled(self) if self.blocks.form == "paper" else self.blocks.canonical(self)
-        return upper - upper.T
-
-    @once
-    def strain(self) -> Array:
-        """D(u), dense (m, n)."""
-        return self.blocks.strain(self.u)
-
-    @once
-    def inputs(self) -> Array:
-        """B."""
-        blocks = self.blocks
-        B = blocks.inputs_at_rest.copy()
-        B[blocks.at["omega"]] += blocks.moving_levers.times(self.u)
-        return _fixed(B)
+        self.x, self.w = x, x[at["w"]]  # velocities (v_P, ω, u̇)
+        self.r, self.u, self.v, self.omega = x[at["r"]], x[at["u"]], x[at["v"]], x[at["omega"]]
+        self.du, self.sigma, self.R = x[at["du"]], x[at["sigma"]], from_entries(x[at["R"]], blocks.d)
+        self.levers, self.widening = blocks.levers(self.u), blocks.widening(self.u)
+        self.mass = blocks.mass(self)
+        self.by_deformation = blocks.by_deformation(self, self.w)
 
 
 class FloatingBlocks(Memo):
@@ -127,7 +84,7 @@ class FloatingBlocks(Memo):
 
     def turning(self, field: Array) -> Array:
         """The matrix of ω ↦ ω × field, (d, s)."""
-        return (self.basis @ field).T
+        return self.basis.dot(field).T
 
     def bracket(self, spin: Array) -> Array:
         """[p]× among spins, (s, s): zero in the plane, where spins commute."""
@@ -137,7 +94,7 @@ class FloatingBlocks(Memo):
 
     def first_moment(self, u: Array) -> Array:
         """s_u = ∫ρ(X + φu), or s_0 where the momenta are constant."""
-        moved = self.body.inertia.shape_first @ u if self.full else 0.0
+        moved = self.body.inertia.shape_first.dot(u) if self.full else 0.0
         return self.body.inertia.first + moved
 
     def levers(self, u: Array) -> Array:
@@ -169,7 +126,7 @@ class FloatingBlocks(Memo):
         d, r, M = self.d, self.rigid, self.mass_at_rest.copy()
         M[:d, d:r] = self.turning(self.first_moment(q.u))
         M[d:r, :d] = M[:d, d:r].T
-        M[d:r, d:r] += (self.of.s + q.widening) @ q.u
+        M[d:r, d:r] += (self.of.s + q.widening).dot(q.u)
         M[d:r, r:] = q.levers
         M[r:, d:r] = q.levers.T
         return _fixed(M)
@@ -180,7 +137,7 @@ class FloatingBlocks(Memo):
         ``v·cross_a ∫ρφ``, ``ω_b (s_ab + K_ab u)`` and ``N_a u̇`` of velocities w = (v_P, ω, u̇).
         """
         v, omega, du = w[: self.d], w[self.d : self.rigid], w[self.rigid :]
-        return v @ self.shape_turns, omega @ q.widening, self.turns.times(du)
+        return v.dot(self.shape_turns), omega.dot(q.widening), self.turns.times(du)
 
     # --- E, J, R, B
 
@@ -213,9 +170,11 @@ class FloatingBlocks(Memo):
         turned = entries(q.R @ self.basis)
         J[at["r"], at["v"]], J[at["v"], at["r"]] = q.R, -q.R.T
         J[at["R"], at["omega"]], J[at["omega"], at["R"]] = turned.T, -turned
-        J[at["w"], at["w"]] = q.momenta
+        upper = self.doubled(q) if self.form == "paper" else self.canonical(q)
+        J[at["w"], at["w"]] = upper - upper.T
         if self.is_bent:
-            J[at["sigma"], at["du"]], J[at["du"], at["sigma"]] = q.strain, -q.strain.T
+            strain = self.strain(q.u)
+            J[at["sigma"], at["du"]], J[at["du"], at["sigma"]] = strain, -strain.T
         return _fixed(J)
 
     def newton_euler(self, p_t: Array, p_r: Array) -> Array:
@@ -223,25 +182,28 @@ class FloatingBlocks(Memo):
         d, r = self.d, self.rigid
         upper = np.zeros((r + self.n, r + self.n))
         upper[:d, d:r] = -self.turning(p_t)
-        upper[d:r, d:r] = 0.5 * self.bracket(p_r)
+        if d == 3:
+            upper[d:r, d:r] = 0.5 * self.bracket(p_r)
         return upper
 
     def doubled(self, q: State) -> Array:
         """p̃_t, p̃_r and the coupling of ω with u̇ of eq. (13)-(14), (34)."""
         d, r, first = self.d, self.rigid, self.body.inertia.shape_first
-        p = q.mass[:r] @ q.w
+        p = q.mass[:r].dot(q.w)
         if not self.full:
             return self.newton_euler(p[:d], p[d:])
-        upper = self.newton_euler(p[:d] + first @ q.du, p[d:] + q.levers @ q.du)
+        upper = self.newton_euler(p[:d] + first.dot(q.du), p[d:] + q.levers.dot(q.du))
         from_p, from_spin, from_flexing = q.by_deformation
         # (ω × x) × φ is −from_spin and, by Jacobi's identity, ½ ω × (x × φ), which the plane has not
-        upper[d:r, r:] = 3.0 * from_flexing - 2.0 * (from_p + from_spin) + self.bracket(q.omega) @ q.levers
+        upper[d:r, r:] = 3.0 * from_flexing - 2.0 * (from_p + from_spin)
+        if d == 3:
+            upper[d:r, r:] += self.bracket(q.omega) @ q.levers
         return upper
 
     def canonical(self, q: State) -> Array:
         """[p_t]×, [p_r]× and Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k)(v_P, ω, u̇)."""
         d, r = self.d, self.rigid
-        p = q.mass[:r] @ q.w
+        p = q.mass[:r].dot(q.w)
         upper = self.newton_euler(p[:d], p[d:])
         if self.full:
             from_p, from_spin, from_flexing = q.by_deformation
@@ -275,7 +237,7 @@ class FloatingBlocks(Memo):
         slopes, weights = self.bends
         if slopes.size + weights.size > DENSE_LIMIT:
             return dense(self.body.elasticity.operator(u))
-        return self.strain_at_rest + (weights * (slopes @ u)) @ slopes
+        return self.strain_at_rest + (weights * slopes.dot(u)).dot(slopes)
 
     @property
     def damps_alike(self) -> bool:
@@ -292,7 +254,9 @@ class FloatingBlocks(Memo):
 
     def inputs(self, x: Array) -> Array:
         """B = [B_∂, B_d]: forces and torques at the ports, eq. (35), and distributed forces, eq. (15), (30)."""
-        return self.read(x).inputs
+        B = self.inputs_at_rest.copy()
+        B[self.at["omega"]] += self.moving_levers.times(x[self.at["u"]])
+        return _fixed(B)
 
     @once
     def inputs_at_rest(self) -> Array:
@@ -365,11 +329,11 @@ class FloatingBlocks(Memo):
         """H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
         at, inertia, first = self.at, self.body.inertia, self.body.inertia.shape_first
         u, v, omega, w, sigma = x[at["u"]], x[at["v"]], x[at["omega"]], x[at["w"]], x[at["sigma"]]
-        moved = first @ u
-        doubled = w @ (self.mass_at_rest @ w) + sigma @ (self._compliance @ sigma)
+        moved = first.dot(u)
+        doubled = w.dot(self.mass_at_rest.dot(w)) + sigma.dot(self._compliance.dot(sigma))
         if self.full:
-            wide = omega @ (self.of.s + self.widening(u)) @ u
-            doubled += omega @ (2.0 * (self.basis @ moved @ v) + wide + 2.0 * (self.turns.times(u) @ x[at["du"]]))
+            wide = (self.of.s + self.widening(u)).dot(u).dot(omega)
+            doubled += omega.dot(2.0 * (self.basis.dot(moved).dot(v) + self.turns.times(u).dot(x[at["du"]])) + wide)
         turned = from_entries(x[at["R"]], self.d) @ (inertia.first + moved)
         return float(0.5 * doubled - self.gravity @ (inertia.mass * x[at["r"]] + turned))
 

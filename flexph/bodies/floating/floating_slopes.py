@@ -62,8 +62,11 @@ class FloatingSlopes(Memo):
         b = self.blocks
         omega = w[b.d : b.rigid]
         from_p, from_spin, from_flexing = b.by_deformation(q, w)
-        by_spin = skew(omega, b.d) @ b.body.inertia.shape_first
-        return np.vstack([by_spin, from_p + 2.0 * from_spin - from_flexing, b.turns.weighted(omega)])
+        slope = np.empty((b.rigid + b.n, b.n))
+        slope[: b.d] = skew(omega, b.d).dot(b.body.inertia.shape_first)
+        slope[b.d : b.rigid] = from_p + 2.0 * from_spin - from_flexing
+        slope[b.rigid :] = b.turns.weighted(omega)
+        return slope
 
     # --- J and R
 
@@ -105,9 +108,12 @@ class FloatingSlopes(Memo):
                 by_velocities[d:, r:] += q.levers
                 by_deformation[d:] -= q.by_deformation[2]
             self._add_coupling(of_velocities, of_deformation, q, w)
+        against, lever = skew(w[d:r], d), w[:d].dot(b.basis)
         for total, by in ((of_velocities, by_velocities), (of_deformation, by_deformation)):
-            total[:d] -= skew(w[d:r], d) @ by[:d]
-            total[d:r] += w[:d] @ b.basis @ by[:d] - b.bracket(w[d:r]) @ by[d:]
+            total[:d] -= against.dot(by[:d])
+            total[d:r] += lever.dot(by[:d])
+            if d == 3:
+                total[d:r] -= b.bracket(w[d:r]).dot(by[d:])
         slope[b.at["w"], b.at["w"]] = of_velocities
         slope[b.at["w"], b.at["u"]] = of_deformation
 
@@ -119,17 +125,21 @@ class FloatingSlopes(Memo):
         spin, rate = w[omega], w[du]
         # G u̇
         along, turned = b.squares.times(rate).reshape(b.spins, b.spins, b.n), b.turns.times(rate)
-        of_velocities[omega, v] += from_v * (b.shape_turns @ rate)
-        of_velocities[omega, omega] += from_omega * (q.widening @ rate) - from_levers * b.bracket(q.levers @ rate)
+        of_velocities[omega, v] += from_v * b.shape_turns.dot(rate)
+        of_velocities[omega, omega] += from_omega * q.widening.dot(rate)
         of_velocities[omega, du] -= from_du * turned
-        of_deformation[omega] += from_omega * (q.omega @ along) - from_levers * (b.bracket(q.omega) @ turned)
+        of_deformation[omega] += from_omega * q.omega.dot(along)
         # −Gᵀω
-        sweep = skew(spin, d) @ b.body.inertia.shape_first
+        sweep = skew(spin, d).dot(b.body.inertia.shape_first)
         of_velocities[du, v] -= from_v * sweep.T
-        of_velocities[du, omega] -= from_omega * (spin @ q.widening).T + from_levers * (q.levers.T @ b.bracket(spin))
+        of_velocities[du, omega] -= from_omega * spin.dot(q.widening).T
         of_velocities[du, du] -= from_du * b.turns.weighted(spin)
-        across = b.bracket(q.omega) @ spin
-        of_deformation[du] -= from_omega * self._squares(spin, q.omega) - from_levers * b.turns.weighted(across)
+        of_deformation[du] -= from_omega * self._squares(spin, q.omega)
+        if d == 3 and from_levers:
+            of_velocities[omega, omega] -= from_levers * b.bracket(q.levers @ rate)
+            of_deformation[omega] -= from_levers * (b.bracket(q.omega) @ turned)
+            of_velocities[du, omega] -= from_levers * (q.levers.T @ b.bracket(spin))
+            of_deformation[du] += from_levers * b.turns.weighted(b.bracket(q.omega) @ spin)
         if b.form == "canonical":
             first = b.body.inertia.shape_first
             of_velocities[v, omega] -= b.turning(first @ rate)
@@ -151,8 +161,9 @@ class FloatingSlopes(Memo):
         at, (slopes, weights), elastic = self.blocks.at, self.blocks.bends, self.blocks.body.elasticity
         assert elastic is not None
         rate, stiffness = w[at["du"]], elastic.stiffness_of_stress
-        stress = stiffness @ (q.strain @ rate)
-        by_stress = q.strain.T @ (stiffness @ ((weights * (slopes @ rate)) @ slopes))
+        strain = self.blocks.strain(q.u)
+        stress = stiffness @ (strain @ rate)
+        by_stress = strain.T @ (stiffness @ ((weights * (slopes @ rate)) @ slopes))
         by_strain = (slopes.T * (stress @ weights)) @ slopes
         slope[at["du"], at["u"]] -= elastic.stiffness_damping * (by_stress + by_strain)
 

@@ -26,14 +26,14 @@ class FormStack:
 
     def times(self, u: Array) -> Array:
         """F_a u, (s, m)."""
-        image: Array = (self._whole @ u).reshape(self.shape[:2])
+        image: Array = self._whole.dot(u).reshape(self.shape[:2])
         return image
 
     def weighted(self, weights: Array) -> Array:
         """Σ_a weights_a F_a, (m, n)."""
         if self._dense is not None:
             flat = self._dense.reshape(len(weights), self.shape[1] * self.shape[2])
-            return np.asarray(weights @ flat).reshape(self.shape[1:])
+            return weights.dot(flat).reshape(self.shape[1:])
         total = sum(weight * form for weight, form in zip(weights.tolist(), self._forms, strict=True))
         return np.asarray(total.toarray())
 

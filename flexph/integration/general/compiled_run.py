@@ -58,9 +58,9 @@ class Compiled(Plain):
         """A copy of a constant matrix in the layout, and with the permission to write, of the compiled signature."""
         return np.array(dense(matrix), dtype=float, order="C")
 
-    def costates_of(self, split: Split, *, varies: bool) -> Any:
-        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ, asked for where E ``varies``."""
-        function = costates_of if varies else ABSENT[2, "matrix"]
+    def costates_of(self, split: Split, E: Array | None) -> Any:
+        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; E is that of the sample where it varies."""
+        function = ABSENT[2, "matrix"] if E is None else costates_of
         return compiled_function("costates", function, (MATRIX, MATRIX), MATRIX)
 
 
