@@ -220,16 +220,15 @@ def slopes(given: Step, x1: Array) -> Array:
     E, J, R = dense(at(pair.E, middle)), dense(at(pair.J, middle)), dense(at(pair.R, middle))
     flow, z = J - R, pair.z(middle)
     of_costate = inner(pair, dense(pair.costate(middle)))
+    of_moved = inner(pair, dense(pair.descriptor(middle, step))) if pair.given[1] else np.zeros(E.shape)
     if pair.kind == GONZALEZ:
         moved = E @ step
         ratio = correction(z @ moved, step, given.before, pair.H(x1))
         if ratio != 0.0:  # z̄ = z(m) + ratio Ē₁₁⁻ᵀΔx
-            of_ratio = (slope(pair, x1) - moved @ of_costate - z @ E - 2.0 * ratio * step) / (step @ step)
+            of_ratio = (slope(pair, x1) - moved @ of_costate - z @ (E + of_moved) - 2.0 * ratio * step) / (step @ step)
             inverse = dense(to_costates(pair, E))
             of_costate = of_costate + (inverse @ step).reshape(-1, 1) * of_ratio + ratio * inverse
-    matrix = E - h * (flow @ of_costate)
-    if pair.given[1]:
-        matrix += inner(pair, dense(pair.descriptor(middle, step)))
+    matrix = E + of_moved - h * (flow @ of_costate)
     if pair.given[2]:
         matrix -= h * inner(pair, dense(pair.structure(middle, z)))
     if pair.given[3] and np.any(given.u):
