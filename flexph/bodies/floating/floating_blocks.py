@@ -14,7 +14,7 @@ from ...numerics.memo import Memo, once
 from ...numerics.rotations import cross, entries, entry_count, from_entries, skew, spins
 from ..body import Body, LoadPort
 from ..inertia import Contractions, contract
-from .form_stacks import DENSE_LIMIT, FormStack
+from .form_stacks import DENSE_LIMIT, FormStack, stacked
 
 LATEST = 3
 """Latest states that are kept: E, J, B and z are asked for one after the other, and derivatives after them."""
@@ -23,7 +23,7 @@ LATEST = 3
 class State:
     """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,), and what matrices have of it.
 
-    These are n_a + N_a u (s, n), ½ ∂J(u)_ab/∂u (s, s, n), M(u), and :meth:`FloatingBlocks.by_deformation`.
+    These are :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
@@ -31,7 +31,7 @@ class State:
         self.x, self.w = x, x[at["w"]]  # velocities (v_P, ω, u̇)
         self.r, self.u, self.v, self.omega = x[at["r"]], x[at["u"]], x[at["v"]], x[at["omega"]]
         self.du, self.sigma, self.R = x[at["du"]], x[at["sigma"]], from_entries(x[at["R"]], blocks.d)
-        self.levers, self.widening = blocks.levers(self.u), blocks.widening(self.u)
+        self.levers, self.widening, self.first_moment = blocks.moments(self.u)
         self.mass = blocks.mass(self)
         self.by_deformation = blocks.by_deformation(self, self.w)
 
@@ -92,18 +92,23 @@ class FloatingBlocks(Memo):
 
     # --- mass and momenta
 
-    def first_moment(self, u: Array) -> Array:
-        """s_u = ∫ρ(X + φu), or s_0 where the momenta are constant."""
-        moved = self.body.inertia.shape_first.dot(u) if self.full else 0.0
-        return self.body.inertia.first + moved
+    def moments(self, u: Array) -> tuple[Array, Array, Array]:
+        """What the mass matrix has of u: levers (s, n), widening (s, s, n), and first moment (d,).
 
-    def levers(self, u: Array) -> Array:
-        """∫ρ(X + φu) × φ with the inertia of sections: n_a + N_a u, (s, n)."""
-        return self.of.n + self.turns.times(u)
+        ``∫ρ(X + φu) × φ`` with the inertia of sections, n_a + N_a u; ``½ ∂J(u)_ab/∂u = s_ab + K_ab u``; and
+        ``s_u = ∫ρ(X + φu)``.
+        """
+        at_rest, forms = self._of_moments
+        flat, n, s = at_rest + forms.dot(u), self.n, self.spins
+        return flat[: s * n].reshape(s, n), flat[s * n : -self.d].reshape(s, s, n), flat[-self.d :]
 
-    def widening(self, u: Array) -> Array:
-        """½ ∂J(u)_ab/∂u = s_ab + K_ab u, (s, s, n)."""
-        return self.of.s + self.squares.times(u).reshape(self.spins, self.spins, self.n)
+    @once
+    def _of_moments(self) -> tuple[Array, Any]:
+        """The moments at rest one after the other, and their derivatives by u."""
+        inertia = self.body.inertia
+        at_rest = np.concatenate([self.of.n.ravel(), self.of.s.ravel(), inertia.first])
+        forms = [*self.of.N, *(K for row in self.of.K for K in row), inertia.shape_first]
+        return at_rest, stacked(forms)
 
     @once
     def mass_at_rest(self) -> Array:
@@ -124,7 +129,7 @@ class FloatingBlocks(Memo):
         if not self.full:
             return self.mass_at_rest
         d, r, M = self.d, self.rigid, self.mass_at_rest.copy()
-        M[:d, d:r] = self.turning(self.first_moment(q.u))
+        M[:d, d:r] = self.turning(q.first_moment)
         M[d:r, :d] = M[:d, d:r].T
         M[d:r, d:r] += (self.of.s + q.widening).dot(q.u)
         M[d:r, r:] = q.levers
@@ -318,24 +323,25 @@ class FloatingBlocks(Memo):
         q, g, at, inertia = self.read(x), self.gravity, self.at, self.body.inertia
         z = q.x.copy()
         z[at["r"]] = -inertia.mass * g
-        z[at["R"]] = self.turned_weight @ (inertia.first + inertia.shape_first @ q.u)
-        z[at["u"]] = -(q.R.T @ g) @ inertia.shape_first
+        z[at["R"]] = self.turned_weight.dot(q.first_moment)
+        z[at["u"]] = -g.dot(q.R).dot(inertia.shape_first)
         if self.full:
             from_p, from_spin, from_flexing = q.by_deformation
-            z[at["u"]] += q.omega @ (from_p + from_spin - from_flexing)  # ∂T/∂u, [p_f]× ω of sec. 3.1
+            z[at["u"]] += q.omega.dot(from_p + from_spin - from_flexing)  # ∂T/∂u, [p_f]× ω of sec. 3.1
         return _fixed(z)
 
     def energy(self, x: Array) -> float:
         """H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
-        at, inertia, first = self.at, self.body.inertia, self.body.inertia.shape_first
+        at = self.at
         u, v, omega, w, sigma = x[at["u"]], x[at["v"]], x[at["omega"]], x[at["w"]], x[at["sigma"]]
-        moved = first.dot(u)
+        levers, widening, first = self.moments(u)
         doubled = w.dot(self.mass_at_rest.dot(w)) + sigma.dot(self._compliance.dot(sigma))
         if self.full:
-            wide = (self.of.s + self.widening(u)).dot(u).dot(omega)
-            doubled += omega.dot(2.0 * (self.basis.dot(moved).dot(v) + self.turns.times(u).dot(x[at["du"]])) + wide)
-        turned = from_entries(x[at["R"]], self.d) @ (inertia.first + moved)
-        return float(0.5 * doubled - self.gravity @ (inertia.mass * x[at["r"]] + turned))
+            wide = (self.of.s + widening).dot(u).dot(omega)
+            moved = self.basis.dot(first - self.body.inertia.first).dot(v)
+            doubled += omega.dot(2.0 * (moved + (levers - self.of.n).dot(x[at["du"]])) + wide)
+        turned = from_entries(x[at["R"]], self.d).dot(first)
+        return float(0.5 * doubled - self.gravity.dot(self.body.inertia.mass * x[at["r"]] + turned))
 
 
 def _fixed(matrix: Array) -> Array:
