@@ -76,7 +76,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--differences", action="store_true", help=f"{DIFFERENCED} steps with all differenced, too")
     options = parser.parse_args()
-    print("ms a step: derivatives known, C differenced, all differenced; iterations; balance residual [J]; states apart")
+    print(
+        "ms a step: derivatives known, C differenced, all differenced; states apart; iterations; balance residual [J]"
+    )
     for material, young in YOUNG.items():
         for strain in ("linear", "von_karman"):
             for gradient in ("gonzalez", "mean_value"):

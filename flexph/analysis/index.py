@@ -108,7 +108,7 @@ def index_report(view: SystemView) -> IndexReport:
         return IndexReport(view.V1.shape[1], 0, 0, (), 0, 0, 1.0)
     counts, redundant = [], 0
     slopes = np.zeros((0, view.V1.shape[1]))
-    given = view.system.derivatives is not None
+    given = view.system.exact_derivatives is not None
     conditions = _Conditions(view.algebraic, *((view.algebraic_slopes, view.slope_noise(EXACT)) if given else ()))
     level = 0
     while True:

@@ -110,7 +110,7 @@ class SystemView(Memo):
 
     def hessian(self, x: Array) -> Array:
         """∂²H/∂x₁² (r, r): of ∂z/∂x where it was given and E does not depend on x, else by differences."""
-        given, E = self.system.derivatives, self.system.E
+        given, E = self.system.exact_derivatives, self.system.E
         if given is not None and isinstance(E, Constant):
             hessian = self.V1.T @ dense(E(x)).T @ dense(given.costate(x)) @ self.V1
         else:
@@ -119,7 +119,7 @@ class SystemView(Memo):
 
     def flow_slope(self, x: Array) -> Array:
         """``∂((J − R)z + Bu)/∂x`` (n, n): of derivatives that were given, else by differences."""
-        if self.system.derivatives is not None:
+        if self.system.exact_derivatives is not None:
             return -self.equations.jacobian(self.time, x, np.zeros(x.size), self.sizes)[0]
         return self.derivative(lambda at: self.equations.flow(self.time, at), x)
 
@@ -129,25 +129,25 @@ class SystemView(Memo):
 
     def algebraic_slope(self, x: Array) -> Array:
         """``∂g/∂x₂``, as :meth:`flow_slope`."""
-        if self.system.derivatives is not None:
+        if self.system.exact_derivatives is not None:
             return self.algebraic_slopes(x) @ self.V2
         return self.derivative(self.algebraic, x, self.V2)
 
     def slope_noise(self, relative: float) -> Array:
         """Errors of ∂g/∂x (n − r, n) where entries of J − R err by a part of the largest of their row."""
-        assert self.system.derivatives is not None
+        assert self.system.exact_derivatives is not None
         flow = np.abs(dense(self.system.J(self.x)) - dense(self.system.R(self.x))).max(axis=1, initial=0.0)
-        moved = np.abs(dense(self.system.derivatives.costate(self.x))).sum(axis=0)
+        moved = np.abs(dense(self.system.exact_derivatives.costate(self.x))).sum(axis=0)
         return relative * np.outer(np.abs(self.equations.split.U2.T) @ flow, moved)
 
     @once
     def is_linear(self) -> bool:
         """Whether the equations are linear, as derivatives that were given say."""
         s = self.system
-        if s.derivatives is None or not all(isinstance(m, Constant) for m in (s.E, s.J, s.R, s.B)):
+        if s.exact_derivatives is None or not all(isinstance(m, Constant) for m in (s.E, s.J, s.R, s.B)):
             return False
-        first = dense(s.derivatives.costate(self.x))
-        return all(np.array_equal(dense(s.derivatives.costate(x)), first) for x in self.probes[1:])
+        first = dense(s.exact_derivatives.costate(self.x))
+        return all(np.array_equal(dense(s.exact_derivatives.costate(x)), first) for x in self.probes[1:])
 
     @once
     def rate_slope(self) -> Array:

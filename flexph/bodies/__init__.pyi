@@ -11,8 +11,8 @@ from .fields import StressField as StressField
 from .fields import TensorField as TensorField
 from .fields import View as View
 from .floating.floating_frame import floating_body as floating_body
-from .floating.relative_axes import relative_axes as relative_axes
 from .floating.linear_system import linear_body as linear_body
+from .floating.relative_axes import relative_axes as relative_axes
 from .foreign.from_matrices import body_from_matrices as body_from_matrices
 from .foreign.from_modes import body_from_modes as body_from_modes
 from .inertia import Inertia as Inertia

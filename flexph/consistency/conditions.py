@@ -104,7 +104,7 @@ class Conditions:
         e, s = self.equations, self.split
         columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
         terms = self._terms(x)[:, None]
-        noise = 1e1 * FORWARD if e.system.derivatives is None else LOST
+        noise = 1e1 * FORWARD if e.system.exact_derivatives is None else LOST
         columns = np.where(np.abs(columns) * least > noise * terms, columns, 0.0)
         others = np.maximum(terms - np.abs(columns) * np.abs(s.V2.T @ x), 0.0)
         rows = np.hstack([s.U2, s.U1]).T

@@ -116,7 +116,7 @@ class Equations:
     def slopes(self, t: float, x: Array, size: Array, rows: Array) -> Array:
         """rowsᵀ ∂((J − R)z + Bu)/∂x V₁, (k, r), given or by central differences."""
         V1, zero = self.split.V1, np.zeros(x.size)
-        if self.system.derivatives is not None:
+        if self.system.exact_derivatives is not None:
             return -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
         slopes = np.empty((rows.shape[1], V1.shape[1]))
         for k, direction in enumerate(V1.T):

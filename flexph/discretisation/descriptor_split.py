@@ -72,7 +72,7 @@ class Split(Memo):
     @once
     def chosen(self) -> tuple[Array, Array] | None:
         """Rows and columns that U₁ and V₁ choose, where they do nothing else."""
-        if not all(np.array_equal(U, U != 0.0) and np.all(np.count_nonzero(U, axis=0) == 1) for U in (self.U1, self.V1)):
+        if not all(np.array_equal(U, U != 0.0) and np.all(U.sum(axis=0) == 1.0) for U in (self.U1, self.V1)):
             return None
         return self.U1.argmax(axis=0), self.V1.argmax(axis=0)
 

@@ -70,7 +70,5 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
         with_structure(system.means),
         {**system.parts, f"{port} multiplier": slice(n, n + m)},
         ports=spans.consecutive({**spans.widths(kept), port: m}),
-        derivatives=of_parts.whole(
-            structure, inputs=inputs if moving else None, outputs=outputs if moving else None
-        ),
+        derivatives=of_parts.whole(structure, inputs=inputs if moving else None, outputs=outputs if moving else None),
     )

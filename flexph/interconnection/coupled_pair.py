@@ -57,7 +57,7 @@ class _Pair:
         kept = [[span for n, span in s.ports.items() if n != port] for s, port in zip(systems, ports, strict=True)]
         self.others = [spans.indices(each) for each in kept]
         self.widths = [s.inputs(s.sample, port).shape[1] for s, port in zip(systems, ports, strict=True)]
-        check.matrix("C", self.c(systems[0].sample, systems[1].sample), self.widths)
+        check.matrix("C", self.c(systems[0].sample, systems[1].sample), (self.widths[0], self.widths[1]))
         self.multipliers = self.widths[1] if with_multiplier else 0
         self.parts = PartDerivatives(systems, self.multipliers)
         self.sizes = [s.size for s in systems]
@@ -135,9 +135,9 @@ class _Pair:
         if self.slope is not None:
             by_states = np.asarray(self.slope(x[one], x[two]))
         else:
-            halves = ((0, lambda at: self.c(at, x[two]), x[one]), (1, lambda at: self.c(x[one], at), x[two]))
-            columns = [slope_of(lambda at, of=of: dense(of(at)), at, self.systems[k]) for k, of, at in halves]
-            by_states = np.concatenate(columns, axis=-1)
+            by_first = slope_of(lambda at: dense(self.c(at, x[two])), x[one], self.systems[0])
+            by_second = slope_of(lambda at: dense(self.c(x[one], at)), x[two], self.systems[1])
+            by_states = np.concatenate([by_first, by_second], axis=-1)
         return np.asarray(np.einsum("ijk,j->ik", by_states, force)), np.asarray(y1 @ by_states.transpose(1, 0, 2))
 
     def _inputs(self, x: Array, u: Array) -> Array:

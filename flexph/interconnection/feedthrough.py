@@ -63,21 +63,18 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     passed_on = constant["S"] and constant["N"]
     seen = given is not None and (given.outputs is not None or constant["P"])
 
-    def taken(x: Array, w: Array) -> Array:
-        """(B + P)ᵀ of w."""
-        return np.asarray((dense(system.B(x)) + dense(system.P(x))).T @ w)
-
-    def through(x: Array, w: Array) -> Array:
-        """(N − S) of w."""
-        return np.asarray(system.N(x) @ w - system.S(x) @ w)
+    def rows_of_inputs(at: Array, whole: Array) -> Array:
+        """(N − S) w − (B + P)ᵀz of fixed z and w, or what of it no derivative is known of."""
+        row = np.zeros(m) if passed_on else system.N(at) @ whole[w] - system.S(at) @ whole[w]
+        return row if seen else row - (dense(system.B(at)) + dense(system.P(at))).T @ whole[x]
 
     def structure(state: Array, whole: Array) -> Array:
-        slope, at, own = of_parts.structure(state, whole), state[x], whole[x]
-        slope[x, x] += of_parts.inputs(0, state, slice(None), whole[w])
-        every = slice(None)
-        slope[w, x] -= of_parts.outputs(0, state, every, whole) if seen else slope_of(lambda s: taken(s, own), at, system)
-        if not passed_on:
-            slope[w, x] += slope_of(lambda s: through(s, whole[w]), at, system)
+        slope, every = of_parts.structure(state, whole), slice(None)
+        slope[x, x] += of_parts.inputs(0, state, every, whole[w])
+        if seen:
+            slope[w, x] -= of_parts.outputs(0, state, every, whole)
+        if not (seen and passed_on):
+            slope[w, x] += slope_of(lambda at: rows_of_inputs(at, whole), state[x], system)
         return slope
 
     spread = {"B", *FEEDTHROUGH} & set(system.means)  # what J and R are made of

@@ -187,6 +187,11 @@ class PHDAE(NamedPorts, Remade):
         return GradientPair(self.E, self.z, self.H)
 
     @property
+    def exact_derivatives(self) -> Derivatives | None:
+        """The derivatives, where they are known to round-off: not those of which a part is differenced."""
+        return None if self.derivatives is None or self.derivatives.accuracy else self.derivatives
+
+    @property
     def has_feedthrough(self) -> bool:
         """Whether P, S or N was given."""
         return any(getattr(self, name) is not None for name in FEEDTHROUGH)

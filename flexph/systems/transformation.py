@@ -154,6 +154,8 @@ class LinearTransformation(Transformation):
             descriptor=of(given.descriptor, D),
             structure=of(given.structure, U),
             inputs=of(given.inputs, one),
+            outputs=None if given.outputs is None else lambda x, w: given.outputs(phi(x), U @ w) @ D,
+            accuracy=given.accuracy,
         )
 
     def invariants(self) -> Invariants | None:

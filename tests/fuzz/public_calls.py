@@ -259,6 +259,9 @@ def _bodies() -> dict[str, Call]:
         "bodies.linear_body": Call(bodies.linear_body, {"body": body, "name": "arm"}),
         "bodies.floating_body": Call(bodies.floating_body, {"body": body, "gravity": (0.0, -9.81), "form": "paper",
                                                             "loads": (), "name": "arm"}),
+        "bodies.relative_axes": Call(bodies.relative_axes, {
+            "first": bodies.floating_body(body, name="a"), "second": bodies.floating_body(body, name="b"),
+            "torques": True}),
         "bodies.body_from_matrices": Call(bodies.body_from_matrices, {
             "mass": np.eye(4), "stiffness": K4, "nodes": np.array([[0.0, 0.0], [1.0, 0.0]]), "ports": {"a": 0, "b": 1},
             "fixed": (), "modes": 0, "static": ()}),

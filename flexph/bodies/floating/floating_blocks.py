@@ -21,9 +21,9 @@ LATEST = 3
 
 
 class State:
-    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,), and what matrices have of it.
+    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
 
-    These are :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
+    With it :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
@@ -237,11 +237,12 @@ class FloatingBlocks(Memo):
 
     def strain(self, u: Array) -> Array:
         """D(u), dense (m, n)."""
-        if not self.is_bent:
+        elastic = self.body.elasticity
+        if elastic is None or not self.is_bent:
             return self.strain_at_rest
         slopes, weights = self.bends
         if slopes.size + weights.size > DENSE_LIMIT:
-            return dense(self.body.elasticity.operator(u))
+            return dense(elastic.operator(u))
         return self.strain_at_rest + (weights * slopes.dot(u)).dot(slopes)
 
     @property

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array, block_diag
 from ...numerics.rotations import entry_count, from_entries, spins
@@ -91,5 +90,7 @@ def _rotation(name: str, system: PHDAE) -> slice:
     """The part with the rotation of a floating body."""
     own = [span for part, span in system.parts.items() if part.rpartition(".")[2] == "rotation"]
     if len(own) != 1 or own[0].stop - own[0].start not in DIMENSIONS:
-        raise ValueError(f"{name} must have one part 'rotation' as a floating body has, got {check.shown(system.parts)}")
+        raise ValueError(
+            f"{name} must have one part 'rotation', as a floating body has; its parts are {', '.join(system.parts)}"
+        )
     return own[0]

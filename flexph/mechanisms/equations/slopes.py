@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...kernels.state import body_sum, coupled, inertia_products, squares, turns
