@@ -205,6 +205,9 @@ def from_entries(kept: Array, dim: int) -> Array:
     """Rotation matrices of their kept entries, the inverse of :func:`entries`."""
     if dim == 3:
         return kept.reshape(*kept.shape[:-1], 3, 3)
+    if kept.ndim == 1:
+        c, s = kept
+        return np.array([[c, -s], [s, c]])
     return (kept @ _TURN).reshape(*kept.shape[:-1], 2, 2)
 
 

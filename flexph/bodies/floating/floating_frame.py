@@ -56,6 +56,7 @@ def floating_body(
     transformations of [dg] sec. 5.1 carry to the centre-of-mass form of :class:`flexph.Mechanism`.
 
     A body with ``momenta="constant"`` has M(0), its momenta, and no coupling of v_P and ω with u̇ in J (sec. 4.3).
+    The system knows its derivatives, all of them polynomials of the state.
     With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can be interconnected.
 
     Parameters
