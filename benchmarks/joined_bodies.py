@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def differenced(young: float, strain: str, gradient: str, step: float, run: Trajectory) -> str:
-    """The same by differences of the whole step, and how far its states are from the others', each over its largest."""
+    """Time of a step by differences alone [ms], and the distance of its states from the others, over their sizes."""
     plain = replace(joined(young, strain), derivatives=None)
     try:
         took, other = timed(plain, gradient, step, DIFFERENCED, 1)

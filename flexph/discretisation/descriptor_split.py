@@ -52,7 +52,7 @@ class Split(Memo):
         return self.onto_costates @ z if self._costates is None else self._costates * z
 
     def costate_map(self, E: Array, scaling: Scaling | None = None) -> CostateMap:
-        """From gradients to costates. Raises StepFailed where there is no such map ([dg] (A1))."""
+        """The map from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""
         return CostateMap(self, E, scaling)
 
     def scaling(self, E: Array) -> Scaling:
@@ -126,7 +126,7 @@ class CostateMap:
             raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
 
     def _factorise(self, A: Array, least: float) -> bool:
-        """Whether A has factors, and a reciprocal condition above the least one."""
+        """Factorise A; True where its reciprocal condition is above the least one."""
         self.factors, self.pivots, failed = getrf(A)
         return not A.size or (not failed and bool(gecon(self.factors, lange("1", A))[0] > least))
 

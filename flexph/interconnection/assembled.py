@@ -31,11 +31,11 @@ class Assembled(Memo):
 
     @once
     def _latest(self) -> dict[str, Callable[[bytes], Any]]:
-        """E, J, R, B and z of the numbers of a state, each kept at the latest one: derivatives ask for them again."""
+        """The functions E, J, R, B and z of the numbers of a state; the latest value is kept, derivatives ask again."""
         return {name: lru_cache(maxsize=1)(partial(self._at_numbers, name)) for name in "EJRBz"}
 
     def _at_numbers(self, name: str, numbers: bytes) -> Any:
-        matrix = self._at(name, np.frombuffer(numbers))
+        matrix = self._at(name, np.frombuffer(numbers).copy())
         matrix.setflags(write=False)
         return matrix
 
@@ -88,8 +88,9 @@ def with_structure(means: Iterable[str]) -> set[str]:
 
 
 class PartDerivatives:
-    """The derivatives of the parts of an assembled system with so many ``additional`` states, by differences of a part
-    that has none.
+    """Derivatives of the parts of an assembled system, by differences of those that were given none.
+
+    ``additional`` is the number of states beside those of the parts.
     """
 
     def __init__(self, systems: Sequence[PHDAE], additional: int) -> None:
@@ -99,7 +100,7 @@ class PartDerivatives:
         self.accuracy = max(own.accuracy for own in self.each)
 
     def whole(self, structure: Slope, *, accuracy: float = 0.0, **ports: Slope | None) -> Derivatives | None:
-        """Those of the system with ∂((J − R) w)/∂x by the chain rule; None where no part was given any."""
+        """Derivatives of the whole, its ``structure`` by the chain rule; None where no part was given any."""
         if all(system.derivatives is None for system in self.systems):
             return None
         varies = any(own.descriptor is not None for own in self.each)
@@ -145,5 +146,5 @@ class PartDerivatives:
 
     @property
     def varying_ports(self) -> bool:
-        """Whether any B depends on the state."""
+        """True where any B depends on the state."""
         return any(own.inputs is not None or own.outputs is not None for own in self.each)

@@ -95,7 +95,7 @@ class _Pair:
     # --- and their derivatives
 
     def derivatives(self) -> Any:
-        """Those of both systems, with what C adds."""
+        """Derivatives of both systems and of C."""
         moving = self.parts.varying_ports
         return self.parts.whole(
             self.slopes,

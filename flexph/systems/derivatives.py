@@ -66,7 +66,7 @@ class Derivatives:
         return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_outputs(self, x: Array, w: Array, columns: Array, count: int) -> Array:
-        """Some of the ``count`` rows of ∂(Bᵀw)/∂x of a system without P, (columns, n)."""
+        """Rows of ∂(Bᵀw)/∂x, by columns of B, which has ``count`` of them; of a system without P."""
         if self.outputs is not None:
             return dense(self.outputs(x, w))[columns]
         if self.inputs is None:
@@ -93,7 +93,7 @@ class KnownDerivatives(Derivatives):
     """Derivatives that the library computes, and tests compare with differences: no system does when it is made."""
 
     def check(self, system: Any, x: Array) -> None:
-        """Nothing: four evaluations per state would take longer than many a run."""
+        """Compare nothing: four evaluations per state would take longer than many a run."""
 
 
 def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:

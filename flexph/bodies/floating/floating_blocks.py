@@ -60,7 +60,7 @@ class FloatingBlocks(Memo):
         self.units = from_entries(np.eye(k), self.d)  # R = Σ_e (kept entry e) units[e]
 
     def read(self, x: Array) -> State:
-        """A state, the same one for the same numbers."""
+        """The parts of a state; the same object for the same numbers."""
         return self._latest(np.ascontiguousarray(x, dtype=float).tobytes())
 
     @once
@@ -69,12 +69,12 @@ class FloatingBlocks(Memo):
 
     @once
     def turns(self) -> FormStack:
-        """N_a, s of them."""
+        """The forms N_a, s of them."""
         return FormStack(self.of.N, self.n)
 
     @once
     def squares(self) -> FormStack:
-        """K_ab, s · s of them."""
+        """The forms K_ab, s · s of them."""
         return FormStack([K for row in self.of.K for K in row], self.n)
 
     @once
@@ -93,7 +93,7 @@ class FloatingBlocks(Memo):
     # --- mass and momenta
 
     def moments(self, u: Array) -> tuple[Array, Array, Array]:
-        """What the mass matrix has of u: levers (s, n), widening (s, s, n), and first moment (d,).
+        """Moments of the mass at a deformation u: levers (s, n), widening (s, s, n), first moment (d,).
 
         ``∫ρ(X + φu) × φ`` with the inertia of sections, n_a + N_a u; ``½ ∂J(u)_ab/∂u = s_ab + K_ab u``; and
         ``s_u = ∫ρ(X + φu)``.
@@ -219,7 +219,7 @@ class FloatingBlocks(Memo):
 
     @once
     def is_bent(self) -> bool:
-        """Whether D depends on u."""
+        """True where D depends on u."""
         return self.body.elasticity is not None and bool(self.body.elasticity.slopes.shape[0])
 
     @once
@@ -247,7 +247,7 @@ class FloatingBlocks(Memo):
 
     @property
     def damps_alike(self) -> bool:
-        """Whether R does not depend on u."""
+        """True where R does not depend on u."""
         elastic = self.body.elasticity
         return elastic is None or not elastic.stiffness_damping or not self.is_bent
 
