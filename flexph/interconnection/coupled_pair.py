@@ -138,7 +138,7 @@ class _Pair:
             by_first = slope_of(lambda at: dense(self.c(at, x[two])), x[one], self.systems[0])
             by_second = slope_of(lambda at: dense(self.c(x[one], at)), x[two], self.systems[1])
             by_states = np.concatenate([by_first, by_second], axis=-1)
-        return np.asarray(np.einsum("ijk,j->ik", by_states, force)), np.asarray(y1 @ by_states.transpose(1, 0, 2))
+        return np.asarray(force @ by_states), np.tensordot(y1, by_states, 1)
 
     def _inputs(self, x: Array, u: Array) -> Array:
         """∂(B u)/∂x under the inputs that are left."""

@@ -12,6 +12,8 @@ from ...numerics.rotations import entry_count, from_entries, spins
 from ...systems.nonlinear import PHDAE
 
 DIMENSIONS = {entry_count(dim): dim for dim in (2, 3)}
+UNITS = {dim: from_entries(np.eye(count), dim) for count, dim in DIMENSIONS.items()}
+"""The matrices of R = Σ_e (kept entry e) UNITS[dim][e]."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class RelativeAxes:
 
     def slope(self, x1: Array, x2: Array) -> Array:
         """∂C/∂(x₁, x₂), by the kept entries of both rotations."""
-        units, d = from_entries(np.eye(entry_count(self.dim)), self.dim), self.dim
+        units, d = UNITS[self.dim], self.dim
         one, two = (from_entries(x[own], d) for x, own in zip((x1, x2), self.rotations, strict=True))
         width = d + spins(d) if self.torques else d
         slope = np.zeros((width, width, sum(self.sizes)))
