@@ -1,6 +1,7 @@
-"""What pyproject.toml cannot say: the description on a package index, README.md without links into the checkout."""
+"""What pyproject.toml cannot say: extension modules, and README.md without links as the description on an index."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -24,8 +25,14 @@ def long_description(text: str, repository: str | None) -> str:
 if __name__ == "__main__":
     from setuptools import setup  # here, as tests read the function above where distutils is another
 
+    sys.path.insert(0, str(ROOT))
+    from build_loops import OPTIONS, BuildLoops, extensions
+
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     setup(
         long_description=long_description((ROOT / "README.md").read_text(encoding="utf-8"), urls.get("Repository")),
         long_description_content_type="text/markdown",
+        cmdclass={"build_ext": BuildLoops},
+        ext_modules=extensions(),
+        options=OPTIONS,
     )

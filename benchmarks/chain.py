@@ -6,7 +6,6 @@ steps that of space too, with its implicit trapezoidal rule and sparse solver.
 """
 
 import argparse
-import os
 import time
 from importlib.util import find_spec
 
@@ -128,7 +127,6 @@ def long_run(steps: int) -> None:
 
 
 def main() -> None:
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--long", type=int, metavar="STEPS", help="what a tumbling chain of 50 keeps over so many steps")
     words.add_argument("--largest", type=int, default=SIZES[-1], metavar="BODIES")

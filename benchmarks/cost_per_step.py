@@ -72,15 +72,15 @@ def exponent(sizes: list[int], costs: list[float]) -> float:
 
 def table(largest: int) -> None:
     """Milliseconds per step by path, µs per element, fitted exponents."""
-    numpy_path = PATHS["NumPy"]
     columns: dict[str, tuple[int | None, Compiled]] = {
-        "dense": (DENSE, numpy_path),
-        "sparse": (SPARSE, numpy_path),
+        "dense": (DENSE, PATHS["NumPy"]),
+        "sparse": (SPARSE, PATHS["NumPy"]),
+        "compiled": (None, PATHS["compiled"]),
+        "fourth": (None, Exact4(compiled=True)),
+        "gauss": (None, ExactGauss(compiled=True)),
+        "control": (None, CONTROL),
+        "decaying": (None, Decaying(compiled=True)),
     }
-    if "compiled" in PATHS:
-        columns |= {"compiled": (None, PATHS["compiled"]), "fourth": (None, Exact4(compiled=True))}
-        columns |= {"gauss": (None, ExactGauss(compiled=True)), "control": (None, CONTROL)}
-        columns |= {"decaying": (None, Decaying(compiled=True))}
     print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
@@ -98,9 +98,8 @@ def table(largest: int) -> None:
     fitted = (f"{exponent(sizes, costs[name]):16.2f} {'':11s}" for name in columns)
     print(f"{'exponent, larger half':32s}" + "".join(fitted))
     for name in ("fourth", "gauss", "control", "decaying"):
-        if name in costs:
-            last = max(k for k, cost in enumerate(costs[name]) if cost > 0.0)
-            print(f"ratio steps-of-compiled-in-one-of-{name} {costs[name][last] / costs['compiled'][last]:.1f}")
+        last = max(k for k, cost in enumerate(costs[name]) if cost > 0.0)
+        print(f"ratio steps-of-compiled-in-one-of-{name} {costs[name][last] / costs['compiled'][last]:.1f}")
 
 
 def chains(largest: int) -> None:
@@ -138,7 +137,7 @@ def main() -> None:
     words.add_argument("--bodies", type=int, default=BODIES[-1], help="0: no chains")
     given = words.parse_args()
     table(given.largest)
-    if given.bodies and "compiled" in PATHS:
+    if given.bodies:
         chains(given.bodies)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from scipy.interpolate import CubicSpline
 from cases import crank_slider as case
 from flexph import Mechanism, State, integrate
 from flexph.integration.exact.newton import solve_step
+from flexph.integration.loops.workspace import memory
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive
 from flexph.kernels.step import residual
@@ -56,8 +56,6 @@ LOOSEST = {"radau": 0.02, "ida": 1e-3}
 QUICK = {"radau": 1e-3, "ida": 1e-2}
 """Smallest targets of the methods of libraries without ``--long``."""
 PATHS = {"compiled": Exact(compiled=True), "NumPy": Exact(compiled=False)}
-if find_spec("numba") is None:
-    del PATHS["compiled"]
 
 
 @dataclass(frozen=True)
@@ -104,10 +102,7 @@ def ours(start: str, steps: float, method: Method) -> Outcome:
     """A run of ours with equal steps, or saved at equal times."""
     system, state = mechanism(elastic=start)
     times = np.linspace(0.0, END, int(steps) + 1)
-    if "compiled" in PATHS:
-        from flexph.integration.compiled.workspace import memory
-
-        system.once(memory)  # as Exudyn's system is assembled before its clock runs
+    system.once(memory)  # as Exudyn's system is assembled before its clock runs
     clock = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # coarse runs say that they are coarse
@@ -306,7 +301,6 @@ def once(function: Callable[[], object], count: int = 200) -> float:
 
 
 def main() -> None:
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--long", action="store_true", help="NumPy steps too, and libraries at all targets: hours")
     words.add_argument("--shares", action="store_true", help="only where a step by NumPy spends its time")
@@ -317,7 +311,7 @@ def main() -> None:
     if find_spec("exudyn") is None:
         print("(Exudyn left out: pip install 'flexph[bench]')")
     print(f"crank-slider, {TURNS:.0f} turns, {ELEMENTS} elements, von Kármán, process time")
-    for method in (Exact(), Exact4(), ExactGauss()):  # compiling is no part of a run, and searches time the first one
+    for method in (Exact(), Exact4(), ExactGauss()):  # fills what is kept: searches time the first one
         ours("undeformed", 500, method)
     tables = {}
     for start, targets in TARGETS.items():

@@ -1,11 +1,10 @@
-"""Faults on purpose, and counts of what they do: kills, full disks, hostile files, wrong arguments, damaged caches.
+"""Faults on purpose, and counts of what they do: kills, full disks, hostile files, wrong arguments.
 
 Each part prints what it finds when it finds it, and its counts after every tenth. What one process may take is limited
 by processor time: others may be at work on the machine.
 """
 
 import argparse
-import importlib
 import os
 import resource
 import shutil
@@ -73,7 +72,7 @@ particles = cache(partial(four_particles, 1.0))
 
 
 def of_rod(**options: Any) -> Any:
-    """Compiled blocks of steps, where numba is installed."""
+    """Compiled blocks of steps."""
     return integrate(*rod(), np.linspace(0.0, 0.1, 10_001), save_every=7, progress=False, **options)
 
 
@@ -91,7 +90,7 @@ def of_pendulum_under_control(**options: Any) -> Any:
 
 
 def of_particles(**options: Any) -> Any:
-    """Steps of a general system, compiled where numba is installed."""
+    """Steps of particles in loops."""
     times = np.linspace(0.0, 40.0, 8001)
     return integrate(particles(), START, times, method=DiscreteGradient(), progress=False, **options)
 
@@ -410,7 +409,7 @@ def files(count: int, seed: int) -> bool:
     return _told(counts, zero=("crashes or accepted damage",))
 
 
-# --- calls and caches --------------------------------------------------------------------------------------------
+# --- calls -------------------------------------------------------------------------------------------------------
 
 
 def calls(count: int, seed: int) -> bool:
@@ -434,39 +433,6 @@ def damaged(data: bytes, rng: np.random.Generator) -> bytes:
     place = int(rng.integers(len(data)))
     changed = data[:place] + bytes([data[place] ^ int(rng.integers(1, 256))]) + data[place + 1 :]
     return (changed, data[:place], rng.bytes(len(data)), b"", data + data[:place])[int(rng.integers(5))]
-
-
-def compiled_value(source: Path, cached: Path) -> int:
-    """Whether a function of a module, compiled or read from its cache, is wrong: 0 or 1."""
-    import numba
-
-    from flexph.numerics.compiled import cache as caching
-    from flexph.numerics.compiled import linking
-
-    numba.config.CACHE_DIR = str(cached)
-    sys.path.insert(0, str(source))
-    function = linking.entry(importlib.import_module("kept_functions").twice, error_model="numpy")
-    caching.keep_on_disk(function)
-    return int(function(1.5) != 3.0)
-
-
-def caches(count: int, seed: int) -> bool:
-    """Damaged caches of compiled code, each met by a process of its own."""
-    print(f"{count} damaged caches (seed {seed})")
-    counts, rng = Counter[str](), np.random.default_rng(seed)
-    with tempfile.TemporaryDirectory() as name:
-        source, cached = Path(name, "source"), Path(name, "cache")
-        source.mkdir()
-        (source / "kept_functions.py").write_text("def twice(x):\n    return 2.0 * x\n")
-        for _ in watched(range(count), counts):
-            shutil.rmtree(cached, ignore_errors=True)
-            whole = status_of(child(lambda: compiled_value(source, cached)))
-            kept = [path for path in sorted(cached.rglob("*")) if path.is_file() and path.stat().st_size]  # no locks
-            path = kept[int(rng.integers(len(kept)))]
-            path.write_bytes(damaged(path.read_bytes(), rng))
-            after = status_of(child(lambda: compiled_value(source, cached)))
-            counts["right" if whole == after == 0 else "wrong or ended"] += 1
-    return _told(counts, zero=["wrong or ended"])
 
 
 def watched(over: Sequence[T], counts: Counter[str]) -> Iterator[T]:
@@ -493,15 +459,14 @@ def _told(counts: Counter[str], zero: Sequence[str]) -> bool:
     return not any(counts[name] for name in zero)
 
 
-COUNTS = {"kills": 100, "terms": 20, "disks": 100, "files": 3000, "calls": 10_000, "caches": 50}
+COUNTS = {"kills": 100, "terms": 20, "disks": 100, "files": 3000, "calls": 10_000}
 """How many of each, unless they are given."""
 
 
 def main() -> None:
     """Print the counts of the parts that are named, by default of all; status 1 where one is not what it must be."""
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     sys.stdout.reconfigure(line_buffering=True)  # a log file shows how far it is
-    parts: dict[str, Callable[..., bool]] = {of.__name__: of for of in (kills, disks, files, calls, caches)}
+    parts: dict[str, Callable[..., bool]] = {of.__name__: of for of in (kills, disks, files, calls)}
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     words.add_argument("--seed", type=int, default=19, help="other faults of the same kinds")

@@ -1,79 +1,62 @@
-"""From an empty cache of compiled code to the first result: linked code beside numba's own way, and steps by NumPy.
+"""First and second run of a new process, by kinds of mechanisms and methods, and what a new process takes before.
 
-Every number is that of a process of its own with a cache in a new folder: process time without the import of packages,
-of a short run of the crank-slider (plane), of a chain of two links (space), of the four particles (a general system).
+Each row is a process of its own: wall time of the imports and of building the mechanism with its start, process time of
+its first run and of a second one. Loops are compiled when the package is built, so that a first run only fills what
+mechanisms of equal bodies share.
 """
 
 import argparse
-import os
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any
 
-import numpy as np
-from chain import hanging
-from crank_slider import mechanism
-
-from cases import four_particle_system
-from flexph import integrate
-from flexph.methods import DiscreteGradient, Exact
-
-KINDS = ("plane", "space", "general")
-WAYS = ("linked", "numba's own", "NumPy")
 STEPS, STEP = 10, 1e-3
+KINDS = ("plane", "space", "decaying", "Gauss collocation", "chosen by their error")
 
 
-def problem(kind: str) -> tuple[Any, Any, Callable[[bool], Any]]:
-    """System, start and method."""
-    if kind == "general":
-        system = four_particle_system.four_particles(1.0)
-        return system, four_particle_system.START, lambda compiled: DiscreteGradient(compiled=compiled)
-    system, start = mechanism() if kind == "plane" else hanging(2, 3, True)
-    return system, start, lambda compiled: Exact(compiled=compiled)
+def seconds(kind: str) -> tuple[float, float, float]:
+    """Wall time before the runs, process times of a first and of a second one [s]."""
+    clock = time.perf_counter()
+    import numpy as np
+    from chain import hanging
+    from crank_slider import mechanism
+
+    from flexph import integrate
+    from flexph.methods import Decaying, Exact, ExactGauss, Method
+
+    methods: dict[str, Callable[[], Method]] = {
+        "decaying": Decaying,
+        "Gauss collocation": ExactGauss,
+        "chosen by their error": lambda: Exact(tolerance=1e-4),
+    }
+    system, start = hanging(2, 3, True) if kind == "space" else mechanism()
+    before = time.perf_counter() - clock
+
+    def run() -> float:
+        clock = time.process_time()
+        times = start.time + STEP * np.arange(STEPS + 1)
+        integrate(system, start, times, method=methods.get(kind, Exact)(), progress=False)
+        return time.process_time() - clock
+
+    return before, run(), run()
 
 
-def seconds(kind: str, way: str) -> float:
-    """Process time of the first run of a process [s]."""
-    if way == "numba's own":
-        from flexph.numerics.compiled import linking
-
-        linking.TRIED = (0, 0), (0, 0)
-    system, start, method = problem(kind)
-    clock = time.process_time()
-    integrate(system, start, STEP * np.arange(STEPS + 1), method=method(way != "NumPy"), progress=False)
-    return time.process_time() - clock
-
-
-def in_a_new_process(kind: str, way: str) -> float:
+def in_a_new_process(kind: str) -> tuple[float, float, float]:
     """The seconds of a process that nothing was done in before."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        return processes.submit(seconds, kind, way).result()
-
-
-def measured(kind: str, way: str) -> tuple[float, float]:
-    """Seconds with an empty cache, and with what that run left there."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["NUMBA_CACHE_DIR"] = folder
-        return in_a_new_process(kind, way), in_a_new_process(kind, way)
+        return processes.submit(seconds, kind).result()
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--repeats", type=int, default=1, help="take the least of so many")
+    words.add_argument("--repeats", type=int, default=3, help="take the least of so many")
     repeats = words.parse_args().repeats
-    print(f"{'':10s}{'way':>14s}{'first run [s]':>16s}{'second [s]':>14s}")
-    ratios = {}
+    print(f"{'':24s}{'before [s]':>12s}{'first run [s]':>16s}{'second [s]':>12s}")
     for kind in KINDS:
-        first = {}
-        for way in WAYS:
-            first[way], second = np.min([measured(kind, way) for _ in range(repeats)], axis=0)
-            print(f"{kind:10s}{way:>14s}{first[way]:16.2f}{second:14.2f}", flush=True)
-        ratios[kind] = first["numba's own"] / first["linked"]
-    for kind, ratio in ratios.items():
-        print(f"ratio first-run-{kind} {ratio:.2f}")
+        processes = [in_a_new_process(kind) for _ in range(repeats)]
+        before, first, second = (min(column) for column in zip(*processes, strict=True))
+        print(f"{kind:24s}{before:12.2f}{first:16.3f}{second:12.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def resident() -> float:
 def in_parts(steps: int, path: str) -> None:
     """The run in ten parts, each from the end of the last one: time, memory and energy after each."""
     mechanism, state = pendulum()
-    start = integrate(mechanism, state, [0.0, STEP], progress=False, method=PATHS[path])  # compiles
+    start = integrate(mechanism, state, [0.0, STEP], progress=False, method=PATHS[path])
     first, scale = start.ledger.total_energy[0], start.ledger.kind("potential")[0] - 0.8 * 9.81 * 0.25
     state, before = start.final, resident()
     print(f"{path} path, {steps} steps of {STEP} s, one of {SAVE_EVERY} kept")

@@ -137,12 +137,11 @@ def with_threads(count: int, loops: int) -> float:
 
 def _least_of_four_bars(loops: int) -> float:
     system = four_bars(loops)
-    run(system, SAVE_EVERY, Exact())  # compiles
+    run(system, SAVE_EVERY, Exact())  # fills what mechanisms of equal bodies share
     return least(lambda: run(system, STEPS, Exact())[0])
 
 
 def main() -> None:
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     words.add_argument("--loops", type=int, default=LOOPS, metavar="FOUR-BARS")
     loops = words.parse_args().loops

@@ -67,7 +67,7 @@ def advances(given: tuple[Mechanism, State]) -> float:
 
 def building(rounds: int) -> None:
     """The table of one evaluation, each of its parts on a mechanism of which nothing is known yet."""
-    run((made := design(0), start(made)))  # compiles, and fills what beams of equal meshes share
+    run((made := design(0), start(made)))  # fills what beams of equal meshes share
     times: dict[str, list[float]] = {name: [] for name in ("building", "start", "quasi-static", "first run", "stepper")}
     for k in range(1, rounds + 1):
         clock = time.process_time()
@@ -213,7 +213,7 @@ def checkpoint(pairs: int, minutes: float) -> None:
     """
     with_, without = ("--checkpoint", "1"), ()
     began = time.monotonic()
-    of_process(with_)  # compiles
+    of_process(with_)  # brings files into memory
     times: list[tuple[float, float]] = []
     while len(times) < pairs and time.monotonic() - began < 60.0 * minutes:
         times.append((of_process(without), of_process(with_)))
@@ -233,7 +233,6 @@ def checkpoint(pairs: int, minutes: float) -> None:
 
 
 def main() -> None:
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--rounds", type=int, default=10, help="of which the shortest counts")
     words.add_argument("--pairs", type=int, default=20, help="of commands with and without checkpoints")

@@ -1,6 +1,5 @@
 """The crank-slider with its rod in full and reduced: error of the midpoint deflection, states, time of a run."""
 
-import os
 import time
 import warnings
 
@@ -58,14 +57,13 @@ def deflection(solution: Solution) -> np.ndarray:
 
 def main() -> None:
     """Print the table."""
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     table = Table(title=f"two turns, {STEPS} steps; errors over the largest deflection")
     for column in ("strain", "elements", "rod", "coordinates", "slopes", "rms error", "largest", "compiled", "NumPy"):
         table.add_column(column, justify="right")
     for strain, choices in CHOICES.items():
         for elements in (8, 32):
             rod = crank_slider(elements, strain).bodies["rod"]
-            run(rod, 10, True)  # compiles
+            run(rod, 10, True)
             exact = None
             for choice in (None, *choices):
                 with warnings.catch_warnings():

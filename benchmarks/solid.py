@@ -50,7 +50,7 @@ def main() -> None:
         "MB",
     ):
         table.add_column(column, justify="right")
-    swinging(reduce_body(bar("tetra", 2, 1), modes=MODES, static=("tip",)), 10)  # compiles
+    swinging(reduce_body(bar("tetra", 2, 1), modes=MODES, static=("tip",)), 10)
     for across in given.across:
         body, assembly = timed(lambda across=across: bar(given.cells, 2, across))
         small, reduction = timed(lambda body=body: reduce_body(body, modes=MODES, static=("tip",)))

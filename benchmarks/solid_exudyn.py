@@ -7,7 +7,6 @@ modes from Hurty, Craig and Bampton's method in NGsolve, the quicker of its two 
 """
 
 import argparse
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -65,7 +64,7 @@ def own_row(across: int) -> tuple[list[float], int, Any]:
     mesh = box(across)
     body, assembly = quickest(lambda: own_body(mesh), 3)
     small, modes = quickest(lambda: reduce_body(body, modes=MODES, static=("tip",)), 2)
-    own_run(small)  # compiles
+    own_run(small)
     end, spent = quickest(lambda: own_run(small), 3)
     return [assembly, modes, spent], body.size, end
 
@@ -178,7 +177,6 @@ def exudyn_row(across: int) -> tuple[list[float], int, Any, float]:
 
 def main() -> None:
     """Print the table."""
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     words.add_argument("--across", type=int, default=5, help="cells over the height: 5 are 36 300 coordinates")
     across = words.parse_args().across

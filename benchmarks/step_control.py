@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{'':8s}{'steps':>8s}{'rejected':>10s}{'compiled [s]':>14s}{'NumPy [s]':>12s}")
     for kind in ENDS:
         given = problem(kind)
-        timed(kind, given, True)  # compiles
+        timed(kind, given, True)
         seconds: dict[bool, list[float]] = {True: [], False: []}
         for _ in range(rounds):
             for compiled, told in seconds.items():

@@ -60,13 +60,7 @@ class Result:
 
 def spring(first: Any, second: Any, free: float, name: str) -> rigid.Spring:
     """V = ½k e² + ¼k₃e⁴."""
-    return rigid.Spring(
-        first,
-        second,
-        lambda length: 0.5 * STIFFNESS * (length - free) ** 2 + 0.25 * HARDENING * (length - free) ** 4,
-        lambda length: STIFFNESS * (length - free) + HARDENING * (length - free) ** 3,
-        name,
-    )
+    return rigid.Spring.linear(first, second, stiffness=STIFFNESS, length=free, hardening=HARDENING, name=name)
 
 
 def pendulum(damping: float, cord: Cord = "spring") -> rigid.MultibodySystem:

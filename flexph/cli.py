@@ -20,6 +20,7 @@ from flexph.console.output import REPORT, one_sentence, repeating_command, repla
 from flexph.console.sources import epilog, explained
 from flexph.console.tables import counts, print_table, two_columns, verdicts
 from flexph.console.verbosity import tell, told_on_stderr, with_verbosity
+from flexph.console.version import VERSION
 from flexph.files.interrupts import termination_interrupts
 from flexph.files.progress import progress
 
@@ -68,9 +69,12 @@ class _Cases(click.Group):
 
 
 @click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]}, epilog=epilog())
-@click.version_option(package_name="flexph", prog_name="flexph")
-def main() -> None:
+@VERSION
+@click.option("-v", "--verbose", is_flag=True, is_eager=True, help="with --version: say how loops were compiled, too")
+def main(verbose: bool) -> None:
     """Flexible multibody dynamics in port-Hamiltonian form."""
+    if verbose:
+        raise click.UsageError("before a command --verbose goes with --version; else it stands behind the command")
     # Before any case is imported: pictures go to files here, and there may be no display.
     os.environ.setdefault("MPLBACKEND", "Agg")
 

@@ -5,7 +5,8 @@
 :class:`MultibodySystem` takes a system as [rigid] eq. (10) writes it, of matrices and functions;
 ``rigid.free_body`` and ``rigid.pivoted_body`` build those of single bodies, whose rotations are kept by
 ``rigid.rotation_matrix``, ``rigid.quaternion`` or ``rigid.angles``, in the plane by ``rigid.angle``;
-``rigid.point_masses`` makes one of point masses, rods, springs and dashpots.
+``rigid.point_masses`` makes one of point masses, rods, springs and dashpots; ``rigid.particle_system`` makes the
+:class:`flexph.PHDAE` of those whose laws are known, which steps in loops.
 """
 
 import lazy_loader

@@ -9,8 +9,10 @@ from .bodies.shapes import sphere as sphere
 from .bodies.solid import solid as solid
 from .interconnection import interconnect as interconnect
 from .particles.connections import Dashpot as Dashpot
+from .particles.connections import Drag as Drag
 from .particles.connections import Rod as Rod
 from .particles.connections import Spring as Spring
+from .particles.particle_system import particle_system as particle_system
 from .particles.point_masses import point_masses as point_masses
 from .resolution import resolve as resolve
 from .rotations.angles import angles as angles

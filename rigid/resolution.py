@@ -94,6 +94,7 @@ def resolve(
         dissipation=tuple(_dissipation(d, basis) for d in system.dissipation),
         ports={name: ExternalPort(_columns(basis, p.matrix), p.position) for name, p in system.ports.items()},
         velocity_parts=velocity_parts or {},
+        terms=None,
     )
 
 

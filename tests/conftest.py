@@ -1,4 +1,4 @@
-"""One thread for linear algebra, an order of tests by what they compile, and only methods that are installed.
+"""One thread for linear algebra, an order of tests, and only methods that are installed.
 
 On matrices as small as those of the tests more threads only wait for each other.
 """
@@ -19,7 +19,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # Processes share the bytecode of what one has read, even where the environment forbids it: a third of collecting.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-os.environ["FLEXPH_COMPILE"] = "1"  # bits must not depend on what other tests have compiled before
 os.environ["FLEXPH_REPORT"] = "0"  # a second for each run; those of reports ask for them
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests interrupt themselves
@@ -39,7 +38,7 @@ SEEDS = 2
 TESTS = Path(__file__).parent
 ROOMS = ("bodies", "integration", "joints", "kernels", "mechanisms", "models", "studies")
 RUNS = ("cases", "test_docs.py", *(f"flexph/{room}" for room in ROOMS))
-"""Tests that run mechanisms throughout, by compiled kernels."""
+"""Tests that run mechanisms throughout: the long ones come first."""
 SOME_RUNS = ("fem", "rigid/bodies", "rigid/test_joined_with_mechanisms.py", "flexph/results", "flexph/export")
 """Tests that do so now and then."""
 
@@ -57,11 +56,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Order tests by what they compile, mark what repeats them, and skip those of methods whose package is missing.
-
-    With an empty cache of numba the first process compiles the kernels of mechanisms for two minutes, while others, who
-    begin further down the list, test what needs none of them.
-    """
+    """Begin with tests that run mechanisms, mark repetitions, and skip methods whose package is missing."""
     turns = {path: (_turn(path.relative_to(TESTS)), path) for path in {item.path for item in items}}
     items.sort(key=lambda item: turns[item.path])
     _mark_repetitions(items)
@@ -70,12 +65,6 @@ def pytest_collection_modifyitems(items):
         given = item.callspec.params if _has_parameters(item) else {}
         for method in (value for value in given.values() if isinstance(value, str) and value in missing):
             item.add_marker(pytest.mark.skip(reason=f"method {method!r} needs {missing[method]}"))
-
-
-@pytest.fixture
-def short_runs_by_numpy(monkeypatch):
-    """Short runs do not wait for loops that few tests have: those of compliant contacts take half a minute each."""
-    monkeypatch.setenv("FLEXPH_COMPILE", "0")
 
 
 def pytest_collection_finish():

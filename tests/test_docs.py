@@ -39,8 +39,6 @@ SLOW = {  # programs of some seconds, most of which the build of the site execut
     "tutorials/11-rods-and-cables.md",
     "how-to/urdf-robot.md",
 }
-CONTACTS = {"guide/contact.md", "how-to/contact-forces.md", "how-to/urdf-robot.md", "tutorials/9-contact.md"}
-"""Pages that would compile loops of their own."""
 
 
 def python_blocks(page: Path = README) -> list[str]:
@@ -102,9 +100,7 @@ def run_page(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PAGES])
-def test_the_blocks_of_a_page_run(run_page, request, name):
-    if name in CONTACTS:
-        request.getfixturevalue("short_runs_by_numpy")
+def test_the_blocks_of_a_page_run(run_page, name):
     assert run_page(name).space
 
 

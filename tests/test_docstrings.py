@@ -80,7 +80,6 @@ VERBS = (
 """Main verbs: each has an example and sections."""
 
 
-@pytest.mark.usefixtures("short_runs_by_numpy")
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_an_example_runs(name):
     """What it prints is what the docstring shows."""

@@ -36,14 +36,15 @@ def python(*args, cwd, **environment):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Build the wheel from a copy of the sources, because a build leaves files beside them."""
+    """Build the wheel from a copy of the sources, because a build leaves files beside them; without compiled loops."""
     copy = tmp_path_factory.mktemp("sources")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "build_sources.py", "build_loops.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     for room in ROOMS:
-        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
+        ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "built.json")
+        shutil.copytree(ROOT / room, copy / room, ignore=ignored)
     offline = ("--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
-    python("-m", "pip", "wheel", *offline, "--wheel-dir", "dist", ".", cwd=copy)
+    python("-m", "pip", "wheel", *offline, "--wheel-dir", "dist", ".", cwd=copy, FLEXPH_LOOPS="none")
     (path,) = (copy / "dist").glob("flexph-*.whl")
     return path
 
@@ -60,6 +61,13 @@ def site(wheel, tmp_path_factory):
 def test_the_wheel_holds_every_module_and_nothing_else(wheel):
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
     assert packed == {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py")}
+
+
+def test_the_wheel_carries_declarations_of_loops_and_no_build_of_others(wheel):
+    """What compiles loops again stands beside them; what an installation in the checkout has compiled does not."""
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".pxd", ".hpp", ".so", ".pyd"))}
+    sources = {path for suffix in ("pxd", "hpp") for path in (ROOT / "flexph").rglob(f"*.{suffix}")}
+    assert packed == {path.relative_to(ROOT).as_posix() for path in sources} != set()
 
 
 @pytest.mark.parametrize("room", ROOMS)

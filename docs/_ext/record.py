@@ -1,4 +1,4 @@
-"""Run commands of benchmarks and keep what they print: ``python docs/_ext/record.py chain "first_run --repeats 2"``.
+"""Run commands of benchmarks and keep what they print: ``python docs/_ext/record.py chain "overheads --pairs 20"``.
 
 The page of benchmarks shows it with date, machine and load.
 """

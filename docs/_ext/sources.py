@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -18,15 +19,34 @@ def found(target: str) -> tuple[str, str, Any]:
     parts = target.split(".")
     for split in range(len(parts) - 1, 0, -1):
         try:
-            value: Any = importlib.import_module(".".join(parts[:split]))
-            for part in parts[split:]:
-                value = getattr(value, part)
+            module = importlib.import_module(".".join(parts[:split]))
+            value = _in_loops(module, parts[split]) if len(parts) - split == 1 else None
+            if value is None:
+                value = module
+                for part in parts[split:]:
+                    value = getattr(value, part)
         except (ImportError, AttributeError):
             continue
         if isinstance(value, ModuleType):
             raise ValueError(f"a module, where one of its functions was meant: {target}")
         return ".".join(parts[:split]), ".".join(parts[split:]), value
     raise ValueError(f"no such name: {target}")
+
+
+def _in_loops(module: ModuleType, name: str) -> Any:
+    """The text of a function of compiled loops, which Python does not see; None of other modules."""
+    path = _path(module)
+    text = path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
+    if "\nimport cython\n" not in text:
+        return None
+    return next((n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef) and n.name == name), None)
+
+
+def _path(module: ModuleType) -> Path:
+    """The source of a module, which stands beside it where that is compiled."""
+    path = Path(module.__file__ or "")
+    source = path.with_name(f"{path.name.partition('.')[0]}.py")
+    return source if source.exists() else path
 
 
 def public_home(target: str) -> str | None:
@@ -62,7 +82,7 @@ def pages(docs: Path) -> dict[str, str]:
 
 
 def _page(module: str, names: list[tuple[str, str]]) -> str:
-    path = "../../" + str(Path(importlib.import_module(module).__file__ or "").relative_to(Path(__file__).parents[2]))
+    path = "../../" + str(_path(importlib.import_module(module)).relative_to(Path(__file__).parents[2]))
     parts = [
         f"({label(target)})=\n\n## {name}\n\n```{{literalinclude}} {path}\n:pyobject: {name}\n:language: python\n```"
         for name, target in names

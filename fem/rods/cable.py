@@ -51,8 +51,8 @@ def cable(
     sections. A slack cable bends, and takes pressure as far as its bending stiffness lets it. The mass is that of the
     curve, as that of as many points as it has positions and slopes (:mod:`fem.rods.hermite`).
 
-    A run keeps energy, momenta and joints to round-off at any step, in compiled loops where numba is installed and
-    joints hold the cable at borders of its elements.
+    A run keeps energy, momenta and joints to round-off at any step, in compiled loops, and joints hold the cable at
+    borders of its elements.
 
     Parameters
     ----------

@@ -60,8 +60,7 @@ def rod(
     in them, and are states. Positions and directors are polynomials on each element, directors normalised; strains are
     taken at as many points of Gauss as the order says, so that thin rods do not lock. Masses are at the nodes.
 
-    A run keeps energy, momenta, rotations and joints to round-off at any step, in compiled loops where numba is
-    installed.
+    A run keeps energy, momenta, rotations and joints to round-off at any step, in compiled loops.
 
     Parameters
     ----------

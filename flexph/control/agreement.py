@@ -1,27 +1,21 @@
-"""Controllers and feedback in compiled loops: the arrays of their agreement with a mechanism, and what it leaves.
-
-Needs numba.
-"""
+"""Controllers and feedback in loops: the arrays of their agreement with a mechanism, and what it leaves."""
 
 from __future__ import annotations
 
 import itertools
-import logging
 import math
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.compiled.announcing import announced
-from ..numerics.compiled.by_address import Laid, address_of
-from .agreement_arrays import function_of, laid_feedback, law_arrays, linear_arrays
-from .compiled.data import KNOWN, NEW, SCALE, SLOPE_LENGTH, SPEED, Agreement
-from .compiled.loops import agree
+from ..numerics.loops.callbacks import Struct
+from .agreement_arrays import LawFunctions, laid_feedback, law_arrays, linear_arrays
 from .continuous import LinearSteps
 from .laws.laws import DryFriction, Limit
+from .loops.agreement import agree_address
+from .loops.data import NEW, Agreement
 
 if TYPE_CHECKING:
     from .continuous_loop import ContinuousLoop
@@ -29,13 +23,12 @@ if TYPE_CHECKING:
     from .state_feedback import FeedbackLoop
 
 
-log = logging.getLogger("flexph")
 _KNOWN = DryFriction, Limit
-"""Laws that compiled loops meet."""
+"""Laws that loops meet by themselves; of others they ask Python."""
 
 
 class CompiledAgreement:
-    """What acts within the steps between some times, as compiled loops ask it by its ``address``.
+    """What acts within the steps between some times, as loops over steps ask it by its ``address``.
 
     The loops write the ``state`` and mean ``output`` of each try, and take the ``inputs`` of the next one.
     """
@@ -45,31 +38,58 @@ class CompiledAgreement:
         self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
         q = joined.entries.size
         self._linear = linear_arrays(joined.controllers, joined.states, times)
-        self._feedback = [laid_feedback(c, x, float(times[0]), c.near) for c in joined.feedback]
+        self._feedback = [laid_feedback(c, x, c.near) for c in joined.feedback]
+        self._functions = None if all(isinstance(law, _KNOWN) for law in joined.laws) else LawFunctions(joined.laws)
         widths = [c.entries.size for c in joined.feedback]
         first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
         linear, z = self._linear, np.zeros
         past, slope, scale, length, forces, speed = joined.memory
-        m, laws = forces.size, law_arrays(joined, forces, q, steps)
-        rows = np.vstack([z((3 - len(past), q)), past])
-        given: Any = (
-            *(np.ascontiguousarray(times), self.state, self.output, self.inputs, joined.entries.astype(np.int64)),
-            *(z(q), z(q), z(q + m), z((2, q + m)), rows, slope.copy(), z((q, q + 1 + m)), z((q + m, q))),
-            *(np.array([scale, length, 0.0, math.inf, 0.0, speed, 0.0]), np.array([0, NEW, len(past)], dtype=np.int64)),
-            *(linear, laws, np.array([own.address for own in self._feedback], dtype=np.int64), first),
-            *(z((steps, linear.mean.size)), z((steps, linear.u.size)), z((steps, linear.own.size))),
-            *(z((steps, q)), z((steps, linear.x.size))),
+        m, laws = forces.size, law_arrays(joined, forces, steps, speed, self._functions)
+        self._arrays = Agreement(
+            times=np.ascontiguousarray(times),
+            state=self.state,
+            output=self.output,
+            inputs=self.inputs,
+            entries=joined.entries.astype(np.int64),
+            tried=joined.guess().copy(),
+            answers=z(q),
+            defect=z(q + m),
+            before=z((2, q + m)),
+            past=np.vstack([z((3 - len(past), q)), past]),
+            known=np.array([len(past)], dtype=np.int64),
+            slope=np.ascontiguousarray(slope).copy(),
+            slope_length=np.array([length]),
+            space=z((q, q + 1 + m)),
+            other=z((q + m, q)),
+            scale=np.array([scale]),
+            size=np.array([math.inf]),
+            shift=z(1),
+            probe=np.array([NEW], dtype=np.int64),
+            tries=np.zeros(1, dtype=np.int64),
+            linear=linear,
+            laws=laws,
+            feedback=np.array([own.address for own in self._feedback], dtype=np.int64),
+            first=first,
+            means=z((steps, linear.mean.size)),
+            given=z((steps, linear.u.size)),
+            seen=z((steps, linear.own.size)),
+            agreed=z((steps, q)),
+            states=z((steps, linear.x.size)),
         )
-        self._arrays = Agreement(*given)
-        self._arrays.tried[:] = joined.guess()
         self._open = np.setdiff1d(np.arange(linear.u.size), laws.column)
         self._acting, self._held = linear.acting.copy(), np.zeros((steps, self._open.size))
         self.hold(0)
         np.add.at(self.inputs, joined.entries, self._arrays.tried)
-        self._laid = Laid(self._arrays)
-        with announced():
-            self.address = address_of(agree, (0, 0))
-        self.data = self._laid.address
+        self._struct = Struct(self._arrays)
+        self.address, self.data = agree_address(), self._struct.address
+
+    @property
+    def error(self) -> BaseException | None:
+        """Exception that a Python function of a feedback or of a law has raised."""
+        errors = [own.error for own in self._feedback]
+        if self._functions is not None:
+            errors.append(self._functions.error)
+        return next((error for error in errors if error is not None), None)
 
     def hold(self, step: int) -> None:
         """Let what others hold now act on the controllers from a step on."""
@@ -80,9 +100,9 @@ class CompiledAgreement:
         """Let the controllers go on from the last of so many steps."""
         a = self._arrays
         if done:
-            known = int(a.counts[KNOWN])
-            scale, length, speed = a.numbers[[SCALE, SLOPE_LENGTH, SPEED]].tolist()
-            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), scale, length, a.laws.force.copy(), speed
+            (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
+            numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
+            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
             self.joined.states = _split(a.states[done - 1].copy(), self.joined.controllers)
             for c, own in zip(self.joined.feedback, self._feedback, strict=True):
                 c.near = own.near
@@ -147,25 +167,13 @@ class _Places:
 
 
 def is_compiled(joined: Joined) -> bool:
-    """Whether compiled loops have all controllers: they are linear, and the functions such that numba compiles them."""
-    linear = all(isinstance(c.steps, LinearSteps) for c in joined.controllers)
-    return linear and all(isinstance(law, _KNOWN) for law in joined.laws) and are_compiled(joined.feedback)
+    """Whether loops have all controllers, which are linear, and read all sensors of feedback."""
+    return all(isinstance(c.steps, LinearSteps) for c in joined.controllers) and are_read(joined.feedback)
 
 
-def are_compiled(feedback: Sequence[FeedbackLoop]) -> bool:
-    """Whether compiled loops have the sensors and functions of all feedback; else a sentence says why not."""
-    if any(c.panel.seen is None for c in feedback):
-        return False
-    try:
-        return all([function_of(c) for c in feedback])
-    except ValueError as error:
-        _say_slow(str(error))
-        return False
-
-
-@cache
-def _say_slow(reason: str) -> None:
-    log.warning("flexph: compiled loops ask Python, since %s", reason)
+def are_read(feedback: Sequence[FeedbackLoop]) -> bool:
+    """Whether loops read all sensors of feedback."""
+    return all(c.panel.seen is not None for c in feedback)
 
 
 def _split(x: Array, controllers: list[ContinuousLoop]) -> list[Array]:

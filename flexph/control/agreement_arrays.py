@@ -1,23 +1,24 @@
-"""The arrays of controllers, their laws and feedback, as compiled loops take them; needs numba."""
+"""Arrays of controllers, their laws and feedback, as loops take them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import LowLevelCallable
 from scipy.linalg import block_diag
 
 from ..numerics.arrays import Array
-from ..numerics.compiled.announcing import announced
-from ..numerics.compiled.by_address import Laid, address_of
-from ..numerics.compiled.functions import function_at
+from ..numerics.loops.callbacks import WHOLE, Callback, Struct, c_function
 from ..sensors.panel import Panel
-from .compiled.data import DRY, LIMIT, Feedback, Laws, Linear, no_laws, no_linear
-from .compiled.laws import law
 from .continuous import LinearSteps
-from .laws.laws import DryFriction
+from .laws.laws import DryFriction, Law, Limit
+from .loops.data import DRY, LIMIT, OTHER, Feedback, Laws, Linear, no_linear
+from .loops.functions import SIGNATURE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .continuous_loop import ContinuousLoop
     from .joined import Joined
     from .state_feedback import FeedbackLoop
@@ -49,79 +50,147 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
         u=np.zeros(M),
         mean=np.zeros(N),
         solved=np.zeros((N, N + n + M)),
+        solved_length=np.zeros(1),
     )
 
 
-def law_arrays(joined: Joined, forces: Array, q: int, steps: int) -> Laws:
-    """All laws of the controllers, with forces that go on."""
-    laws: list[Any] = list(joined.laws)
+class LawFunctions:
+    """Laws of controllers that only Python knows, met within loops: their ``address`` is called with their number."""
+
+    def __init__(self, laws: Sequence[Law]) -> None:
+        self._laws = laws
+        self.asked, self.told = np.zeros(3), np.zeros(3)
+        self._callback = Callback(self._meet, WHOLE, 0)
+        self.address = self._callback.address
+
+    def _meet(self, k: int) -> int:
+        law = self._laws[k]
+        rate, force = law.meet(*self.asked.tolist())
+        self.told[:] = rate, force, law.stiffness(rate, force)
+        return 1
+
+    @property
+    def error(self) -> BaseException | None:
+        """Exception that a law has raised."""
+        return self._callback.error
+
+
+def law_arrays(joined: Joined, forces: Array, steps: int, speed: float, functions: LawFunctions | None) -> Laws:
+    """All laws of the controllers, with forces and a largest rate that go on."""
+    laws, q = joined.laws, joined.entries.size
     m, first, column, z = len(laws), 0, list[int](), np.zeros
-    if not m:
-        return no_laws(steps, q)
-    for c in joined.controllers:
+    for c in joined.controllers if m else ():
         assert isinstance(c.steps, LinearSteps)
         first += c.steps.B.shape[1]
         column += list(range(first - len(c.steps.laws), first))
-    dry = [isinstance(own, DryFriction) for own in laws]
-    values = [[own.level, 0.0] if isinstance(own, DryFriction) else [own.most, own.resistance] for own in laws]
-    line = z(m), z((m, m)), *(z(m) for _ in range(7)), z((m, m + 1)), z((steps, m))
-    with announced():
-        entry = np.array([address_of(law, (0, 0))])
+    kinds, parameters = zip(*map(_kind, laws), strict=True) if m else ((), ())
     return Laws(
-        entry,
-        *(np.array(column, dtype=np.int64), np.where(dry, DRY, LIMIT).astype(np.int64), np.array(values)),
-        *(forces.copy(), z(m), z(m), z((q + m, m)), z((q, 1 + m))),
-        *line,
+        column=np.array(column, dtype=np.int64),
+        kind=np.array(kinds, dtype=np.int64),
+        parameter=np.array(parameters, dtype=float).reshape(m, 2),
+        function=np.array([0 if functions is None else functions.address], dtype=np.int64),
+        asked=z(3) if functions is None else functions.asked,
+        told=z(3) if functions is None else functions.told,
+        force=forces.copy(),
+        before=z(m),
+        rest=z(m),
+        by=z((q + m, m)),
+        both=z((q, 1 + m)),
+        free=z(m),
+        slopes=z((m, m)),
+        rate=z(m),
+        alone=z(m),
+        stiffness=z(m),
+        power=z(m),
+        off=z(m),
+        met=z(m),
+        next=z(m),
+        step=z(m),
+        space=z((m, m + 1)),
+        speed=np.array([speed]),
+        lost=z((steps, m)),
     )
 
 
-def feedback_arrays(panel: Panel, seen: tuple[Array, list[float]], call: Laid, to: tuple[int, int, Array]) -> Feedback:
-    """What reads all sensors of a panel, where ``seen`` was read, and calls a function with it.
+def _kind(law: Law) -> tuple[int, tuple[float, float]]:
+    """The kind of a law and its two parameters."""
+    if isinstance(law, DryFriction):
+        return DRY, (law.level, 0.0)
+    if isinstance(law, Limit):
+        return LIMIT, (law.most, law.resistance)
+    return OTHER, (0.0, 0.0)
 
-    ``to`` are the address of the function, what it is given, and the inputs that it sets.
+
+class Call(NamedTuple):
+    """The function that loops call for a feedback, and the arrays that it reads and writes.
+
+    It returns 1 where it has set the inputs. A Python function is told the number ``given``; one in C is given time,
+    readings, inputs and the user data at ``given``. ``keeper`` must be kept as long as loops may call.
     """
-    (start, near), (function, given, ports) = seen, to
-    return Feedback(
-        seen=panel.seen,
-        entries=panel.entries.astype(np.int64),
-        part=np.zeros(panel.entries.size),
-        out=np.zeros((2, panel.size)),
-        angles=np.array([panel.angles]),
-        which=np.array([i for own in panel.places.values() for i in own], dtype=np.int64),
-        near=np.array(near),
-        start=start,
-        end=start.copy(),
-        call=call.value,
-        addresses=np.array([function, given]),
-        ports=ports.astype(np.int64),
-    )
+
+    function: int
+    given: int
+    in_c: bool
+    time: Array  # (1,)
+    readings: Array  # (p,)
+    inputs: Array
+    keeper: Any
 
 
-class LaidFeedback(Laid):
-    """A feedback in compiled code, with the tuple that its function is called with."""
+class LaidFeedback:
+    """A feedback as loops take it, at an ``address``."""
 
-    def __init__(self, given: Array, arrays: Feedback, call: Laid) -> None:
-        super().__init__(arrays)
-        self.given, self._call = given, call
+    def __init__(self, panel: Panel, seen: tuple[Array, list[float]], ports: np.ndarray, call: Call) -> None:
+        assert panel.seen is not None
+        (start, near), self.call = seen, call
+        self._struct = Struct(
+            Feedback(
+                seen=panel.seen,
+                entries=panel.entries.astype(np.int64),
+                part=np.zeros(panel.entries.size),
+                out=np.zeros((2, panel.size)),
+                angles=np.array([panel.angles], dtype=np.int64),
+                which=np.array([i for own in panel.places.values() for i in own], dtype=np.int64),
+                near=np.array(near, dtype=float),
+                start=start,
+                end=start.copy(),
+                time=call.time,
+                readings=call.readings,
+                inputs=call.inputs,
+                function=np.array([call.function], dtype=np.int64),
+                given=np.array([call.given], dtype=np.int64),
+                in_c=np.array([call.in_c], dtype=np.int64),
+                ports=ports.astype(np.int64),
+            )
+        )
+        self.address = self._struct.address
 
     @property
     def near(self) -> list[float]:
         """What angles are next to."""
-        near: list[float] = self.value[Feedback._fields.index("near")].tolist()
+        near: list[float] = self._struct.value.near.tolist()
         return near
 
-
-def laid_feedback(c: FeedbackLoop, x: Array, time: float, near: list[float] | None) -> LaidFeedback:
-    """A feedback at a state and time, with what its angles are next to."""
-    seen = c.read(x, near)
-    c.answer(time, seen[0])  # compiled code does not look where it reads: Python says what is wrong
-    given = np.zeros(c.size)
-    call = Laid((np.zeros(1), given, np.zeros(c.entries.size)))
-    to = function_of(c), call.address, c.entries
-    return LaidFeedback(given, feedback_arrays(c.panel, seen, call, to), call)
+    @property
+    def error(self) -> BaseException | None:
+        """Exception that its Python function has raised."""
+        return self.call.keeper.error if isinstance(self.call.keeper, Callback) else None
 
 
-def function_of(c: FeedbackLoop) -> int:
-    """The address of its function, compiled; raises ValueError where numba cannot compile it."""
-    with announced():
-        return function_at(f"controller {c.name!r}", c.given.function)
+def laid_feedback(c: FeedbackLoop, x: Array, near: list[float] | None) -> LaidFeedback:
+    """A feedback at a state, with what its angles are next to."""
+    return LaidFeedback(c.panel, c.read(x, near), c.entries, _call_of(c))
+
+
+def _call_of(c: FeedbackLoop) -> Call:
+    time, readings, inputs = np.zeros(1), np.zeros(c.size), np.zeros(c.entries.size)
+    if isinstance(c.given.function, LowLevelCallable):
+        address, user_data = c_function(c.given.function, SIGNATURE)
+        return Call(address, user_data, True, time, readings, inputs, c.given.function)
+
+    def answer(_: int) -> int:
+        inputs[:] = c.answer(time.item(), readings.copy())  # which the function may keep
+        return 1
+
+    callback = Callback(answer, WHOLE, 0)
+    return Call(callback.address, 0, False, time, readings, inputs, callback)

@@ -101,17 +101,12 @@ class ControlLoops:
 
     @cached_property
     def are_read_compiled(self) -> bool:
-        """Whether compiled loops read the sensors of all that are called; needs numba.
-
-        From then on those whose feedback is compiled are called without Python.
-        """
-        from .agreement import are_compiled
-
+        """Whether loops read the sensors of all that are called; from then on they call functions of feedback."""
         if not (self.called and all(loop.is_read_compiled for loop in self.called)):
             return False
         for loop, own in zip(self.called, self._feedback, strict=True):
-            if own is not None and are_compiled([own]):
-                loop.compiled, loop.outputs, loop.keys = own, tuple(own.given.ports), set(own.given.ports)
+            if own is not None:
+                loop.feedback, loop.outputs, loop.keys = own, tuple(own.given.ports), set(own.given.ports)
         self._check()
         return True
 
@@ -121,14 +116,14 @@ class ControlLoops:
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Book how often compiled loops have called those whose sensors they read, and what angles are next to."""
+        """Book how often loops have called those whose sensors they read, and what angles are next to."""
         for loop, (count, near) in zip(self.called, calls, strict=False):  # none where Python reads
-            loop.calls += 0 if loop.compiled is None else count
+            loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near
 
     @cached_property
     def is_compiled(self) -> bool:
-        """Whether compiled loops have what acts within the steps; needs numba."""
+        """Whether loops have what acts within the steps."""
         from .agreement import is_compiled
 
         return self.joined is not None and is_compiled(self.joined)

@@ -11,10 +11,10 @@ from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.step_failed import StepFailed
-from .compiled.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
 from .continuous import Continuous
 from .continuous_loop import ContinuousLoop, check_start
 from .laws.meeting import Line
+from .loops.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop, StateFeedback
 from .tries import Take, Tried, Tries

@@ -114,7 +114,7 @@ def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
 class CalledLoop:
     """A controller in a run: its sensors, when it is called next, what it remembers and what it holds.
 
-    ``compiled`` is its feedback where compiled loops may call that without Python.
+    ``feedback`` is that whose function loops call in its place, with all numbers that they have read.
     """
 
     def __init__(self, name: str, controller: Sampled, model: Model, start: State, ports: Mapping[str, slice]) -> None:
@@ -130,7 +130,7 @@ class CalledLoop:
         self.outputs: tuple[str, ...] = ()
         self.keys: set[str] = set()
         self.last: LastStep | None = None
-        self.compiled: FeedbackLoop | None = None
+        self.feedback: FeedbackLoop | None = None
         self._numbers = {port: part.start for port, part in self.ports.items() if part.stop - part.start == 1}
         self._names, self._spans = self.panel.spans()
 
@@ -146,7 +146,7 @@ class CalledLoop:
 
     @property
     def is_read_compiled(self) -> bool:
-        """Whether compiled loops read all its sensors; needs numba."""
+        """Whether loops read all its sensors."""
         return not self.reads_steps and self.panel.seen is not None
 
     def due(self) -> float:
@@ -188,7 +188,7 @@ class CalledLoop:
         return self._ask(time, readings, held)
 
     def ask(self, seen: list[float], held: Array) -> bool:
-        """The same with the time and all numbers of the sensors, which compiled loops have read."""
+        """The same with the time and all numbers of the sensors, which loops have read."""
         time, *numbers = seen
         if self._spans is None:
             readings: dict[str, Any] = dict(zip(self._names, numbers, strict=True))

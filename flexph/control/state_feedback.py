@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import LowLevelCallable
 
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.loops.callbacks import c_function
 from ..numerics.memo import read_only
 from ..numerics.step_failed import TimedError
 from ..sensors.panel import Panel
 from ..sensors.quantities import Quantity
+from .loops.functions import SIGNATURE, python_function
 
 
 @checked
@@ -27,26 +31,29 @@ class StateFeedback:
     balance closes whatever f is; what f gives is work of its ports in the ledger. The error is of second order in the
     step, where that of a function that is called and held, :class:`Sampled`, is of the first order in its period.
 
-    Where numba can compile the function, and sensors are measures between ports and their rates, compiled loops call it
-    without Python; else they ask Python in each step. The numbers are the same, up to round-off.
+    Loops over steps call the function themselves where its sensors are measures between ports and their rates; else
+    each step is asked for by Python. The numbers are the same, up to round-off.
 
     Parameters
     ----------
     function : callable
         ``function(time, readings)`` with all numbers of the sensors (p,), in their order, returns the inputs of the
-        ports, in theirs: an array, a tuple of numbers, or a number. It must depend on these two alone.
+        ports, in theirs: an array, a tuple of numbers, or a number. It must depend on these two alone. Or a
+        ``scipy.LowLevelCallable`` of a C function ``int (double, double *, double *, void *)``, which loops call
+        without Python: with time, readings, where to write the inputs, and its user data; it returns 1.
     sensors : dict
         Quantities of :mod:`flexph.sensors` by name.
     ports : sequence of str
         External ports of the mechanism that it sets.
     period : float, optional
-        Time between two calls [s] of a feedback that is held between them, as :class:`Sampled`: compiled loops that
-        call no other ones then do not leave compiled code. Within the steps by default.
+        Time between two calls [s] of a feedback that is held between them, as :class:`Sampled`. Within the steps by
+        default.
 
     Raises
     ------
     ValueError
-        For a function that is none, sensors that are no quantities, and ports that are no names or the same.
+        For a function that is none, a C function of other arguments, sensors that are no quantities, and ports that are
+        no names or the same.
 
     Examples
     --------
@@ -67,13 +74,15 @@ class StateFeedback:
     (0.5, True)
     """
 
-    function: Callable[[float, Array], Any]
+    function: Callable[[float, Array], Any] | LowLevelCallable
     sensors: Mapping[str, Quantity]
     ports: Sequence[str]
     period: float | None = None
 
     def __post_init__(self) -> None:
-        if not callable(self.function) or isinstance(self.function, type):
+        if isinstance(self.function, LowLevelCallable):
+            c_function(self.function, SIGNATURE)
+        elif not callable(self.function) or isinstance(self.function, type):
             raise ValueError(f"function must be a function of (time, readings), got {check.shown(self.function)}")
         if not isinstance(self.sensors, Mapping):
             raise ValueError(f"sensors must be a mapping of names to quantities, got {check.shown(self.sensors)}")
@@ -105,6 +114,8 @@ class FeedbackLoop:
             raise ValueError(f"controller {name!r}: {error}") from None
         parts = [model.network.input_slices[port] for port in given.ports]
         self.entries = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        own, size = given.function, self.entries.size
+        self._function = python_function(own, size) if isinstance(own, LowLevelCallable) else own
         self._ends = np.cumsum([part.stop - part.start for part in parts])[:-1]
         self.near: list[float] | None = None
 
@@ -134,15 +145,26 @@ class FeedbackLoop:
 
     def answer(self, time: float, readings: Array) -> Array:
         """The inputs of its ports; raises Unusable for what is none."""
-        told = f"controller {self.name!r}"
         try:
-            answer = self.given.function(time, readings)
+            answer = self._function(time, readings)
         except Exception as error:
-            raise Unusable(f"{told} raised {type(error).__name__} at t = {time:.6g} s: {error}") from error
+            said = f"controller {self.name!r} raised {type(error).__name__} at t = {time:.6g} s: {error}"
+            raise Unusable(said) from error
+        size = self.entries.size
+        if size == 1 and isinstance(answer, float) and math.isfinite(answer):  # what needs no further check
+            return np.array([answer])
+        if type(answer) is np.ndarray and answer.dtype.char == "d" and answer.size == size:
+            flat: Array = answer.ravel()
+            if all(map(math.isfinite, flat.tolist())):
+                return flat
+        return self._checked(time, answer)
+
+    def _checked(self, time: float, answer: Any) -> Array:
+        told = f"controller {self.name!r} at t = {time:.6g} s"
         try:
-            numbers = check.numbers(f"{told} at t = {time:.6g} s: the inputs of its ports", answer).ravel()
+            numbers = check.numbers(f"{told}: the inputs of its ports", answer).ravel()
         except ValueError as error:
             raise Unusable(str(error)) from None
         if numbers.size != self.entries.size:
-            raise Unusable(f"{told} at t = {time:.6g} s must return {self.entries.size} inputs, got {numbers.size}")
+            raise Unusable(f"{told} must return {self.entries.size} inputs, got {numbers.size}")
         return numbers

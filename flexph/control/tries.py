@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numerics.arrays import Array
-from .compiled.tolerances import SHIFT
 from .continuous import ControllerStep
 from .continuous_loop import ContinuousLoop
+from .loops.tolerances import SHIFT
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop
 

@@ -39,6 +39,7 @@ from .pair_equations import (
 
 KINDS = {"midpoint": MIDPOINT, "gonzalez": GONZALEZ, "mean_value": MEAN_VALUE, "invariants": INVARIANTS}
 NO_INVARIANTS = "DiscreteGradient('invariants') needs a system with invariants=, see flexph.systems.Invariants"
+OF_INVARIANTS = ("values", "jacobian", "energy", "gradient")
 DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
@@ -62,7 +63,7 @@ class GradientPair:
     def __init__(self, system: PHDAE, kind: str | Any, split: Split) -> None:
         self.system, self.split = system, split
         own = {} if kind == "midpoint" else system.means
-        self.pair = pair_of(system, kind, self.split, Plain())
+        self.pair = pair_of(system, kind, self.split)
         self._ports, self.newton = ports_over(system, own), Newton()
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: History | None = None) -> Advance:
@@ -103,65 +104,43 @@ class GradientPair:
         return self.split.middle(x0, x1)
 
 
-class Plain:
-    """How a pair holds the functions and matrices of a system: as they are. Compiled loops have a form of their own."""
+def _costate_maps(split: Split, E: Array | None) -> Any:
+    """The function from E to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; E is that of the sample where it varies, else None."""
+    if E is None:
+        return None
+    made = partial(split.costate_map, scaling=split.scaling(E))
+    latest = Latest(made)  # the derivative of a step asks for the same array again
 
-    def function(self, words: str, function: Any, arguments: int = 1, result: str = "matrix") -> Any:
-        """A function of so many states, or None; ``words`` name it in errors."""
-        return function
+    def costates_of(E: Any) -> CostateMap:
+        matrix = dense(E)
+        result: CostateMap = made(matrix) if matrix.flags.writeable else latest(matrix)  # others never change
+        return result
 
-    def energy(self, function: Any) -> Any:
-        """H, which iterations ask for twice."""
-        return Latest(function)
-
-    def matrix(self, matrix: Any) -> Any:
-        """A constant matrix."""
-        return matrix
-
-    def costates_of(self, split: Split, E: Array | None) -> Any:
-        """The function of E, and of U₂V₂ᵀ, to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; E is that of the sample where it varies."""
-        if E is None:
-            return None
-        made = partial(split.costate_map, scaling=split.scaling(E))
-        latest = Latest(made)  # the derivative of a step asks for the same array again
-
-        def costates_of(E: Any, completion: Array) -> CostateMap:
-            matrix = dense(E)
-            result: CostateMap = made(matrix) if matrix.flags.writeable else latest(matrix)  # others never change
-            return result
-
-        return costates_of
+    return costates_of
 
 
-def pair_of(system: PHDAE, kind: str | Any, split: Split, form: Plain) -> Pair:
+def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
     """The pair of a method, or of a discrete gradient, a function of (x₀, x₁)."""
     own = {} if kind == "midpoint" else system.means
     number = GIVEN if callable(kind) else KINDS[kind]
     if number == INVARIANTS and system.invariants is None:
         raise ValueError(NO_INVARIANTS)
     invariants = system.invariants if number == INVARIANTS else None
-    results = {"values": "vector", "jacobian": "matrix", "energy": "number", "gradient": "vector"}
-    given = {name: getattr(system.derivatives, name, None) for name in DERIVATIVES}
+    functions: dict[str, Any] = {name: getattr(invariants, name, None) for name in OF_INVARIANTS}
+    given: dict[str, Any] = {name: getattr(system.derivatives, name, None) for name in DERIVATIVES}
     constant, n = isinstance(system.E, Constant) and "E" not in own, system.size
     diagonal, nodes = split.is_selection, gauss_points(MEAN_POINTS)
     return Pair(
-        **{name: _matrix(system, name, split, form, own=own) for name in "EJRB"},
-        z=form.function("z", system.z, 1, "vector"),
-        H=form.energy(system.H),
-        discrete=form.function("the discrete gradient", kind if number == GIVEN else None, 2, "vector"),
-        **{
-            name: form.function(f"{name} of the invariants", getattr(invariants, name, None), 1, result)
-            for name, result in results.items()
-        },
-        **{
-            name: form.function(f"derivative {name!r}", function, 1 if name == "costate" else 2)
-            for name, function in given.items()
-        },
-        costates_of=form.costates_of(split, None if constant else dense(system.E(system.sample))),
+        **{name: _matrix(system, name, split, own=own) for name in "EJRB"},
+        z=system.z,
+        H=Latest(system.H),  # which iterations ask for twice
+        discrete=kind if number == GIVEN else None,
+        **functions,
+        **given,
+        costates_of=_costate_maps(split, None if constant else dense(system.E(system.sample))),
         states=_projector(split.onto_states, diagonal),
         costates=_projector(split.onto_costates, diagonal),
-        to_costates=form.matrix(split.to_costates(dense(system.E(system.sample))) if constant else np.zeros((n, 0))),
-        completion=form.matrix(split.U2 @ split.V2.T),
+        to_costates=split.to_costates(dense(system.E(system.sample))) if constant else np.zeros((n, 0)),
         nodes=nodes[0],
         weights=nodes[1],
         given=np.array([function is not None for function in given.values()], dtype=np.int64),
@@ -176,22 +155,14 @@ def _projector(projector: Array, diagonal: bool) -> Array:
     return np.array(np.diag(projector)[None] if diagonal else projector, order="C")
 
 
-def _matrix(system: PHDAE, name: str, split: Split, form: Plain, *, own: Means) -> Matrix:
+def _matrix(system: PHDAE, name: str, split: Split, *, own: Means) -> Matrix:
     """A matrix of the system; of B, what multiplies the inputs."""
     function: Any = getattr(system, name)
-    feeds = name == "B" and system.has_feedthrough
-    if isinstance(function, Constant) and name not in own and not feeds:
-        nothing = form.function(name, None), form.function(name, None, 2)
-        return Matrix(CONSTANT, form.matrix(function.matrix), *nothing)
-    if feeds:
+    if name == "B" and system.has_feedthrough:
         ports = ports_over(system, own)
         return Matrix(OF_STEP, None, None, lambda x0, x1: ports(x0, x1, split.middle(x0, x1)).of_inputs)
-    of_state = _returning(dense(function.matrix)) if isinstance(function, Constant) else function
-    mean = form.function(f"the mean of {name}", own.get(name), 2)
-    origin = OF_STEP if name in own else OF_STATE
-    return Matrix(origin, form.matrix(np.zeros((system.size, 0))), form.function(name, of_state), mean)
-
-
-def _returning(matrix: Array) -> Callable[[Array], Array]:
-    constant = np.array(matrix)
-    return lambda x: constant.copy()
+    if name in own:
+        return Matrix(OF_STEP, None, function, own[name])
+    if isinstance(function, Constant):
+        return Matrix(CONSTANT, function.matrix, None, None)
+    return Matrix(OF_STATE, None, function, None)

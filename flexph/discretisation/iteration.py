@@ -1,9 +1,9 @@
-"""Newton's method with Broyden's updates, and when it ends: the same functions for NumPy and for compiled loops.
+"""Newton's method with Broyden's updates, and when it ends.
 
 Broyden's update is ``B += (s − B y) sᵀB / sᵀB y`` of an inverse Jacobian B (Kelley, Iterative Methods for Linear and
 Nonlinear Equations, ch. 7) that is kept from step to step: one product with it is an iteration, as cheap as one with
 factors, and the update of factors would not be. Unknowns are scaled by their sizes; a new Jacobian is computed where
-that converges slowly. What is numba's is in :mod:`flexph.integration.general.compiled_steps` alone.
+that converges slowly. :mod:`flexph.integration.general.particle_steps` is the same for loops over particles.
 """
 
 from __future__ import annotations
@@ -131,17 +131,7 @@ class Problem(Protocol):
         """Its derivative (n, n) by unknowns over their sizes; ``defect`` is the residual at x."""
 
 
-def residual_of(problem: Any, x: Array) -> tuple[Array, Any]:
-    """The residual of a problem; compiled loops have another function in its place, as of the next."""
-    return problem.residual(x)
-
-
-def jacobian_of(problem: Any, x: Array, defect: Array, size: Array) -> Array:
-    """The Jacobian of a problem."""
-    return problem.jacobian(x, defect, size)
-
-
-def newton(problem: Any, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int, float]]:
+def newton(problem: Problem, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int, float]]:
     """A root of the residual of a problem near a guess, iterated to stagnation, the terms there, and how it ended.
 
     That is SOLVED or why not, the number of iterations, and the size of the last correction.
@@ -149,11 +139,11 @@ def newton(problem: Any, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int
     x, size, inverse, scaled, known, given = unknowns
     inverse *= (scaled / size).reshape(-1, 1)
     scaled[:] = size
-    defect, terms = residual_of(problem, x)
+    defect, terms = problem.residual(x)
     previous, by_own, own, fresh = np.inf, np.inf, False, False
     for iteration in range(1, NEWTON.iterations + 1):
         if known[0] == 0:
-            if not invert(jacobian_of(problem, x, defect, size), inverse):
+            if not invert(problem.jacobian(x, defect, size), inverse):
                 return x, terms, (SINGULAR, iteration, previous)
             known[0], own, fresh = 1, True, True
         step = inverse @ defect
@@ -164,7 +154,7 @@ def newton(problem: Any, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int
         if not change < np.inf:
             return x, terms, (DIVERGED, iteration, change)
         x, last = x - size * step, defect
-        defect, terms = residual_of(problem, x)
+        defect, terms = problem.residual(x)
         if is_last(Correction(change, previous, by_own, own, fresh)):
             return x, terms, (SOLVED, iteration, change)
         by_own = change if own else by_own

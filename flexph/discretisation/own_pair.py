@@ -66,7 +66,7 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
 
     names = ("E", "J", "R", "z", "B", *(FEEDTHROUGH if system.has_feedthrough else ()))
     means = {name: partial(_entry, over, name) for name in names}
-    return replace(system, means=means, mean_slope=None, compiled=False)
+    return replace(system, means=means, mean_slope=None, terms=None)
 
 
 def _entry(over: Callable[[bytes, bytes], Discretised], name: str, x0: Array, x1: Array) -> Any:

@@ -1,4 +1,4 @@
-"""The equations of discrete gradient pairs on arrays: the same functions for NumPy and for compiled loops."""
+"""The equations of discrete gradient pairs on arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numerics.arrays import Array, dense
-from ..numerics.differences import FORWARD
 from ..systems.discrete_gradients import correction, gonzalez
 
 CONSTANT, OF_STATE, OF_STEP = 0, 1, 2
@@ -32,7 +31,7 @@ class Pair(NamedTuple):
 
     B is B − P with feed-through. ``states`` and ``costates`` are V₁V₁ᵀ and U₂U₂ᵀ of the split of E, their diagonals
     (1, n) where ``diagonal`` says that this is all of them. ``to_costates`` is U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E,
-    ``costates_of`` computes it from E and ``completion`` U₂V₂ᵀ. ``nodes`` and ``weights`` are those of the mean value
+    ``costates_of`` computes it from E. ``nodes`` and ``weights`` are those of the mean value
     gradient. Where ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) says which derivatives there
     are: of costate, descriptor, structure, inputs.
     """
@@ -56,7 +55,6 @@ class Pair(NamedTuple):
     states: Array
     costates: Array
     to_costates: Array
-    completion: Array
     nodes: Array
     weights: Array
     given: Array
@@ -111,7 +109,7 @@ def inner(pair: Pair, matrix: Array) -> Array:
 
 def to_costates(pair: Pair, E: Any) -> Array:
     """``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ``: from gradients to costates."""
-    return pair.to_costates if pair.E.origin == CONSTANT else pair.costates_of(E, pair.completion)
+    return pair.to_costates if pair.E.origin == CONSTANT else pair.costates_of(E)
 
 
 def slope(pair: Pair, x: Array) -> Array:
@@ -194,18 +192,6 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
     if given.u.size:
         flow = flow + B @ given.u
     return moved - given.h * flow, Terms(E, J, R, B, costate, step, moved, lost)
-
-
-def derivative(given: Step, x1: Array, defect: Array, size: Array) -> Array:
-    """The derivative of the equation by unknowns over their sizes, by those of the system or by forward differences."""
-    if given.pair.given[0]:
-        return slopes(given, x1) * size
-    matrix, moved = np.empty((x1.size, x1.size)), x1.copy()
-    for k in range(x1.size):
-        moved[k] += FORWARD * max(abs(x1[k]), size[k])
-        matrix[:, k] = (equation(given, moved)[0] - defect) * (size[k] / (moved[k] - x1[k]))
-        moved[k] = x1[k]
-    return matrix
 
 
 def slopes(given: Step, x1: Array) -> Array:

@@ -271,8 +271,6 @@ def _of_mechanism(system: Mechanism, method: Method | None) -> Callable[..., Any
             steps_of=steps_with_contacts,
             blocks_of=blocks_with_contacts,
         )
-    if method.compiled:
-        raise ValueError(f"compiled=True of a mechanism is for Exact and Exact4, got {method}")
     return partial(integrate_mechanism, system, method=_general(method))
 
 

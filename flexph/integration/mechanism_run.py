@@ -18,7 +18,6 @@ from ..mechanisms.model.time_table import TimeTable
 from ..mechanisms.poses.resolution import shortest_step, work_of_weights
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..numerics.compiling import timed
 from ..numerics.step_failed import StepFailed
 from ..results.signature import mechanism_signature
 from ..results.solution import Solution
@@ -26,17 +25,17 @@ from ..results.state_view import MechanismView
 from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
 from ..systems.validity import ValidityWarning
-from .compiled.choice import LOOPS, SHORT, left_to_numpy, may_be_short, numpy_because
 from .controllers import loops_of
 from .exact.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .exact.pairs_of_steps import PairStepper
 from .exact.record import recorder_of, solution_of
 from .exact.step import Stepper, StepStart
 from .exact.steppers import StepsOf, refuse_large, stepper_from, stepper_of
+from .loops.choice import LOOPS, left_to_numpy, numpy_because
 from .methods import MechanismMethod
 from .times.events import ContinuedWatch
 from .times.grid import ascending_from, refuse_short
-from .times.journal import Journal, StartForm, kept_signature, opened
+from .times.journal import Journal, StartForm, opened
 from .times.loop import Messages, Run, follow, prescribed, progress_bar
 from .times.observer import Observer
 from .times.options import RunOptions
@@ -76,36 +75,25 @@ def run_mechanism(
     signature = partial(
         _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
     )
-    blocks, steps_by = _compiled(mechanism, method, stepper, (grid, options), blocks_of)
+    blocks, steps_by = _loops(mechanism, method, stepper, blocks_of)
     task = _Task(mechanism, start, checked, stepper, grid, options, forcing, signature, steps_by, loops)
     if blocks is not None:
         return task.in_blocks(blocks)
     refuse_large(stepper)
-    with timed("runs of mechanisms"):
-        return task.step_by_step()
+    return task.step_by_step()
 
 
-def _compiled(
-    mechanism: Mechanism,
-    method: MechanismMethod,
-    stepper: Stepper,
-    asked: tuple[Array, RunOptions],
-    blocks_of: BlocksOf | None,
+def _loops(
+    mechanism: Mechanism, method: MechanismMethod, stepper: Stepper, blocks_of: BlocksOf | None
 ) -> tuple[BlockStepper | None, str]:
-    """The compiled loops of a run, None where NumPy takes its steps, and what takes them in words.
-
-    A run that is kept goes on as it began, so that its bits do not depend on what was compiled meanwhile.
-    """
+    """The loops of a run, None where NumPy takes its steps, and what takes them in words."""
     if reason := numpy_because(mechanism, method):
         return None, f"NumPy, as {reason}"
     if blocks_of is None:
         from .blocks.steppers import blocks_of as blocks_alone
 
         blocks_of = blocks_alone
-    (grid, options), blocks = asked, blocks_of(mechanism, stepper)
-    kept = kept_signature(options.checkpoint).get("steps by")
-    is_short = may_be_short(mechanism, method, blocks.cost * (grid.size - 1)) and not blocks.compiled.is_compiled()
-    return (None, SHORT) if (is_short if kept is None else kept == SHORT) else (blocks, LOOPS)
+    return blocks_of(mechanism, stepper), LOOPS
 
 
 class _Task(NamedTuple):

@@ -18,7 +18,7 @@ from .exact.step import Stepper, StepStart
 
 if TYPE_CHECKING:
     from .blocks.block_stepper import BlockStepper
-    from .compiled.steps.rows import Rows
+    from .loops.memory.structures import Rows
 
 
 MOST = 64
@@ -110,7 +110,7 @@ class CompiledSteps:
     controllers: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, plain: NumpySteps) -> None:
-        from .compiled.steps.rows import Rows
+        from .loops.memory.structures import Rows
 
         self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper)
         start = self.blocks.put(plain.start)

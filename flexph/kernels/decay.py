@@ -15,7 +15,6 @@ frequencies, and the factor ρ a step at high ones.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
     from .values import Means, Point, Step
 
 
-DIGITS = 6
-"""Digits of h that B and A depend on: steps that differ by round-off share them, and any constant ones will do."""
-
-
 class Vibrations(NamedTuple):
     """Free vibrations of a body over (ω, u̇): ω² (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k), D₀V.
 
@@ -47,12 +42,6 @@ class Vibrations(NamedTuple):
     strains: Array
     rows: Array
     columns: Array
-
-
-def rounded(h: float) -> float:
-    """A length to so many digits."""
-    scale = 10.0 ** (DIGITS - math.floor(math.log10(abs(h))))
-    return math.floor(h * scale + 0.5) / scale
 
 
 def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:

@@ -9,14 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from .arrays import Arrays, Springs
-
-RESOLUTION = 1e-14
-"""Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
-ROUND_OFF = 1e-15
-"""A few round-offs of a coordinate over its size: how far positions stretch what they hold."""
-
-POSITIONAL = 1e-3
-"""Way over the size of coordinates of which 1e-12 are a few round-offs of these."""
+from .ending.tolerances import POSITIONAL
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
@@ -53,15 +46,3 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
             springs.stiffness[moved:].sum(),
         ]
     )
-
-
-def unresolved_energy(terms: Array, size: float, h: float) -> float:
-    """Energy of a displacement of ``size`` [m] times round-off, and of a rotation by round-off, in a step h [J].
-
-    ½ (δ/h)² (Σ m size² + Σ tr J) + ½ ε² (k size² + k_φ) of the ``terms``, with δ = RESOLUTION and ε = ROUND_OFF.
-    Constraints hold at the end of a step up to the round-off of positions. That leaves velocities of up to δ size/h
-    undetermined, of a mechanism at rest all of them, and stretches what is held from both sides by ε size.
-    """
-    square = size * size
-    kinetic = (RESOLUTION / h) ** 2 * (terms[0] * square + terms[1])
-    return float(0.5 * (kinetic + ROUND_OFF**2 * (terms[2] * square + terms[3])))

@@ -1,5 +1,5 @@
-"""Linear algebra, rotations and compiling that know nothing of mechanics.
+"""Linear algebra and rotations that know nothing of mechanics.
 
-Arrays and their checks, ranks and subspaces, finite differences, compiled functions, one memo of what is made once.
+Arrays and their checks, ranks and subspaces, finite differences, views for loops, one memo of what is made once.
 Imports: no other room.
 """

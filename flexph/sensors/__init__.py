@@ -1,7 +1,7 @@
 """Sensors: angles, distances, places and their rates at ports, forces, contacts, from states, in runs and after them.
 
 Imports: bodies, bodies.stresses, joints.rows, kernels, kernels.contacts, kernels.rates, mechanisms.model,
-mechanisms.poses, numerics, numerics.compiled, units.
+mechanisms.poses, numerics, numerics.loops, units.
 """
 
 import lazy_loader

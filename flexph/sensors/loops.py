@@ -1,178 +1,114 @@
-"""All measures of a panel at a state, in one compiled loop; needs numba."""
+"""Loop over all measures of a panel at a state."""
 
 from __future__ import annotations
 
-import math
-from itertools import accumulate
-from pathlib import Path
-from typing import Any, NamedTuple
+import cython
 
-import numpy as np
-from scipy import sparse
+if not cython.compiled:
+    from math import atan2, sqrt
 
-from ..kernels.arrays import Arrays
-from ..mechanisms.model.layout import Layout
-from ..numerics.arrays import Array
-from ..numerics.compiled import by_address
-from ..numerics.compiled.by_address import taken_from
-from ..numerics.compiled.cache import keep_on_disk, named_by
-from ..numerics.compiled.linking import entry, inner
-from ..numerics.rotations import entry_count, spins
+    from ..numerics.loops.callbacks import struct_at as measured_at
+    from ..numerics.loops.views import Mat, Vec, part
+    from .seen import Seen
 
 
-class Seen(NamedTuple):
-    """What is measured of a flat state x: where nodes have their bodies in it, and how vectors follow from nodes."""
-
-    offset: Array  # (k, 4), of r, R, ṙ and ω of the body of each node, −1 of bodies that do not turn
-    flexible: Array  # (2,), of u and u̇
-    position: Array  # (k, d) from the centre of mass
-    moves: Array  # (k,), 1 for points, 0 for directions
-    shape: tuple[Array, Array, Array]  # φ (k·d, n): data, indices and pointers of its rows
-    incidence: tuple[Array, Array, Array]  # (v, k)
-    fixed: Array  # (v, d)
-    product: Array  # (2, p), the vectors of each
-    length: Array  # products of the measures
-    component: Array
-    sine: Array
-    cosine: Array
-    node: Array  # (2, k, d), where nodes are and how fast they move
-    vector: Array  # (2, v, d), and vectors
-    value: Array  # (2, p), and products
+def _turn_in_plane(y: Vec, c: float, t: float) -> None:
+    """Turn a vector by an angle of cosine c and sine t."""
+    first = cython.declare(cython.double, y[0])
+    second = cython.declare(cython.double, y[1])
+    y[0] = c * first - t * second
+    y[1] = t * first + c * second
 
 
-def seen(a: Arrays, layout: Layout) -> Seen:
-    """The constants of a panel and the room that its loop works in."""
-    turning = {body: i for i, body in enumerate(layout.turning)}
-    sizes = (*layout.position_sizes, *layout.velocity_sizes)
-    r, rotation, u, v, spin, du, _ = accumulate(sizes, initial=0)
-    kept, s, dim = entry_count(layout.dim), spins(layout.dim), layout.dim
-    rows = []
-    for body in a.node_body.tolist():
-        turn = turning.get(body)
-        own = (-1, -1) if turn is None else (rotation + kept * turn, spin + s * turn)
-        rows.append((r + dim * body, own[0], v + dim * body, own[1]))
-    k, p, measured = len(rows), a.first.size, a.springs
-    kinds = measured.length_product, measured.component_product, measured.sine_product, measured.cosine_product
-    length, component, sine, cosine = (np.asarray(index, dtype=np.int64) for index in kinds)
-    return Seen(
-        offset=np.array(rows, dtype=np.int64).reshape(k, 4),
-        flexible=np.array([u, du]),
-        position=np.ascontiguousarray(a.node_position, dtype=float),
-        moves=np.ascontiguousarray(a.node_moves, dtype=float),
-        shape=_rows(a.node_shape),
-        incidence=_rows(a.incidence),
-        fixed=np.ascontiguousarray(a.vector_fixed, dtype=float),
-        product=np.array([a.first, a.second], dtype=np.int64),
-        length=length,
-        component=component,
-        sine=sine,
-        cosine=cosine,
-        node=np.zeros((2, k, dim)),
-        vector=np.zeros((2, len(a.vector_fixed), dim)),
-        value=np.zeros((2, p)),
-    )
+def _turn_in_space(y: Vec, R: Vec) -> None:
+    """Turn a vector by a rotation matrix, the nine numbers of its rows."""
+    a = cython.declare(cython.double, y[0])
+    b = cython.declare(cython.double, y[1])
+    c = cython.declare(cython.double, y[2])
+    for i in range(3):
+        y[i] = R[3 * i] * a + R[3 * i + 1] * b + R[3 * i + 2] * c
 
 
-def _rows(matrix: Any) -> tuple[Array, Array, Array]:
-    lean = sparse.csr_array(matrix)
-    return lean.data.astype(float), lean.indices.astype(np.int64), lean.indptr.astype(np.int64)
-
-
-@inner
-def _turn_node(s: Seen, x: Array, k: int, place: Array, speed: Array) -> None:
+def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
     """A node and its rate, from body axes to those of the world."""
-    dim, turn, w = place.size, s.offset[k, 1], s.offset[k, 3]
-    if dim == 2:
-        c, t = x[turn], x[turn + 1]
-        for y in (place, speed):
-            y[0], y[1] = c * y[0] - t * y[1], t * y[0] + c * y[1]
+    turn, w = s.offset[k][1], s.offset[k][3]
+    if place.size == 2:
+        _turn_in_plane(place, x[turn], x[turn + 1])
+        _turn_in_plane(speed, x[turn], x[turn + 1])
         speed[0] -= x[w] * place[1]
         speed[1] += x[w] * place[0]
         return
-    R = x[turn : turn + 9]
-    for y in (place, speed):
-        a, b, c = y
-        for i in range(3):
-            y[i] = R[3 * i] * a + R[3 * i + 1] * b + R[3 * i + 2] * c
-    a, b, c = x[w : w + 3]
+    R = part(x, turn, turn + 9)
+    _turn_in_space(place, R)
+    _turn_in_space(speed, R)
+    a = cython.declare(cython.double, x[w])
+    b = cython.declare(cython.double, x[w + 1])
+    c = cython.declare(cython.double, x[w + 2])
     for i in range(3):  # ω × arm by two components of ω in the axes of the world
-        j, k = (i + 1) % 3, (i + 2) % 3
-        speed[i] += (R[3 * j] * a + R[3 * j + 1] * b + R[3 * j + 2] * c) * place[k]
-        speed[i] -= (R[3 * k] * a + R[3 * k + 1] * b + R[3 * k + 2] * c) * place[j]
+        p, q = (i + 1) % 3, (i + 2) % 3
+        speed[i] += (R[3 * p] * a + R[3 * p + 1] * b + R[3 * p + 2] * c) * place[q]
+        speed[i] -= (R[3 * q] * a + R[3 * q + 1] * b + R[3 * q + 2] * c) * place[p]
 
 
-@inner
-def _nodes(s: Seen, x: Array) -> None:
+def _nodes(s: Seen, x: Vec) -> None:
     """Nodes and their rates."""
-    dim = s.position.shape[1]
-    data, indices, starts = s.shape
+    dim, shape = s.position.shape[1], s.shape
     for k in range(s.moves.size):
-        place, speed = s.node[0, k], s.node[1, k]
+        place, speed = s.node[0][k], s.node[1][k]
         for i in range(dim):
-            place[i], speed[i] = s.position[k, i], 0.0
-            for j in range(starts[k * dim + i], starts[k * dim + i + 1]):
-                place[i] += data[j] * x[s.flexible[0] + indices[j]]
-                speed[i] += data[j] * x[s.flexible[1] + indices[j]]
-        if s.offset[k, 1] >= 0:
+            place[i], speed[i] = s.position[k][i], 0.0
+            for j in range(shape.starts[k * dim + i], shape.starts[k * dim + i + 1]):
+                place[i] += shape.data[j] * x[s.flexible[0] + shape.indices[j]]
+                speed[i] += shape.data[j] * x[s.flexible[1] + shape.indices[j]]
+        if s.offset[k][1] >= 0:
             _turn_node(s, x, k, place, speed)
         for i in range(dim):
-            place[i] += s.moves[k] * x[s.offset[k, 0] + i]
-            speed[i] += s.moves[k] * x[s.offset[k, 2] + i]
+            place[i] += s.moves[k] * x[s.offset[k][0] + i]
+            speed[i] += s.moves[k] * x[s.offset[k][2] + i]
 
 
-@inner
 def _products(s: Seen) -> None:
     """Vectors, products and their rates."""
-    dim, vector, value = s.position.shape[1], s.vector, s.value
-    data, indices, starts = s.incidence
-    for k in range(len(s.fixed)):
+    dim, incidence = s.position.shape[1], s.incidence
+    vector, speed, value, rate = s.vector[0], s.vector[1], s.value[0], s.value[1]
+    for k in range(s.fixed.shape[0]):
         for i in range(dim):
-            vector[0, k, i], vector[1, k, i] = s.fixed[k, i], 0.0
-            for j in range(starts[k], starts[k + 1]):
-                vector[0, k, i] += data[j] * s.node[0, indices[j], i]
-                vector[1, k, i] += data[j] * s.node[1, indices[j], i]
+            vector[k][i], speed[k][i] = s.fixed[k][i], 0.0
+            for j in range(incidence.starts[k], incidence.starts[k + 1]):
+                vector[k][i] += incidence.data[j] * s.node[0][incidence.indices[j]][i]
+                speed[k][i] += incidence.data[j] * s.node[1][incidence.indices[j]][i]
     for p in range(s.product.shape[1]):
-        a, b = s.product[0, p], s.product[1, p]
-        value[0, p] = value[1, p] = 0.0
+        a, b = s.product[0][p], s.product[1][p]
+        value[p] = 0.0
+        rate[p] = 0.0
         for i in range(dim):
-            value[0, p] += vector[0, a, i] * vector[0, b, i]
-            value[1, p] += vector[1, a, i] * vector[0, b, i] + vector[0, a, i] * vector[1, b, i]
+            value[p] += vector[a][i] * vector[b][i]
+            rate[p] += speed[a][i] * vector[b][i] + vector[a][i] * speed[b][i]
 
 
-def nothing_seen() -> Seen:
-    """Of no sensors: the types of all."""
-    one, two, three = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0, 0))
-    index, pairs = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
-    rows = one, index, index
-    return Seen(pairs, index, two, one, rows, rows, two, pairs, index, index, index, index, three, three, two)
-
-
-take = taken_from(nothing_seen())
-
-
-@inner
-def measure(s: Seen, x: Array, out: Array) -> None:
+def measure(s: Seen, x: Vec, out: Mat) -> None:
     """All measures, and below them their rates (2, measures), at a flat state."""
     _nodes(s, x)
     _products(s)
-    (value, rate), end = s.value, 0
-    for p in s.length:
-        out[0, end] = math.sqrt(value[p])
-        out[1, end] = 0.5 * rate[p] / out[0, end]
+    value, rate, measured, changes = s.value[0], s.value[1], out[0], out[1]
+    end = cython.declare(cython.Py_ssize_t, 0)
+    for i in range(s.length.size):
+        p = s.length[i]
+        measured[end] = sqrt(value[p])
+        changes[end] = 0.5 * rate[p] / measured[end]
         end += 1
-    for p in s.component:
-        out[0, end], out[1, end] = value[p], rate[p]
+    for i in range(s.component.size):
+        p = s.component[i]
+        measured[end], changes[end] = value[p], rate[p]
         end += 1
-    for a, b in zip(s.sine, s.cosine):  # noqa: B905  # numba
-        out[0, end] = math.atan2(value[a], value[b])
-        out[1, end] = (value[b] * rate[a] - value[a] * rate[b]) / (value[a] ** 2 + value[b] ** 2)
+    for i in range(s.sine.size):
+        a, b = s.sine[i], s.cosine[i]
+        measured[end] = atan2(value[a], value[b])
+        changes[end] = (value[b] * rate[a] - value[a] * rate[b]) / (value[a] * value[a] + value[b] * value[b])
         end += 1
 
 
-def _measure_by(address: int, x: Array, out: Array) -> None:
-    """The same of what is seen by its address."""
-    measure(take(address), x, out)
-
-
-read = entry(_measure_by, error_model="numpy", no_cfunc_wrapper=True)
-keep_on_disk(read, named_by((Path(__file__), Path(by_address.__file__))))
+def measure_at(address: int) -> None:
+    """Measure all sensors laid out at an address at the state there."""
+    m = measured_at(address)
+    measure(m.seen, m.state, m.out)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Configuration, configuration
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from ..numerics.compiling import AVAILABLE
+from ..numerics.loops.callbacks import Struct
+from .loops import measure_at
 from .quantities import Quantity, Reading
+from .seen import Measured, Seen, seen
 
 FULL = 2.0 * math.pi
 """A turn [rad]."""
@@ -57,12 +59,12 @@ class Panel:
 
     @cached_property
     def _loop(self) -> _Loop | None:
-        """The compiled loop over all of them, made when it is first asked: what is only checked does not wait."""
-        return _Loop(self._part) if AVAILABLE and self._arrays.mean is None else None
+        """Loop over all measures; None for large mechanisms, which keep mean shapes apart."""
+        return _Loop(self._part) if self._arrays.mean is None else None
 
     @property
-    def seen(self) -> Any:
-        """What compiled loops see of the sensors; None where they do not read all of them."""
+    def seen(self) -> Seen | None:
+        """Arrays from which loops measure all sensors; None where they cannot."""
         return None if self._loop is None or self._states else self._loop.seen
 
     @property
@@ -155,24 +157,18 @@ def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
 
 
 class _Loop:
-    """The compiled loop over all measures of a model."""
+    """Loop over all measures of a model."""
 
     def __init__(self, model: Model) -> None:
-        from ..numerics.compiled.announcing import announced
-        from ..numerics.compiled.by_address import Laid
-        from ..numerics.compiled.linking import code_of
-        from .loops import read, seen
-
         arrays, layout = model.network.arrays, model.layout
-        self.seen, self._out = seen(arrays, layout), np.zeros((2, arrays.springs.stiffness.size))
-        self._laid = Laid(self.seen)
-        with announced():
-            code = code_of(read, (self._laid.address, np.zeros(layout.size), self._out))
-        self._read: Callable[[Array, Array], None] = partial(code, self._laid.address)
+        self.seen = seen(arrays, layout)
+        self._state, self._out = np.zeros(layout.size), np.zeros((2, arrays.springs.stiffness.size))
+        self._struct, self._measure = Struct(Measured(self.seen, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
-        """All measures, and their rates, at a flat state in C order."""
-        self._read(x, self._out)
+        """All measures, and their rates, at a flat state."""
+        self._state[:] = x
+        self._measure(self._struct.address)
         values: list[list[float]] = self._out.tolist()
         return values
 

@@ -79,7 +79,7 @@ def _check_method(system: SwitchingPHDAE, method: GeneralMethod, options: RunOpt
     """Raise ValueError for a method or an option that a switching system does not take."""
     if isinstance(method, Library):
         raise ValueError(f"a switching system takes the steps that times prescribe, but {method} chooses its own")
-    refused = {"tolerance": method.tolerance, "compiled": method.compiled, "completion": method.completion}
+    refused = {"tolerance": method.tolerance, "completion": method.completion}
     for name, value in (refused | {"events": options.events}).items():
         if value:
             raise ValueError(f"a switching system takes no {name}, got {value!r}")

@@ -18,6 +18,7 @@ from .discrete_gradients import Invariants
 from .gradient_pair import GRADIENT_TOLERANCE, NEAR, GradientPair
 from .named_ports import NamedPorts
 from .port_matrices import PortMatrices
+from .terms import Terms
 
 MatrixFunction = Callable[[Array], Any]
 FEEDTHROUGH = ("P", "S", "N")
@@ -90,10 +91,10 @@ class PHDAE(NamedPorts, Remade):
     mean_slope : callable, optional
         ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n, n) of (x₀, x₁, u), of the ``means``; nothing checks it, and what
         replaces them replaces it.
-    compiled : bool
-        Promises that all these functions are written in what numba compiles: they take and return float arrays, and
-        refer to numbers, arrays, and functions of that kind, which are compiled with them. Where numba is installed
-        (extra ``fast``) whole runs are then compiled; elsewhere the same functions are called as they are.
+    terms : Terms, optional
+        Terms of the system by numbers: steps of ``DiscreteGradient`` and ``Gauss(2)`` are then taken by loops
+        that are compiled ahead of time. ``rigid.particle_system`` makes them; they are compared with the functions
+        near the sample. Where a function replaces another one, leave them out.
     cautions : tuple of callable
         Functions of x that say where the coordinates or the model are near their limits, or None: runs ask them along
         the way and warn (:class:`flexph.ValidityWarning`) the first time that each speaks.
@@ -135,7 +136,7 @@ class PHDAE(NamedPorts, Remade):
     invariants: Invariants | None = None
     derivatives: Derivatives | None = None
     mean_slope: Callable[[Array, Array, Array], Array] | None = None
-    compiled: bool = False
+    terms: Terms | None = None
     cautions: tuple[Callable[[Array], str | None], ...] = ()
     start_defects: tuple[Callable[[Array, float], str | None], ...] = ()
 
@@ -157,7 +158,9 @@ class PHDAE(NamedPorts, Remade):
         object.__setattr__(self, "cautions", tuple(self.cautions))
         object.__setattr__(self, "start_defects", tuple(self.start_defects))
         self.check(self.sample)
-        if self.derivatives is not None:
+        if self.terms is not None:
+            self.terms.check(self, self.sample)
+        if self.derivatives is not None and (self.terms is None or self.derivatives is not self.terms.derivatives):
             self.derivatives.check(self, self.sample)
         if "z" in self.means:
             aside = NEAR * np.maximum(np.abs(self.sample), self.floor(self.sample))

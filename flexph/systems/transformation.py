@@ -144,6 +144,7 @@ class LinearTransformation(Transformation):
         given, phi, D, U = self.system.derivatives, self.phi, self.jacobian.matrix, self.frame.matrix
         if given is None:
             return None
+        outputs = given.outputs
 
         def of(function: Callable[[Array, Array], Any] | None, onto: Any) -> Callable[[Array, Array], Any] | None:
             return None if function is None else lambda x, w: U.T @ function(phi(x), onto @ w) @ D
@@ -154,7 +155,7 @@ class LinearTransformation(Transformation):
             descriptor=of(given.descriptor, D),
             structure=of(given.structure, U),
             inputs=of(given.inputs, one),
-            outputs=None if given.outputs is None else lambda x, w: given.outputs(phi(x), U @ w) @ D,
+            outputs=None if outputs is None else lambda x, w: outputs(phi(x), U @ w) @ D,
             accuracy=given.accuracy,
         )
 

@@ -1,4 +1,4 @@
-"""What stands between two points: rigid rods, springs and dashpots."""
+"""Connections of two points: rigid rods, springs and dashpots."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Remade
+from flexph.systems.particle_terms import LENGTH, SQUARE
 from flexph.systems.resistive_relations import Relation
 
 End = str | Sequence[float] | Array
@@ -40,12 +41,20 @@ class Rod:
     name: str | None = None
 
 
+@dataclass(frozen=True)
+class SpringLaw:
+    """The energy of a spring by numbers: a kind of :mod:`flexph.systems.particle_terms` and its parameters."""
+
+    kind: int
+    parameters: tuple[float, ...]
+
+
 @checked
 @dataclass(frozen=True, eq=False)
 class Spring(Remade):
     """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
 
-    :meth:`linear` makes the common one.
+    :meth:`linear` makes the common one, :meth:`of_square` one whose energy is a function of the squared length.
 
     Parameters
     ----------
@@ -67,12 +76,55 @@ class Spring(Remade):
     force: Callable[[float], float]
     name: str | None = None
 
+    @property
+    def law(self) -> SpringLaw | None:
+        """Its energy by numbers; None where it is a function of the user."""
+        return self.__dict__.get("_law")
+
+    def _of_law(self, kind: int, *parameters: float) -> Spring:
+        """The spring with its law noted."""
+        self.__dict__["_law"] = SpringLaw(kind, parameters)
+        return self
+
     @classmethod
     @checked
-    def linear(cls, first: End, second: End, *, stiffness: float, length: float, name: str | None = None) -> Spring:
-        """``V = ½ k (ℓ − ℓ₀)²``, k [N/m], ℓ₀ [m]."""
+    def linear(
+        cls,
+        first: End,
+        second: End,
+        *,
+        stiffness: float,
+        length: float,
+        hardening: float = 0.0,
+        name: str | None = None,
+    ) -> Spring:
+        """``V = ½ k e² + ¼ k₃ e⁴`` with e = ℓ − ℓ₀, k [N/m], ℓ₀ [m]; k₃ [N/m³] is zero unless given."""
         k, rest = check.positive("stiffness", stiffness, "N/m"), check.not_negative("length", length, "m")
-        return cls(first, second, lambda at: 0.5 * k * (at - rest) ** 2, lambda at: k * (at - rest), name)
+        cubic = check.not_negative("hardening", hardening, "N/m^3")
+
+        def energy(at: float) -> float:
+            e = at - rest
+            return (0.5 * k + 0.25 * cubic * e * e) * e * e
+
+        made = cls(first, second, energy, lambda at: (k + cubic * (at - rest) ** 2) * (at - rest), name)
+        if rest == 0.0:  # its force has a direction everywhere
+            return made._of_law(SQUARE, 0.5 * k, 0.5 * cubic, 0.0)
+        return made._of_law(LENGTH, k, cubic, rest)
+
+    @classmethod
+    @checked
+    def of_square(cls, first: End, second: End, *, stiffness: float, length: float, name: str | None = None) -> Spring:
+        """``V = ½ k (ℓ² − ℓ₀²)²``, k [J/m⁴], ℓ₀ [m] ([dg] eq. (47))."""
+        k, rest = check.positive("stiffness", stiffness, "J/m^4"), check.not_negative("length", length, "m")
+        square = rest * rest
+        made = cls(
+            first,
+            second,
+            lambda at: 0.5 * k * (at * at - square) ** 2,
+            lambda at: 2.0 * k * at * (at * at - square),
+            name,
+        )
+        return made._of_law(SQUARE, 0.0, k, square)
 
 
 @checked
@@ -96,3 +148,33 @@ class Dashpot:
     second: End
     relation: Relation
     name: str | None = None
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Drag:
+    """A damper against the relative velocity w of its ends in all directions: ``η (1 + α ℓ²) w`` ([dg] eq. (48)).
+
+    Parameters
+    ----------
+    first : str or array_like
+        Name of a particle, or a point that is fixed [m].
+    second : str or array_like
+        The other end.
+    coefficient : float
+        η ≥ 0 [N s/m].
+    growth : float
+        α ≥ 0 [1/m²], with the squared distance of the ends.
+    name : str, optional
+        Name of its account in the ledger.
+    """
+
+    first: End
+    second: End
+    coefficient: float
+    growth: float = 0.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check.not_negative("coefficient", self.coefficient, "N s/m")
+        check.not_negative("growth", self.growth, "1/m^2")

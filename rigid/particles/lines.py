@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
+from flexph.systems.resistive_relations import viscous
 
 from ..system.matrix_functions import Differentiable
 from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
-from .connections import Dashpot, End, Rod, Spring
+from .connections import Dashpot, Drag, End, Rod, Spring
+from .points import FIXED, Points
 
 SHORT = 1e-6
 """Length over that of the sample at which a spring without force at no length shows its limit V'(ℓ)/ℓ."""
@@ -21,31 +23,21 @@ SHORT = 1e-6
 class Lines:
     """Differences d = D r + d₀ between two ends."""
 
-    def __init__(self, parts: Mapping[str, slice], place: Array, dim: int) -> None:
-        self.parts, self.place, self.dim = parts, place, dim
+    def __init__(self, points: Points) -> None:
+        self.points, self.place, self.dim = points, points.place, points.dim
 
     def between(self, kind: str, first: End, second: End) -> tuple[Array, Array]:
         """D (dim, n) and d₀ (dim,)."""
-        (A, a), (B, b) = self._end(first), self._end(second)
-        D, d = B - A, b - a
-        if not D.any():
-            raise ValueError(f"{kind} must have two ends of which one moves, got {first!r} and {second!r}")
-        if not np.any(D @ self.place + d):
-            raise ValueError(
-                f"{kind} must have a length in the positions given: {first!r} and {second!r} are one place"
-            )
-        return D, d
-
-    def _end(self, end: End) -> tuple[Array, Array]:
+        ends, d = self.points.between(kind, first, second)
         D = np.zeros((self.dim, self.place.size))
-        if isinstance(end, str):
-            D[:, check.lookup("point", end, self.parts)] = np.eye(self.dim)
-            return D, np.zeros(self.dim)
-        return D, check.array("a fixed end", end, (self.dim,))
+        for k, sign in zip(ends, (-1.0, 1.0), strict=True):
+            if k != FIXED:
+                D[:, self.dim * k : self.dim * (k + 1)] = sign * np.eye(self.dim)
+        return D, d
 
     def rod(self, rod: Rod) -> PositionConstraint:
         """½(|d|²/L − L) = 0."""
-        name = _named("rod", rod)
+        name = named_line("rod", rod)
         D, d0 = self.between(name, rod.first, rod.second)
         length = check.positive(f"length of {name}", rod.length, "m")
 
@@ -60,7 +52,7 @@ class Lines:
 
     def spring(self, spring: Spring) -> Invariants:
         """V of π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
-        name = _named("spring", spring)
+        name = named_line("spring", spring)
         D, d0 = self.between(name, spring.first, spring.second)
         short = SHORT * float(np.linalg.norm(D @ self.place + d0))
 
@@ -82,10 +74,18 @@ class Lines:
             pull,
         )
 
-    def dashpot(self, dashpot: Dashpot) -> Damper:
-        """ℓ̇ = d·Dv/ℓ."""
-        name = _named("dashpot", dashpot)
+    def dashpot(self, dashpot: Dashpot | Drag) -> Damper:
+        """ℓ̇ = d·Dv/ℓ, or all of Dv."""
+        name = named_line("dashpot", dashpot)
         D, d0 = self.between(name, dashpot.first, dashpot.second)
+        if isinstance(dashpot, Drag):
+            growth = dashpot.growth
+
+            def across(r: Array) -> Array:
+                d = D @ r + d0
+                return np.asarray(np.sqrt(1.0 + growth * (d @ d)) * D.T)
+
+            return Damper(name, across, viscous(dashpot.coefficient))
 
         def directions(r: Array) -> Array:
             d = D @ r + d0
@@ -107,7 +107,8 @@ def _constant(second: Array) -> Callable[[Array], Array]:
     return lambda r: second[:, None]
 
 
-def _named(kind: str, line: Rod | Spring | Dashpot) -> str:
+def named_line(kind: str, line: Rod | Spring | Dashpot | Drag) -> str:
+    """The name of a connection: its own, or that of its ends."""
     if line.name is not None:
         return line.name
     ends = [end if isinstance(end, str) else "fixed" for end in (line.first, line.second)]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
-from flexph.numerics.rotations import spins
 
 from ..system.system import MultibodySystem
 from ..system.terms import Potential, entries
-from .connections import Dashpot, Rod, Spring
+from .connections import Dashpot, Drag, Rod, Spring
+from .known_terms import are_known, known_terms
 from .lines import Lines
+from .points import Points
 
 
 @checked
@@ -26,12 +26,14 @@ def point_masses(
     gravity: Numbers | None = None,
     rods: Sequence[Rod] = (),
     springs: Sequence[Spring] = (),
-    dashpots: Sequence[Dashpot] = (),
+    dashpots: Sequence[Dashpot | Drag] = (),
 ) -> MultibodySystem:
     """``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` of point masses ([rigid] eq. (6)), F on each point.
 
     Lengths count by their squares, quadratic invariants: springs, rods and dashpots act along the line between the
-    means of their ends over a step, and the momenta that they leave are kept to round-off.
+    means of their ends over a step, and the momenta that they leave are kept to round-off. Where all laws are known,
+    those of :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb`` and
+    :class:`Drag`, steps run in loops that are compiled ahead of time, but with a tolerance or events.
 
     Parameters
     ----------
@@ -43,7 +45,8 @@ def point_masses(
     gravity : array_like, optional
         Acceleration (dim,) [m/s²].
     rods, springs, dashpots : sequence, optional
-        :class:`Rod`, :class:`Spring` and :class:`Dashpot` between points, or between a point and a fixed place.
+        :class:`Rod`, :class:`Spring`, and :class:`Dashpot` or :class:`Drag` between points, or between a point and a
+        fixed place.
 
     Returns
     -------
@@ -66,38 +69,26 @@ def point_masses(
     >>> swing.accelerations([0.0, -1.0], [3.0, 0.0]).lam.round(6).tolist()  # N: m g + m v²/L
     [37.62]
     """
-    if not isinstance(masses, Mapping) or not masses:
-        raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
-    given = check.numbers("positions", positions)
-    dim = given.shape[1] if given.ndim == 2 else 0
-    place = check.array("positions", given, (len(masses), dim or None))
-    spins(dim)
+    points = Points.of(masses, positions)
+    dim, place, parts = points.dim, points.place, points.parts
     mass = [check.not_negative(f"mass of {name!r}", m, "kg") for name, m in masses.items()]
-    parts = {name: slice(dim * i, dim * (i + 1)) for i, name in enumerate(masses)}
-    line = Lines(parts, place.ravel(), dim)
+    line, given = Lines(points), (entries("springs", springs), entries("rods", rods), entries("dashpots", dashpots))
+    acceleration = np.zeros(dim) if gravity is None else check.array("gravity", gravity, (dim,))
+    known = are_known(given[0], given[2])
     return MultibodySystem(
         mass=np.diag(np.repeat(mass, dim)),
-        sample=place.ravel(),
-        potential=[*_weight(gravity, np.array(mass), dim), *(line.spring(s) for s in _all("springs", springs, Spring))],
-        constraints=tuple(line.rod(r) for r in _all("rods", rods, Rod)),
-        dissipation=tuple(line.dashpot(d) for d in _all("dashpots", dashpots, Dashpot)),
+        sample=place,
+        potential=[*_weight(np.outer(mass, acceleration).ravel()), *(line.spring(s) for s in given[0])],
+        constraints=tuple(line.rod(r) for r in given[1]),
+        dissipation=tuple(line.dashpot(d) for d in given[2]),
         ports={name: line.port(part) for name, part in parts.items()},
         parts=parts,
         velocity_parts=parts,
+        terms=known_terms(points, np.array(mass), acceleration, given, inputs=list(parts), has_pair=True)
+        if known
+        else None,
     )
 
 
-def _all(name: str, given: Any, kind: type[Any]) -> tuple[Any, ...]:
-    """Connections of one kind."""
-    lines = entries(name, given)
-    for line in lines:
-        if not isinstance(line, kind):
-            raise ValueError(f"{name} must be of type {kind.__name__}, got {line!r}")
-    return lines
-
-
-def _weight(gravity: Numbers | None, mass: Array, dim: int) -> list[Potential]:
-    if gravity is None:
-        return []
-    force = np.outer(mass, check.array("gravity", gravity, (dim,))).ravel()
-    return [Potential(lambda r: -float(force @ r), lambda r: -force)]
+def _weight(force: Array) -> list[Potential]:
+    return [Potential(lambda r: -float(force @ r), lambda r: -force)] if force.any() else []

@@ -70,6 +70,7 @@ class Equations:
                 "z": self.mean_costate,
             },
             mean_slope=self.mean_slope,
+            terms=s.terms,
             cautions=tuple(partial(self._caution, caution) for caution in cautions_of(s)),
             start_defects=(self._start_defect,),
         )

@@ -11,6 +11,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
 from flexph.numerics.memo import Memo, Remade, once, read_only
 from flexph.systems.discrete_gradients import Invariants
+from flexph.systems.terms import Terms
 
 from .dissipation import force_of
 from .layout import Layout, lay_out, name_of, row_labels
@@ -39,6 +40,7 @@ class SystemModel(Memo, Remade):
     cautions: tuple[Callable[[Array], str | None], ...] = ()
     coordinates: tuple[PositionConstraint, ...] = ()
     kinematics_mean: Callable[[Array, Array], Array] | None = None
+    terms: Terms | None = None
     spread: float = 0.1
 
     def __post_init__(self) -> None:

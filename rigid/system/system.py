@@ -66,6 +66,8 @@ class MultibodySystem(SystemModel):
         Z̄(ζ₀, ζ₁) over a step where Z in the middle will not do, ``Z̄(ζ, ζ) = Z(ζ)``: with ``δR = [R̄⁻ᵀω]× R̄`` for
         rotation matrices, the step turns as with ``R̄[ω]×``, and forces at points act with the levers that keep the
         momenta in the axes of the world, too.
+    terms : Terms, optional
+        Terms by numbers, where :func:`rigid.point_masses` knows them (:class:`flexph.PHDAE`).
     spread : float, optional
         How far the positions of the checks are from the sample.
 

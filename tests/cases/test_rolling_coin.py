@@ -93,10 +93,7 @@ def test_holonomic_constraints_leave_a_poisson_structure():
 
 @pytest.fixture(scope="module")
 def result():
-    """Short runs, which do not wait for loops that few tests have."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FLEXPH_COMPILE", "0")
-        return rolling_coin.run(steps=120)
+    return rolling_coin.run(steps=120)
 
 
 def test_mechanism_is_the_same_coin(result):

@@ -15,6 +15,7 @@ from swing_case import BAD, GOOD, UNCHECKED, flexph, rows, swing, write
 
 from flexph import cli
 from flexph.case import Case, Check, find_cases
+from flexph.numerics.loops.built import described
 
 
 def test_list_shows_every_case_on_one_line():
@@ -126,6 +127,16 @@ def test_pictures_need_no_display(monkeypatch, before, after):
 
 def test_version():
     assert flexph("--version").stdout == f"flexph, version {version('flexph')}\n"
+
+
+@pytest.mark.parametrize("words", [("--version", "--verbose"), ("-v", "--version")])
+def test_version_says_how_loops_were_compiled(words):
+    assert flexph(*words).stdout.splitlines() == [f"flexph, version {version('flexph')}", described()]
+
+
+def test_verbose_before_a_command_is_refused():
+    result = flexph("--verbose", "list")
+    assert result.exit_code == 2 and "it stands behind the command" in result.stderr
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_four_particles_of_a_case_are_the_same_system():
     np.testing.assert_allclose(made.J(x) @ made.z(x), other.J(x) @ other.z(x), atol=1e-12)
     times = np.linspace(0.0, 1.0, 101)
     mine = run(system, START[12:24], times)
-    its = integrate(other, START, times, method=DiscreteGradient("invariants", compiled=False), progress=False)
+    its = integrate(other, START, times, method=DiscreteGradient("invariants"), progress=False)
     assert np.abs(mine["positions"] - its["q"]).max() < 2e-4  # their secants of the springs differ: of second order
 
 

@@ -11,7 +11,6 @@ from cases.four_particle_system import (
     constraint_jacobian,
     constraints,
     four_particles,
-    springs,
 )
 
 __all__ = [
@@ -25,5 +24,4 @@ __all__ = [
     "constraints",
     "four_particles",
     "momenta",
-    "springs",
 ]

@@ -117,7 +117,7 @@ def doubled():
 
 def stub():
     """A rod of one element whose coordinates all are at its ports: nothing is left to eliminate."""
-    from flexph.integration.compiled.build import constants
+    from flexph.integration.loops.build import constants
 
     rod = fem.beam(0.3, SOFT, SQUARE, elements=1, strain="von_karman")
     joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), weld("end.root", "rod.tip")]

@@ -16,15 +16,20 @@ DENSE_LIMIT = 30_000
 
 def stacked(forms: Sequence[Any]) -> Any:
     """Forms with the same columns below each other, dense or sparse."""
-    whole = sparse.csr_array(sparse.vstack([sparse.csr_array(form) for form in forms]))
+    whole = sparse.csr_array(sparse.vstack([_rows(form) for form in forms]))
     return whole.toarray() if np.prod(whole.shape) <= DENSE_LIMIT else whole
+
+
+def _rows(form: Any) -> Any:
+    """A form in the CSR format; those of large bodies about mean axes are bordered (see mean_axes)."""
+    return sparse.csr_array(form if isinstance(form, np.ndarray) or sparse.issparse(form) else form.toarray())
 
 
 class FormStack:
     """Forms F_a (m, n), a = 1 … s, dense or sparse."""
 
     def __init__(self, forms: Sequence[Any], columns: int) -> None:
-        self._forms = [sparse.csr_array(form) for form in forms]
+        self._forms = [_rows(form) for form in forms]
         self.shape = (len(self._forms), self._forms[0].shape[0], columns)
         self._whole = stacked(forms)
         self._dense = None if sparse.issparse(self._whole) else self._whole.reshape(self.shape)

@@ -1,4 +1,4 @@
 """Resistive laws that close ports of linear controllers, set-valued ones too, met exactly within a step.
 
-Imports: control.compiled, numerics, systems.
+Imports: control.loops, numerics, systems.
 """

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..compiled.tolerances import HOLDS, MET, SHORTEST, STEPS
+from ..loops.tolerances import HOLDS, MET, SHORTEST, STEPS
 from .laws import Law
 
 

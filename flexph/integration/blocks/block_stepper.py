@@ -14,17 +14,14 @@ from ...kernels.state import Configuration, Derived, derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
 from ...numerics.arrays import Array
-from ..compiled.gauss.steps import GaussTable
-from ..compiled.near import NearPairs
-from ..compiled.stepper import Stepper
-from ..compiled.steps.pairs import Pair
-from ..compiled.steps.rows import Rows
-from ..compiled.steps.step import Parts, Table
 from ..exact.advance import EvaluatedState
 from ..exact.composition import ComposedStepper
 from ..exact.decaying import DecayingStepper
 from ..exact.step import ExactStepper, StepResult, StepStart
 from ..exact.step import Stepper as OneStep
+from ..loops.memory.structures import GaussTable, Pair, Parts, Rows, Table, no_pair
+from ..loops.near import NearPairs
+from ..loops.stepper import Stepper
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate
 from . import sizes
@@ -36,6 +33,8 @@ if TYPE_CHECKING:
 
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 """Columns of a recorder that the rows of loops stand for; what is left is for an audit."""
+PILE = 2
+"""See Parts.contact."""
 
 
 class BlockStepper:
@@ -49,14 +48,14 @@ class BlockStepper:
     def __init__(self, mechanism: Mechanism, stepper: ExactStepper | ComposedStepper) -> None:
         self.mechanism, self.stepper = mechanism, stepper
         self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
-        redundant = (1,) if self.exact.least_norm else ()
+        redundant = int(self.exact.least_norm)
         radius = self.exact.radius if isinstance(self.exact, DecayingStepper) else 1.0
         shares, weights = np.array(stepper.shares), np.array(stepper.weights)
-        decay = (1,) if isinstance(self.exact, DecayingStepper) else ()
-        contact: tuple[int, ...] = () if self.exact.arrays.contacts.laws.rigid.all() else (1,)
+        decay = int(isinstance(self.exact, DecayingStepper))
+        contact = int(not self.exact.arrays.contacts.laws.rigid.all())
         if contact and not redundant and mechanism.once(NearPairs).is_pile:
-            contact = (1, 1)
-        friction: tuple[int, ...] = (1,) if self.exact.arrays.bearings.number else ()
+            contact = PILE
+        friction = int(bool(self.exact.arrays.bearings.number))
         self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact, friction)
         self.compiled = self._loops()
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
@@ -93,9 +92,9 @@ class BlockStepper:
         """What chooses steps by their error; None where they are given."""
         return None
 
-    def _pair(self) -> tuple[Pair, ...]:
-        """What pairs of steps are judged by; none of steps that are no pairs."""
-        return ()
+    def _pair(self) -> Pair:
+        """What pairs of steps are judged by; nothing of steps that are no pairs."""
+        return no_pair()
 
     def limited(self, rows: int) -> int:
         """Most steps of a block whose table has so many rows for each."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...numerics.compiled.answering import Answering
+from ...numerics.loops.callbacks import WHOLE, Callback
 from .chunk import Chunk
 
 if TYPE_CHECKING:
@@ -26,12 +26,13 @@ class CallsByStep:
     data = 0
 
     def __init__(self, chunk: Chunk, agreement: CompiledAgreement | None) -> None:
-        def answer(k: int) -> None:
+        def answer(k: int) -> int:
             call(chunk, k)
             if agreement is not None:
                 agreement.hold(k)
+            return 0
 
-        self._answering = Answering(answer)
+        self._answering = Callback(answer, WHOLE, 1)
         self.address = self._answering.address
 
     @property

@@ -10,7 +10,7 @@ from ...control.control_loops import ControlLoops
 from ...control.joined import JoinedStep
 from ...numerics.arrays import Array
 from ...sensors.quantities import LastStep
-from ..compiled.steps.rows import Rows
+from ..loops.memory.structures import Rows
 from ..times.loop import Block, Going
 from ..times.sampled import Plan
 from .block_stepper import BlockStepper

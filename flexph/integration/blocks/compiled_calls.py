@@ -1,4 +1,4 @@
-"""Controllers that compiled loops call before steps, and whose sensors they read; needs numba."""
+"""Controllers that loops call before steps, and whose sensors they read."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...control.agreement_arrays import LaidFeedback, feedback_arrays, laid_feedback
-from ...control.compiled.data import Asked
-from ...control.compiled.loops import CALLED, ask
+from ...control.agreement_arrays import Call, LaidFeedback, laid_feedback
+from ...control.loops.agreement import ask_address
+from ...control.loops.data import CALLED, Asked
 from ...control.sampled import CalledLoop
 from ...numerics.arrays import Array
-from ...numerics.compiled.announcing import announced
-from ...numerics.compiled.answering import Answering
-from ...numerics.compiled.by_address import Laid, address_of
+from ...numerics.loops.callbacks import WHOLE, Callback, Struct
 
 NO_PORTS = np.zeros(0, dtype=np.int64)
 
 
 class CompiledCalls:
-    """Those that are called before steps between some times, and hold: ``address`` and ``data`` for compiled loops.
+    """Those that are called before steps between some times, and hold: ``address`` and ``data`` for loops over steps.
 
-    These read the sensors, call compiled feedback, and have ``answered`` called with the number of any other one and
-    the time and numbers that it sees; what that raises is the ``error``.
+    These read the sensors, call the functions of feedback, and have ``answered`` called with the number of any other
+    controller and the time and numbers that it sees; what a function of these raises is the ``error``.
     """
 
     def __init__(
@@ -36,32 +34,29 @@ class CompiledCalls:
         due: np.ndarray,
     ) -> None:
         (x, rows), self.due, self._answered = states, due, answered
-        self._answering, self._time = Answering(self._answer, well=1), float(times[0])
+        self._answering = Callback(self._answer, WHOLE, 0)
         self._laid = [self._called(k, c, x) for k, c in enumerate(called)]
         addresses = np.array([own.address for own in self._laid], dtype=np.int64)
-        self._asked = Laid(Asked(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
-        self.data = self._asked.address
-        with announced():
-            self.address = address_of(ask, (0, 0))
+        self._asked = Struct(Asked(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
+        self.address, self.data = ask_address(), self._asked.address
 
     def _called(self, k: int, c: CalledLoop, x: Array) -> LaidFeedback:
-        if c.compiled is not None:
-            return laid_feedback(c.compiled, x, self._time, c.near)
+        if c.feedback is not None:
+            return laid_feedback(c.feedback, x, c.near)
         seen, near = c.panel.read(x, c.near)
         start = np.concatenate([np.zeros(0), *map(np.ravel, seen.values())])
-        given = np.zeros(1 + start.size)
-        call = Laid((given[:1], given[1:], np.zeros(0)))
-        return LaidFeedback(
-            given, feedback_arrays(c.panel, (start, near), call, (self._answering.address, k, NO_PORTS)), call
-        )
+        call = Call(self._answering.address, k, False, np.zeros(1), np.zeros(start.size), np.zeros(0), self._answering)
+        return LaidFeedback(c.panel, (start, near), NO_PORTS, call)
 
-    def _answer(self, k: int) -> None:
-        self._answered(k, self._laid[k].given.tolist())
+    def _answer(self, k: int) -> int:
+        call = self._laid[k].call
+        self._answered(k, [call.time.item(), *call.readings.tolist()])
+        return 1
 
     @property
     def error(self) -> BaseException | None:
         """What ended the calls."""
-        return self._answering.error
+        return next((own.error for own in self._laid if own.error is not None), None)
 
     def calls(self) -> list[tuple[int, list[float]]]:
         """How often each was called, and what its angles are next to."""

@@ -8,11 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...numerics.arrays import Array
-from ..compiled.steps.controlled import (
-    GOES_ON,
-    TOO_SMALL,
-    UNSOLVED,
-)
+from ..loops.steps.controls import GOES_ON, TOO_SMALL, UNSOLVED
 from ..times.loop import Run
 from ..times.protocols import Entry
 from ..times.step_control import controlled

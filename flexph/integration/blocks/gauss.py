@@ -9,9 +9,9 @@ import numpy as np
 
 from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
-from ..compiled.gauss.steps import GaussTable
-from ..compiled.stepper import GaussSteps
 from ..exact.gauss import GaussStepper
+from ..loops.memory.structures import GaussTable
+from ..loops.stepper import GaussSteps
 from .block_stepper import BlockStepper
 
 if TYPE_CHECKING:

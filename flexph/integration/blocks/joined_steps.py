@@ -7,7 +7,7 @@ import numpy as np
 from ...control.joined import Joined
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
-from ..compiled.steps.rows import Rows
+from ..loops.memory.structures import Rows
 from .chunk import Chunk
 from .window import Window
 

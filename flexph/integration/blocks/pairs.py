@@ -8,24 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
-from ..compiled.gauss.steps import GaussTable
-from ..compiled.steps.controlled import (
-    CONTROLS,
-    ENERGY,
-    ERROR,
-    LAST,
-    LONGEST,
-    MOST,
-    REACHED,
-    REJECTED,
-    STATUS,
-    H,
-)
-from ..compiled.steps.pairs import Pair
-from ..compiled.steps.rows import Rows
-from ..compiled.steps.step import Table
 from ..exact.pairs_of_steps import PairStepper
 from ..exact.step import StepStart
+from ..loops.memory.structures import GaussTable, Pair, Rows, Table
+from ..loops.steps.controls import CONTROLS, ENERGY, ERROR, LAST, LONGEST, MOST, REACHED, REJECTED, STATUS, H
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate, Tried
 from ..times.step_size import StepSize, StepSizeControl
@@ -60,10 +46,10 @@ class PairBlocks(BlockStepper):
         """See :attr:`BlockStepper.estimate`."""
         return self
 
-    def _pair(self) -> tuple[Pair, ...]:
+    def _pair(self) -> Pair:
         a = self.exact.arrays
         sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.number, 0, 0, 0
-        return (Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))]),)
+        return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:
         """What time prescribes through times that loops may choose steps between: nothing that varies, else None."""
@@ -85,7 +71,7 @@ class PairBlocks(BlockStepper):
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = run.recorder.under_way("flows")
         spaces = np.zeros(self.compiled.motion), np.zeros(3), np.zeros((count, 2))
-        pair = Pair(*self.parts.pair[0][:4], values, *spaces)
+        pair = Pair(*self.parts.pair[:4], values, *spaces)
         self.compiled.take_controlled(table, pair, (save.every, save.before), rows=rows, solved=solved)
         run.longest = max(run.longest, float(values[LONGEST]))
         size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
@@ -132,6 +118,6 @@ class PairBlocks(BlockStepper):
         if not solved:
             self.left.add(start.time)
             return self.stepper.attempt(run, times, known)
-        motion, left, energy = self.parts.pair[0].found.tolist()
+        motion, left, energy = self.parts.pair.found.tolist()
         step = start, self._result(start, ends, rows), partial(self.step, start)
         return self.stepper.judged(step, (motion, left), known, max(known, energy))

@@ -11,7 +11,7 @@ import numpy as np
 from ...control.control_loops import ControlLoops
 from ...control.joined import Joined
 from ...numerics.arrays import Array
-from ..compiled.steps.calls import Calls, Within, nothing_within
+from ..loops.memory.structures import Calls, Within, nothing_within
 from ..times.loop import Going
 from ..times.protocols import Entry
 from ..times.sampled import JoinedResult, held_steps, plan_of
@@ -70,7 +70,7 @@ def _take(chunk: Chunk) -> None:
 def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
     """Steps in one loop, which calls those whose outputs are held."""
     loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
-    compiled = loops.are_read_compiled and (len(due) > FEW or any(c.compiled is not None for c in loops.called))
+    compiled = loops.are_read_compiled and (len(due) > FEW or any(c.feedback is not None for c in loops.called))
     asked = calls_read_compiled(chunk, due, agreement) if compiled else CallsByStep(chunk, agreement)
     calls = Calls(asked.address, asked.data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
     try:
@@ -78,8 +78,9 @@ def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | No
     finally:
         k = chunk.done = int(solved[0])
         loops.end_calls(asked.calls())
-    if asked.error is not None:
-        raise asked.error
+    error = asked.error if agreement is None or asked.error is not None else agreement.error
+    if error is not None:
+        raise error
     if k < len(due) and compiled and (due[k] == 1).any():
         call(chunk, k)  # which says what is wrong with an answer
     chunk.failed = k < len(due) and not chunk.blocks.compiled.leaves_list

@@ -1,7 +1,7 @@
 """Steps of mechanisms with rigid contacts in compiled loops: all of them, or those in which contacts are open.
 
 Loops take all steps, in which contacts strike and close, but of mechanisms that
-:class:`flexph.integration.compiled.near.NearPairs` leaves out. There they look at the gaps at both ends of each step,
+:class:`flexph.integration.loops.near.NearPairs` leaves out. There they look at the gaps at both ends of each step,
 and end before one at whose start a rigid contact touches, or in which a gap closes: :class:`RigidStepper` takes it.
 What of its parts no contact holds are ways in loops, too.
 """
@@ -15,10 +15,10 @@ import numpy as np
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
 from ..blocks.block_stepper import BlockStepper
-from ..compiled.between import AskedBetween
-from ..compiled.stepper import Stepper
-from ..compiled.strike_steps import StrikeSteps
 from ..exact.step import StepStart
+from ..loops.between import AskedBetween
+from ..loops.stepper import Stepper
+from ..loops.strike_steps import StrikeSteps
 from ..times.step_control import ErrorEstimate
 from ..times.step_size import Tolerance
 from .judged_pairs import JudgedPairs

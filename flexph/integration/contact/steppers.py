@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...numerics.compiling import AVAILABLE
 from ..exact.pairs_of_steps import PairStepper
 from ..exact.step import InitialValueProblem, Stepper
 from ..exact.steppers import stepper_of
@@ -31,7 +30,7 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
     if not isinstance(method, Exact):
         names = [c.name for c in connections if c.form.bearing is not None]
         raise ValueError(f"CoulombFriction of joints such as {names[0]!r} is for Exact(), got {method}")
-    least_norm, compiled = method.redundant == "least_norm", AVAILABLE and method.compiled is not False
+    least_norm, compiled = method.redundant == "least_norm", method.compiled is not False
     rigid = partial(RigidStepper, problem, contact=method.contact, least_norm=least_norm, compiled=compiled)
     if method.tolerance is None:
         return rigid()
@@ -49,7 +48,7 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     """What takes the steps of a stepper in blocks, by compiled loops."""
     from ..blocks.steppers import blocks_of
-    from ..compiled.near import NearPairs
+    from ..loops.near import NearPairs
     from .flight import RigidBlocks, StrikeBlocks
 
     if not isinstance(stepper, RigidStepper | JudgedPairs):

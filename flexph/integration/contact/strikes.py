@@ -34,7 +34,7 @@ def in_numpy(problem: Problem, guess: Array) -> Impulses:
 
 def in_loops(problem: Problem, guess: Array) -> Impulses:
     """Impulses near a guess by compiled loops."""
-    from ...contacts.compiled.dense import solve_dense
+    from ...contacts.loops.dense import solve_dense
 
     weight = WEIGHT * float(problem.D.diagonal().max())
     x, defect = solve_dense((problem.D, problem.b), problem.cones, guess, scale=problem.scale, weight=weight)

@@ -11,11 +11,11 @@ import numpy as np
 
 from ...kernels.arrays import total
 from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.ending.tolerances import NEWTON
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stages import Given, Onset, Rates, Stages, onset
 from ...kernels.gradient import is_sparse
 from ...kernels.state import Configuration, derive
-from ...kernels.tolerances import NEWTON
 from ...mechanisms.arrays.network import DENSE_LIMIT
 from ...mechanisms.model.constraints import gap_of
 from ...mechanisms.model.state import State, flat

@@ -10,10 +10,12 @@ from scipy.linalg import lapack
 from scipy.optimize import least_squares
 
 from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.ending.progress import Progress
+from ...kernels.ending.rules import settled_at
+from ...kernels.ending.tolerances import NEWTON, TINY
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stage_jacobian import stage_jacobian
 from ...kernels.gauss.stages import Given, Onset, Stages
-from ...kernels.tolerances import NEWTON, TINY, Progress, settled_at
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 

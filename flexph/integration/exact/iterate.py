@@ -8,15 +8,14 @@ import numpy as np
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.ending.tolerances import NEWTON, RESOLUTION, TINY
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.jacobians.factor import factor
 from ...kernels.jacobians.mixed import corrected_stresses, with_stresses
 from ...kernels.rates.on_curves import curve_gaps, curve_sums
-from ...kernels.resolution import RESOLUTION
 from ...kernels.rolling import rates, squares
 from ...kernels.state import constraint_sums, node_velocities, product_changes
 from ...kernels.step import end_momenta, residual
-from ...kernels.tolerances import NEWTON, TINY
 from ...kernels.values import Means, Point, SingularStep, Solve, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.rotations import turned_spins

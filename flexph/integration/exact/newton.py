@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.arrays import Arrays
+from ...kernels.ending.progress import Progress
+from ...kernels.ending.rules import settled_at, unresolved_energy
+from ...kernels.ending.tolerances import NEWTON, TINY
 from ...kernels.jacobians.blocks import flatten
-from ...kernels.resolution import coordinate_size, unresolved_energy
+from ...kernels.resolution import coordinate_size
 from ...kernels.springs import reversed_rates
-from ...kernels.tolerances import NEWTON, TINY, Progress, settled_at
 from ...kernels.values import Means, Solve, Step, Trial
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
@@ -86,7 +88,8 @@ class _Limits(NamedTuple):
 
 def _limits(a: Arrays, step: Step) -> _Limits:
     extent = coordinate_size(a, step.start.r)
-    unresolved = unresolved_energy(a.resolution, extent, step.h)
+    m, J, k, k_phi = a.resolution.tolist()
+    unresolved = unresolved_energy(m, J, k, k_phi, extent, step.h)
     return _Limits(settled_at(step.start.du.size), extent, unresolved, gap_sizes(a, step))
 
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...contacts.stops import check_stops
 from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.ending.tolerances import HISTORY, NEWTON
 from ...kernels.gradient import constraint_matrix
 from ...kernels.guess import predicted, predicted_alternating
 from ...kernels.jacobians.constant_block import constant_blocks
 from ...kernels.state import Configuration, Derived, derive
-from ...kernels.tolerances import HISTORY, NEWTON
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked

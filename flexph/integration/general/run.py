@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,10 +13,9 @@ import numpy as np
 from ...consistency.equations import Equations
 from ...consistency.start import refuse_inconsistent
 from ...consistency.varying import VaryingConditions
-from ...discretisation.descriptor_split import ParametrizedDescriptor, differential_split, null_space_varies
+from ...discretisation.descriptor_split import null_space_varies
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
-from ...numerics.compiling import AVAILABLE, timed
 from ...numerics.step_failed import StepFailed
 from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
@@ -38,6 +37,7 @@ from .completion import refuse_alternating
 from .library import require
 from .one_step import one_step_method
 from .pair_error import PairError
+from .particle_run import ParticleStepper, in_blocks, steps_by_terms
 from .resolution import shortest_step
 from .stepper import StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
@@ -117,28 +117,26 @@ class _Steps:
     def taken(self, x0: Array, grid: Array, view: Callable[[Array], StateView]) -> Trajectory:
         """The trajectory from x₀ over the times."""
         system, method, options = self.system, self.method, self.options
-        compiled = _is_compiled(system, method, events=bool(options.events))
         kept, start = saved_times(grid, options.save_every), start_at(system, float(grid[0]), x0)
         watch = Watch(options.events, start.time, x0, view)
         observer = Observer(options.observe, view, start=(start.time, x0))
         run = SystemRun(system, start, kept.size - 1, watch=watch, observer=observer, folder=options.folder)
         grid = grid if method.tolerance is None else kept
-        steps = self._in_blocks(run, grid) if compiled else self._one_by_one(run, grid)
+        by_terms = steps_by_terms(system, method, events=bool(options.events))
+        steps = self._in_blocks(run, grid) if by_terms else self._one_by_one(run, grid)
         messages = Messages(
             StepFailed,
             lambda error, span: _explain(method.name, span, error, run.count),
             lambda error: _explain_control(method.name, error, run.count),
             added=lambda: run.cautions.told(run.start.time, run.start.x),
         )
-        promised = system.compiled and method.may_compile and not AVAILABLE
         form = StartForm(tuple, lambda kept: StepStart(*kept))
         with opened(options.checkpoint, lambda: self._signature(x0, grid), form) as journal:
             if journal is not None:
                 journal.restore(run)
             bar = progress_bar(grid.size - 1, shown=options.progress, done=run.reached)
             result = partial(run.trajectory, method.name)
-            with timed("the steps of this system") if promised else nullcontext():
-                trajectory: Trajectory = follow(run, steps, result, messages, bar=bar, journal=journal)
+            trajectory: Trajectory = follow(run, steps, result, messages, bar=bar, journal=journal)
         return trajectory
 
     def _signature(self, x0: Array, grid: Array) -> Signature:
@@ -161,26 +159,9 @@ class _Steps:
         return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid, memory=steps.newton)
 
     def _in_blocks(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
-        """Prescribed steps by calls of the compiled loop, which needs numba."""
-        from .compiled_run import CompiledStepper, in_blocks
-
-        stepper = CompiledStepper(self.system, self.method.name, self.forcing)
+        """Prescribed steps by calls of the loop over steps of particles."""
+        stepper = ParticleStepper(self.system, self.method.name, self.forcing)
         return in_blocks(run, stepper, grid, self.options.save_every)
-
-
-def _is_compiled(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
-    """Whether the compiled loop takes the steps. Raises ValueError or ImportError where it should and cannot."""
-    slow = {"events": events, "feed-through": system.has_feedthrough}
-    slow |= {"parameter": isinstance(system.E, ParametrizedDescriptor)}
-    others = [name for name, holds in slow.items() if holds]
-    if not method.compiled:
-        may = method.may_compile and AVAILABLE and system.compiled and not others
-        return may and differential_split(system) is not None
-    if not AVAILABLE:
-        raise ImportError("compiled=True needs the package 'numba': pip install 'flexph[fast]'", name="numba")
-    if others:
-        raise ValueError(f"compiled=True takes no {others[0]}: leave one of both out")
-    return True
 
 
 def _explain(method: str, span: tuple[float, float], error: StepFailed, count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from ...kernels.tolerances import HISTORY
+from ...kernels.ending.tolerances import HISTORY
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..times.step_size import read_tolerance
@@ -42,11 +42,10 @@ class Exact(MechanismMethod):
         names, or taken: the motion does not depend on them, and of all multipliers that hold it those of least norm
         are returned, torques counting as forces at the lever of the mechanism's size.
     compiled : bool, optional
-        By default steps run in compiled loops where numba is installed (extra ``fast``), several dozen times faster and
-        equal to round-off. The first long run on a machine takes some 20 s more, and says so; short ones do not wait
-        for that (``solution.steps_by`` says so). Drives and inputs must be functions of time alone: they are asked for
-        many steps ahead, drives that take arrays for all times at once.
-        False keeps to NumPy, True insists.
+        By default steps run in compiled loops wherever these know all parts of the mechanism, several dozen times
+        faster than by NumPy and equal to round-off; ``solution.steps_by`` says so. Drives and inputs must be functions
+        of time alone: they are asked for many steps ahead, drives that take arrays for all times at once.
+        False keeps to NumPy, True raises ValueError where there are no loops.
 
     contact : {"events", "steps"}
         Where rigid contacts (:class:`flexph.contacts.Rigid`) strike: a step is split at each impact, which is exact in

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..times.step_size import read_tolerances
-from .method import Completion, GeneralMethod, check_compiled, check_completion, frozen_tolerance
+from .method import Completion, GeneralMethod, check_completion, frozen_tolerance
 
 Gradient = Literal["gonzalez", "mean_value", "invariants", "pair"]
 """Gradients of :class:`DiscreteGradient`."""
@@ -45,16 +45,11 @@ class DiscreteGradient(GeneralMethod):
         of first order; or as means of both ends (``mean``), of second order on index 1, from a start whose algebraic
         states are consistent (:func:`flexph.consistency.consistent`): what they are off goes to and fro. Not of
         ``pair``.
-    compiled : bool, optional
-        By default steps run in compiled loops where numba is installed and the system is a ``PHDAE(compiled=True)``
-        without feed-through, unless there are events, a tolerance or a completion. True compiles those of any system,
-        False of none. Not of ``pair``.
 
     Raises
     ------
     ValueError
-        For unknown gradients and completions, tolerances that are not positive, ``pair`` with a completion or
-        ``compiled=True``, and ``compiled=True`` with a tolerance or completion.
+        For unknown gradients and completions, tolerances that are not positive, and ``pair`` with a completion.
 
     Examples
     --------
@@ -66,23 +61,17 @@ class DiscreteGradient(GeneralMethod):
     _: KW_ONLY
     tolerance: Any = None
     completion: Completion | None = None
-    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         check.choice("gradient", self.gradient, get_args(Gradient))
         _check_options(self)
         if self.gradient == "pair":
-            _refuse(self, "'gonzalez', 'mean_value' and 'invariants'", "completion", "compiled")
+            _refuse(self, "'gonzalez', 'mean_value' and 'invariants'", "completion")
 
     @property
     def name(self) -> str:
         """That of its gradient."""
         return self.gradient
-
-    @property
-    def may_compile(self) -> bool:
-        """Neither of ``pair`` nor with a tolerance or completion."""
-        return self.gradient != "pair" and _is_plain(self)
 
 
 @checked
@@ -138,7 +127,7 @@ class Gauss(GeneralMethod):
     ----------
     order : {2, 4, 6}
         Twice the number of stages.
-    tolerance, completion, compiled
+    tolerance, completion
         See :class:`DiscreteGradient`; of order 2 only.
 
     Raises
@@ -160,24 +149,18 @@ class Gauss(GeneralMethod):
     _: KW_ONLY
     tolerance: Any = None
     completion: Completion | None = None
-    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         if self.order not in (2, 4, 6):
             raise ValueError(f"order must be 2, 4 or 6, got {self.order!r}")
         _check_options(self)
         if self.order > 2:
-            _refuse(self, "Gauss(2)", "tolerance", "completion", "compiled")
+            _refuse(self, "Gauss(2)", "tolerance", "completion")
 
     @property
     def name(self) -> str:
         """``midpoint``, ``gauss4`` or ``gauss6``."""
         return "midpoint" if self.order == 2 else f"gauss{self.order}"
-
-    @property
-    def may_compile(self) -> bool:
-        """Of order 2, neither with a tolerance nor with a completion."""
-        return self.order == 2 and _is_plain(self)
 
 
 def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
@@ -185,11 +168,6 @@ def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
     if method.tolerance is not None:
         read_tolerances(method.tolerance)
     check_completion(method.completion)
-    check_compiled(method, tolerance=method.tolerance is not None, completion=method.completion is not None)
-
-
-def _is_plain(method: DiscreteGradient | Gauss) -> bool:
-    return method.compiled is not False and method.tolerance is None and method.completion is None
 
 
 def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:

@@ -21,7 +21,7 @@ from .events import Event
 from .fingerprint import fingerprint
 from .options import RunOptions
 
-PACKAGES = ("flexph", "numpy", "scipy", "numba")
+PACKAGES = ("flexph", "numpy", "scipy")
 """What the bits of a run depend on."""
 PROBES = 5
 """Times at which functions of time are asked, to tell runs apart."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...kernels.ending.rules import blocks_to, factor_of
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 
@@ -18,27 +18,6 @@ class StepTooSmall(ArithmeticError):
     def __init__(self, step: float, smallest: float) -> None:
         super().__init__(f"step control fell below {smallest:.2g} s")
         self.step, self.smallest = step, smallest
-
-
-FITS = 1e-6
-"""How much longer than proposed a step may be, relatively, to meet a saved time."""
-
-
-def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
-    """The next step over one with an error, ``last`` being that of the last accepted one (see :class:`Controller`)."""
-    if not error < math.inf:
-        return least
-    if error <= 1.0:
-        tiny = safety * most ** (-order / 0.3)  # errors below it change nothing
-        factor = safety * max(error, tiny) ** (-0.7 / order) * max(last, tiny) ** (0.4 / order)
-    else:
-        factor = min(1.0, safety * error ** (-1.0 / order))
-    return min(most, max(least, factor))
-
-
-def blocks_to(start: float, end: float, count: int, h: float) -> int:
-    """How many equal blocks of ``count`` steps of about h [s] lead to an end."""
-    return max(1, math.ceil((end - start) / (count * h * (1.0 + FITS))))
 
 
 @dataclass(frozen=True)

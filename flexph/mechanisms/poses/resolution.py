@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...kernels.resolution import RESOLUTION, ROUND_OFF, coordinate_size, unresolved_energy
+from ...kernels.ending.rules import unresolved_energy
+from ...kernels.ending.tolerances import RESOLUTION, ROUND_OFF
+from ...kernels.resolution import coordinate_size
 from ...kernels.state import energies
 from ...numerics.arrays import Array
 from ..model.consistency import Checked
@@ -39,7 +41,8 @@ def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float
     size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])
     weight = _work_of_weights(mechanism, configuration(mechanism, states[0])) if weight is None else weight
     shortest = float(f"{np.abs(lengths).min(initial=np.inf):.3g}")  # a run that is continued has the same
-    return Resolution(unresolved_energy(a.resolution, size, shortest), weight)
+    m, J, k, k_phi = a.resolution.tolist()
+    return Resolution(unresolved_energy(m, J, k, k_phi, size, shortest), weight)
 
 
 def work_of_weights(at: Checked) -> float:

@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...numerics.compiling import one_of_many
 from .records import Record, record_path, write_record
 from .values import plain_values
 
@@ -61,8 +60,7 @@ def computed(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Rec
     """The record of a call; what the function raises becomes its error."""
     clock = time.perf_counter()
     try:
-        with one_of_many():
-            values = plain_values(function(**parameters), parameters)
+        values = plain_values(function(**parameters), parameters)
     except (Exception, SystemExit) as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         lines = "".join(traceback.format_exception(error))

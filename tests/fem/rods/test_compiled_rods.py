@@ -10,9 +10,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, distributed_load, force, integrate, spherical, spring_damper, torque, weld
 from flexph.integration.methods import Exact, Exact4
-from flexph.numerics import compiling
 
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 TIMES = np.linspace(0.0, 0.3, 7)
 ROPE = {"mass_per_length": 0.3, "axial": 1e4, "bending": 0.1}
 
@@ -146,7 +144,7 @@ def test_what_the_loops_do_not_take_is_refused_by_name():
 
 def test_a_long_rod_costs_as_much_an_element_as_a_short_one():
     """Unknowns of neighbours stand beside each other in the border: its band is as wide as an element is."""
-    from flexph.integration.compiled.build import constants
+    from flexph.integration.loops.build import constants
 
     widths = [cantilever(SLENDER, elements=n)[0].once(constants).border.size[1] for n in (3, 24)]
     assert widths[0] == widths[1] <= 24

@@ -28,7 +28,6 @@ from flexph.export import write_series
 from flexph.linear import craig_bampton
 from flexph.mechanisms.poses import quasistatic
 from flexph.methods import Exact
-from flexph.numerics import compiling
 from flexph.numerics.arrays import dense
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
@@ -107,9 +106,7 @@ def test_plane_body_in_a_pendulum():
 
 
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
-@pytest.mark.parametrize(
-    "compiled", [False, pytest.param(True, marks=pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba"))]
-)
+@pytest.mark.parametrize("compiled", [False, True])
 def test_pressure_turns_with_the_body(compiled):
     """Pressure all around pushes no free body away and does not turn it, however it lies; on one side it does."""
     skin = {"skin": fem.Load(lambda x: x[0] > -1.0, on="surface", uniform=False), "side": "top"}
@@ -167,7 +164,6 @@ def test_craig_bampton_of_a_solid():
     assert eigenfrequencies(small)[:4] == pytest.approx(want, rel=1e-3)
 
 
-@pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 def test_compiled_steps_are_those_of_numpy():
     mechanism = train(bar("tetra", (2, 1, 1)))

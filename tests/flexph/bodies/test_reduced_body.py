@@ -260,8 +260,6 @@ def test_all_vectors_make_the_full_body(dim):
 
 @covering("compiled, dim", (True, False), (2, 3))
 def test_runs_are_balanced(dim, compiled):
-    if compiled:
-        pytest.importorskip("numba")
     body = reduce_body(beam(dim=dim, damping=fem.Damping(ratios=(0.02, 0.05), stiffness=1e-5)), **FEW)
     run = fall(body, method=Exact(compiled=compiled))
     assert run.ledger.largest_residual < 1e-13  # round-off
@@ -270,7 +268,6 @@ def test_runs_are_balanced(dim, compiled):
 
 
 def test_kernels_agree():
-    pytest.importorskip("numba")
     body = reduce_body(beam(dim=3), **FEW)
     one, other = (fall(body, method=Exact(compiled=c)).states for c in (True, False))
     np.testing.assert_allclose(one, other, atol=1e-9 * np.abs(other).max())  # round-off, grown over the run
@@ -487,7 +484,6 @@ def test_without_modes_the_rod_is_rigid():
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])
 def test_two_turns_of_the_rod(strain):
     """Both turns of the case, 4000 steps: largest difference 1e-3 of the largest deflection."""
-    pytest.importorskip("numba")  # 4000 steps
     rod = crank_slider(8, strain).bodies["rod"]
     choice = {"modes": 6} if strain == "linear" else {"modes": 3, "derivatives": 3}
     full, few = (turn(b, 2.0, 4000)[1] for b in (rod, reduce_body(rod, **choice)))

@@ -10,7 +10,6 @@ import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import Hertz, KelvinVoigt, Plane, contact
 
-pytestmark = pytest.mark.usefixtures("short_runs_by_numpy")
 GRAVITY, FRICTION, STIFFNESS = 9.81, 0.3, 1e5
 
 

@@ -12,9 +12,6 @@ import rigid
 from flexph import GROUND, connect, integrate, spherical, weld
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Sphere, contact
 from flexph.integration.methods import Decaying, Exact
-from flexph.numerics import compiling
-
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 
 def rod():

@@ -8,12 +8,9 @@ from cases import bouncing_ball, flexible_stop, newtons_cradle, woodpecker_toy
 from flexph import GROUND, Checkpoint, Event, Simulator, connect, force, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact
 from flexph.control import Sampled
-from flexph.integration.compiled.choice import numpy_because
+from flexph.integration.loops.choice import numpy_because
 from flexph.methods import Exact
-from flexph.numerics import compiling
 from flexph.sensors import gap
-
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 RUNS = {
     "ball": (bouncing_ball, {"end": 1.3, "restitution": 0.8}),

@@ -13,9 +13,6 @@ from flexph import GROUND, Checkpoint, connect, drive, force, hinge, integrate, 
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.integration.contact.stepper import RigidStepper
 from flexph.methods import Exact
-from flexph.numerics import compiling
-
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 STEEL = fem.Material(young=2e11, density=7800.0, poisson=0.3)
 REDUNDANT = 1e-5

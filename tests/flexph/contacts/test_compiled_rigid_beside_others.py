@@ -9,14 +9,11 @@ import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spring_damper
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.integration.compiled import near, stepper
-from flexph.integration.compiled.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
+from flexph.integration.loops import near, stepper
+from flexph.integration.loops.choice import numpy_because
 from flexph.methods import Exact
-from flexph.numerics import compiling
 from flexph.systems import coulomb, resistive
-
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 BOUNCE, PLASTIC = Rigid(restitution=0.5, friction=0.3), Rigid(friction=0.3)
 SOFT = {
@@ -76,7 +73,6 @@ def test_springs_with_laws_of_their_own_hold_beside_contacts_as_by_numpy(law, mo
     compare(*held(PLASTIC, relation=LAWS[law]), "events", monkeypatch, inputs=PUSH)
 
 
-@pytest.mark.compiles  # loops are compiled with compliant contacts
 @pytest.mark.parametrize("soft", SOFT)
 def test_rigid_contacts_beside_compliant_ones_are_those_of_numpy(soft, monkeypatch):
     compare(*held(BOUNCE, soft=SOFT[soft], relation=LAWS["own"]), "steps", monkeypatch, inputs=PUSH)
@@ -95,7 +91,6 @@ def row(random, pairs, floors):
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess=guess), velocities=moved)
 
 
-@pytest.mark.compiles  # loops are compiled with compliant contacts
 @pytest.mark.parametrize("seed", range(6))
 def test_balls_on_any_two_laws_are_those_of_numpy(seed):
     """Some of their contacts are compliant."""
@@ -108,7 +103,6 @@ def test_balls_on_any_two_laws_are_those_of_numpy(seed):
     agree(*runs, impulses=SHARED)
 
 
-@pytest.mark.compiles  # loops are compiled with compliant contacts
 @pytest.mark.parametrize("law", [BOUNCE, *SOFT.values()], ids=str)
 def test_lists_of_rigid_and_of_compliant_pairs_leave_the_motion_as_it_is(law, monkeypatch):
     """As of groups with more than 300 pairs; compliant ones are in the order of unknowns, which is another one then."""
@@ -124,7 +118,6 @@ def test_lists_of_rigid_and_of_compliant_pairs_leave_the_motion_as_it_is(law, mo
     assert len(set(lists)) > 1 and runs[0].contact("balls").normal.max() > 0.0
 
 
-@pytest.mark.compiles  # loops are compiled for space with compliant contacts
 def test_a_rod_on_a_hard_floor_and_a_soft_one_is_that_of_numpy():
     rubber = fem.Material(young=1e7, density=1000.0, poisson=0.3)
     ports = {f"node{i}": i / 4.0 for i in range(5)}

@@ -9,13 +9,10 @@ from scipy.spatial.transform import Rotation
 import rigid
 from flexph import GROUND, CoulombFriction, connect, drive, force, hinge, integrate, slider, spring_damper
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.integration.compiled import near
-from flexph.integration.compiled.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
+from flexph.integration.loops import near
+from flexph.integration.loops.choice import numpy_because
 from flexph.methods import Exact
-from flexph.numerics import compiling
-
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 BOUNCE, PLASTIC, SMOOTH = Rigid(restitution=0.5, friction=0.3), Rigid(friction=0.3), Rigid()
 PUSH = {"push": lambda t: np.array([-2.0 * np.sin(9.0 * t), 0.0])}
@@ -68,7 +65,6 @@ def alike(by_loops, by_numpy, states=1e-9):
     assert inside(by_loops) <= 1e-12
 
 
-@pytest.mark.compiles  # loops are compiled with friction of joints beside contacts
 @pytest.mark.parametrize("way", ["steps", "events"])
 def test_joints_rub_beside_contacts_without_friction_as_by_numpy(way, monkeypatch):
     alike(*both(*held(SMOOTH), np.linspace(0.0, 0.4, 81), way, monkeypatch, inputs=PUSH))
@@ -86,7 +82,6 @@ def test_joints_and_contacts_rub_strike_and_stick_as_by_numpy(law, monkeypatch):
     alike(*both(*held(law, soft=soft), np.linspace(0.0, 0.5, 101), "steps", monkeypatch, inputs=PUSH))
 
 
-@pytest.mark.compiles  # loops are compiled with friction of joints beside contacts
 @pytest.mark.parametrize("way", ["steps", "events"])
 def test_an_impact_elsewhere_is_for_a_joint_that_rubs_what_it_is_by_numpy(way, monkeypatch):
     """Velocities of all joints are held there, and what holds them presses the joint."""
@@ -125,7 +120,6 @@ def test_slides_and_hinges_of_any_friction_land_as_by_numpy(seed, monkeypatch):
         alike(*both(mechanism, start, np.linspace(0.0, 0.2, 41), way, monkeypatch))
 
 
-@pytest.mark.compiles  # loops are compiled with multipliers of least norm
 @pytest.mark.parametrize("law", [BOUNCE, PLASTIC, SMOOTH], ids=str)
 def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, monkeypatch):
     """The first of two links is held by two hinges at one place, of which one may rub."""
@@ -151,7 +145,6 @@ def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, m
             alike(*runs)
 
 
-@pytest.mark.compiles  # loops are compiled for space
 def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
     link = rigid.body(1.0, inertia=(0.01, 0.01, 0.005), ports={"root": (0.0, 0.0, 0.2), "tip": (0.0, 0.0, -0.2)})
     connections = [
@@ -166,7 +159,6 @@ def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
         alike(*both(mechanism, start, np.linspace(0.0, 0.4, 81), way, monkeypatch))
 
 
-@pytest.mark.compiles  # loops are compiled with friction of joints
 def test_a_list_of_rigid_pairs_leaves_a_rubbing_pendulum_as_it_is(monkeypatch):
     """As of groups with more than 300 pairs."""
     monkeypatch.setattr(near, "LISTED", 2)

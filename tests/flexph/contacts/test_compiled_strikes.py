@@ -12,10 +12,7 @@ from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.control import Sampled
 from flexph.integration.contact.stepper import RigidStepper
 from flexph.methods import Exact
-from flexph.numerics import compiling
 from flexph.sensors import gap
-
-pytestmark = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 
 BOUNCE = Rigid(restitution=0.5, friction=0.3)
 
@@ -102,7 +99,7 @@ def test_a_group_of_many_pairs_is_listed_and_steps_are_the_same_with_any_list(mo
     mechanism, start, times = heap(27, end=0.06)
     method, runs = Exact(contact="steps", compiled=True), []
     for margin in (0.5, 0.05):
-        monkeypatch.setattr("flexph.integration.compiled.stepper.MARGIN", margin)
+        monkeypatch.setattr("flexph.integration.loops.stepper.MARGIN", margin)
         runs.append(integrate(mechanism, start, times, method=method))
     sound(runs[0])
     assert np.abs(runs[0].states - runs[1].states).max() <= 1e-10  # sums go in another order

@@ -16,8 +16,6 @@ from flexph.contacts import Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, cont
 from flexph.mechanisms.model.state import angular_momentum
 from flexph.methods import Decaying, Exact, ExactGauss
 
-pytestmark = pytest.mark.usefixtures("short_runs_by_numpy")
-
 
 def balance(solution):
     return np.abs(solution.ledger.residual).max() / solution.ledger.scale
@@ -45,7 +43,7 @@ def test_bounces_without_loss_keep_their_height():
     assert balance(solution) < 1e-14
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("stiffness", [1e7, 1e11])
 def test_the_balance_holds_to_round_off_at_steps_that_no_impact_is_seen_in(stiffness, compiled):
     mechanism, start = dropped(Hertz(stiffness), speed=0.0, height=1.0, gravity=9.81)
@@ -64,7 +62,7 @@ def test_a_thousand_bounces_without_loss_keep_their_height_to_a_billionth():
     assert np.abs(solution.ledger.total_energy / solution.ledger.total_energy[0] - 1.0).max() < 1e-9
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("tolerance", [3e-3, 3e-4])
 def test_control_sees_an_impact_that_is_stiff_against_its_steps(tolerance, compiled):
     mechanism, start = dropped(Hertz(1e7), height=0.1)  # 1 m/s, no weight: steps of a flight may be of any length

@@ -3,20 +3,22 @@
 import numpy as np
 import pytest
 from contact_runs import sound
+from uncompiled import uncompiled
 
 import rigid
 from flexph import GROUND, connect, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.contacts.cones import Cones
+from flexph.contacts.loops.problem import Chain, Coupled
 from flexph.integration.contact.stepper import RigidStepper
 from flexph.methods import Exact
+from flexph.numerics.loops.views import stored
 
 RADIUS = 0.05
 
 
 def problem(rows, rng):
     """Contacts of three bodies with each other and the ground, what their steps overwrite, and D."""
-    coupled = pytest.importorskip("flexph.contacts.compiled.coupled")
     side, n, d = np.array([[0, -1], [1, 0], [2, 1], [-1, 2], [0, 2]]), 3 * (rows - 1), rows
     c, N, half = len(side), 3 * n, 3 * n - 1
     rate, inverse = rng.normal(size=(2 * c, d, n)), np.stack([np.diag(own) for own in rng.uniform(0.5, 2.0, (3, n))])
@@ -29,28 +31,24 @@ def problem(rows, rng):
     D = R @ P.T
     steps = 1.0 / D.diagonal().reshape(rows, c)[:2]
     none, m = np.zeros(rows * c), rows * c
-    given = coupled.Coupled(side, rate, answer, rng.normal(size=m), none, np.full(c, 0.4), *steps, 1.0, rows)
-    width = pytest.importorskip("flexph.numerics.compiled.algebra.band").stored(half)
+    given = Coupled(side, rate, answer, rng.normal(size=m), none, np.full(c, 0.4), *steps, 1.0, rows)
+    width = stored(half)
     band = np.zeros((N, width)), np.zeros(N, dtype=int), np.zeros(4, dtype=int)
     space = np.zeros((c, d, d)), np.zeros((c, d, d)), np.zeros(m), np.zeros(N), np.zeros((9, m))
-    return given, coupled.Chain(half, *band, *space, np.zeros(c, dtype=int), np.zeros((15, c))), D
+    return given, Chain(half, *band, *space, np.zeros(c, dtype=int), np.zeros((15, c))), D
 
 
 @pytest.mark.parametrize("rows", [2, 3])
 def test_a_step_meets_the_linearised_laws(rows):
     """Those of NumPy, with a dense D and the weight on what changes."""
-    loops = pytest.importorskip("flexph.contacts.compiled.newton_coupled")
-    linking = pytest.importorskip("flexph.numerics.compiled.linking")
-    options = pytest.importorskip("flexph.numerics.compiled.kernel").OPTIONS
-    newton_step = loops.newton_step
-    step = linking.entry(lambda p, x, y, weight, space: newton_step(p, x, y, weight, space), plain=True, **options)
+    newton_step = uncompiled("flexph.contacts.loops.newton_coupled").newton_step
     rng, states = np.random.default_rng(rows), set()
     for _ in range(20):
         p, space, D = problem(rows, rng)
         c, weight = p.friction.size, 1e-3
         x, y = np.append(rng.uniform(0.0, 1.0, c), rng.normal(size=(rows - 1) * c)), rng.normal(size=rows * c)
         before, laws = x.copy(), Cones(p.friction, p.normal_step, p.tangent_step)
-        assert step(p, x, y.copy(), weight, space)
+        assert newton_step(p, x, y.copy(), weight, space)
         change, now = x - before, laws.linear(before, y)
         r = np.concatenate([p.normal_step, *[p.tangent_step] * (rows - 1)])
         (dn, dt), (dy_n, dy_t) = laws.split(change), laws.split(D @ change + weight / r * change)
@@ -85,7 +83,7 @@ def test_a_heap_in_space_is_that_of_a_dense_solver_before_round_off_grows(monkey
     mechanism, start = heap(30, 3)
     times, method = np.arange(0.0, 0.15, 2.5e-3), Exact(contact="steps", compiled=True)
     by_bodies = integrate(mechanism, start, times, method=method)
-    monkeypatch.setattr("flexph.contacts.compiled.island_space.BAND", 0)
+    monkeypatch.setattr("flexph.contacts.loops.island_space.BAND", 0)
     dense = integrate(mechanism, start, times, method=method)
     sound(by_bodies)
     sound(dense)

@@ -10,9 +10,7 @@ from cases import clearance_crank, flexible_stop, rocking_block
 from flexph import GROUND, Checkpoint, Event, connect, hinge, integrate
 from flexph.contacts import Plane, Rigid, Sphere, contact
 from flexph.methods import Exact
-from flexph.numerics import compiling
 
-LOOPS = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 FLAT = {"flat": Event(lambda t, x: float(x["block.rotation"][1]))}
 
 
@@ -49,7 +47,6 @@ def test_a_ball_bounces_ever_shorter_and_comes_to_rest_in_time():
     assert run.ledger.steps.max() <= 12
 
 
-@LOOPS
 @pytest.mark.parametrize("case", ["clearance", pytest.param("flexible", marks=pytest.mark.slow)])
 def test_loops_choose_the_steps_of_numpy(case, monkeypatch):
     module, end = {"clearance": (clearance_crank, 0.0092), "flexible": (flexible_stop, 0.017)}[case]

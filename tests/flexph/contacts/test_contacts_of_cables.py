@@ -7,10 +7,9 @@ from contact_runs import agree
 import fem
 from flexph import GROUND, connect, integrate, spherical
 from flexph.contacts import Cylinder, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
-from flexph.integration.compiled.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
+from flexph.integration.loops.choice import numpy_because
 from flexph.methods import Exact
-from flexph.numerics import compiling
 from flexph.sensors import gap, normal_force
 
 PORTS = {f"node{i}": i / 4.0 for i in range(5)}
@@ -61,7 +60,6 @@ def test_the_impulse_of_a_contact_of_a_cable_is_its_change_of_momentum(port, law
     assert run.linear_momentum()[-1, 2] == pytest.approx(pushed - weight, abs=1e-13 * weight)
 
 
-@pytest.mark.compiles  # its loops are compiled for cables
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_loops_move_a_cable_on_its_contacts_as_numpy_does(shape):
     mechanism, start = falling("cable", shape, LAWS["soft"], (*PORTS, "within"))
@@ -76,7 +74,6 @@ def both(mechanism, start, times, way):
     return tuple(integrate(mechanism, start, times, method=Exact(contact=way, compiled=c)) for c in (True, False))
 
 
-@pytest.mark.compiles  # loops are compiled for space
 @pytest.mark.parametrize("way", ["steps", "events"])
 @pytest.mark.parametrize("kind", ["rod", "cable"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -86,7 +83,6 @@ def test_rigid_contacts_of_lines_in_loops_are_those_of_numpy(kind, shape, way):
     agree(*both(mechanism, start, np.linspace(0.0, 0.03, 31), way))
 
 
-@pytest.mark.compiles  # loops are compiled for space
 def test_a_chain_of_lines_falls_and_folds_in_loops_as_by_numpy(monkeypatch):
     """A rod that holds a cable by a joint, and both the floor: one island, whose steps loops take."""
     bodies = {"rod": line("rod"), "cable": line("cable")}
@@ -101,7 +97,6 @@ def test_a_chain_of_lines_falls_and_folds_in_loops_as_by_numpy(monkeypatch):
     agree(*runs, states=1e-8)
 
 
-@pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 @pytest.mark.parametrize("kind", ["rod", "cable"])
 @pytest.mark.parametrize("law", LAWS)
 def test_loops_take_contacts_of_lines_anywhere(kind, law):

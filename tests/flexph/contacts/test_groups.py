@@ -80,7 +80,7 @@ def test_pairs_of_one_rigid_body_are_left_out(count):
         np.testing.assert_array_equal(contacts.near(points, reach), np.flatnonzero(gaps <= reach))
 
 
-SOFT = pytest.param(KelvinVoigt(1e4, damping=5.0, friction=0.3), marks=pytest.mark.compiles)
+SOFT = KelvinVoigt(1e4, damping=5.0, friction=0.3)
 
 
 @pytest.mark.parametrize("law", [SOFT, Rigid(friction=0.3)])

@@ -16,6 +16,7 @@ from flexph.contacts.complementarity import Problem, by_weights, judged, linear_
 from flexph.contacts.cones import NewtonSteps, apart, cones, swept
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
+from flexph.contacts.loops.dense import solve_dense
 from flexph.contacts.many import solve_coupled
 from flexph.integration.contact import closing, impact_stepper, part_stepper
 from flexph.integration.contact.linearised import dense_step
@@ -227,8 +228,6 @@ def test_a_triangular_stack_without_walls_stands(wide, steps):
 @pytest.mark.parametrize("friction", [0.4, 0.5])
 def test_a_triangular_stack_that_friction_hardly_holds_slides_apart(friction, compiled):
     """No forces in its cones hold it, and laws have solutions near each other that are nearly redundant."""
-    if compiled:
-        pytest.importorskip("numba")
     mechanism, start, _ = triangle(7, friction)
     run = integrate(mechanism, start, 5e-3 * np.arange(4), method=Exact(contact="steps", compiled=compiled))
     assert run.ledger.complementarity_residual.max() <= 1e-12
@@ -320,7 +319,6 @@ def heap_of(places, law):
 @pytest.mark.parametrize("tangents", [0, 1, 2])
 def test_impulses_by_compiled_loops_are_those_of_numpy(tangents):
     """By a dense D, as long as impulses are unique; redundant ones obey the laws."""
-    solve_dense = pytest.importorskip("flexph.contacts.compiled.dense").solve_dense
     rng = np.random.default_rng(tangents)
     for count, redundant in ((3, 0), (8, 0), (8, 5), (30, 0)):
         m = count * (1 + tangents)

@@ -6,15 +6,10 @@ import pytest
 import rigid
 from flexph import GROUND, connect, distance, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
-from flexph.numerics import compiling
-
-if not compiling.AVAILABLE:
-    pytest.skip("needs numba", allow_module_level=True)
-
-from flexph.integration.compiled import near, stepper
-from flexph.integration.compiled.build import constants
-from flexph.integration.compiled.choice import numpy_because
-from flexph.integration.compiled.near import NearPairs
+from flexph.integration.loops import near, stepper
+from flexph.integration.loops.build import constants
+from flexph.integration.loops.choice import numpy_because
+from flexph.integration.loops.near import NearPairs
 from flexph.kernels.contacts.gap_arrays import DISTANCE
 from flexph.methods import Decaying, Exact
 

@@ -45,7 +45,6 @@ def random_mechanism(rng):
 @pytest.mark.parametrize("way", ["steps", "events"])
 def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way):
     """400 of them: balanced to round-off, total losses that grow, no body in another."""
-    pytest.importorskip("numba")
     ended = []
     for seed in range(400):
         mechanism, start = random_mechanism(np.random.default_rng(seed))

@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, Checkpoint, InputError, Solution, connect, hinge, integrate, torque, torsion_spring
+from flexph import (
+    GROUND,
+    Checkpoint,
+    InputError,
+    IntegrationInterrupted,
+    Solution,
+    connect,
+    hinge,
+    integrate,
+    torque,
+    torsion_spring,
+)
 from flexph.control import Continuous, Sampled, StateFeedback, port_spring
 from flexph.methods import Exact, ExactGauss
 from flexph.sensors import energy, joint_angle, joint_rate
@@ -90,18 +101,10 @@ def test_inputs_are_those_of_the_means_of_the_step_and_the_balance_closes(method
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiles", [True, False])
-def test_compiled_loops_and_numpy_agree(compiles):
-    seen = {"it": 0.0}  # which numba does not know
-
-    def function(t, y):
-        return law(t, y) + (0.0 if compiles else seen["it"])
-
+def test_compiled_loops_and_numpy_agree():
     servo = Continuous(system=port_spring(STIFF, DAMPED), ports={"spring": "motor"}, references={"spring": aim})
     every = [
-        fed_back(function if not compiles else law, method=method, others=other)
-        for method in (NUMPY, LOOPS)
-        for other in ({}, {"servo": servo})
+        fed_back(law, method=method, others=other) for method in (NUMPY, LOOPS) for other in ({}, {"servo": servo})
     ]
     for plain, compiled in ((every[0], every[2]), (every[1], every[3])):
         np.testing.assert_allclose(compiled.states, plain.states, rtol=0.0, atol=1e-11)
@@ -127,6 +130,31 @@ def test_compiled_loops_go_on_and_end_as_numpy_does(tmp_path):
         controllers={"law": StateFeedback(function=law, sensors=SENSORS, ports=["motor"])},
     )
     np.testing.assert_allclose(again.states[-1], whole.states[-1], atol=1e-11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit()])
+def test_what_ends_a_function_within_compiled_steps_ends_the_run(error):
+    def ends(t, y):
+        if t > 0.3:
+            raise error
+        return law(t, y)
+
+    seen = IntegrationInterrupted if isinstance(error, KeyboardInterrupt) else type(error)
+    with pytest.raises(seen) as caught:
+        fed_back(ends, method=LOOPS)
+    if isinstance(error, KeyboardInterrupt):
+        np.testing.assert_array_equal(caught.value.solution.states, fed_back(method=LOOPS).states[:16])
+
+
+@pytest.mark.slow
+def test_functions_may_keep_their_readings():
+    kept = []
+    run = fed_back(lambda t, y: kept.append((t, y)) or float(law(t, y)), method=LOOPS)
+    angle, middle = run.measured(SENSORS["angle"]), 0.5 * (TIMES[1:] + TIMES[:-1])
+    last = {round(t, 6): y[0] for t, y in kept}  # of the last try of each step
+    found = [last[round(t, 6)] for t in middle.tolist()]
+    np.testing.assert_allclose(found, 0.5 * (angle[1:] + angle[:-1]), rtol=0.0, atol=1e-13)
 
 
 def test_it_acts_beside_others_at_the_same_port():

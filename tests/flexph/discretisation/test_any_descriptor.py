@@ -188,10 +188,3 @@ def test_index_two_where_the_null_space_varies(method):
     free = PHDAE(E=system.E, J=system.J, z=system.z, H=system.H, sample=start)
     with pytest.raises(ValueError, match=r"\) cannot start: the index at t = 0 s is above 1"):
         run(free, (-0.3 * math.sin(0.5), 0.5), 2, method)
-
-
-def test_compiled_loops_take_constant_rows_and_columns():
-    pytest.importorskip("numba")
-    system, start, _ = driven()
-    with pytest.raises(ValueError, match=r"compiled=True takes no singular E\(x\) that is not semi-explicit"):
-        run(system, start, 2, DiscreteGradient(compiled=True))

@@ -5,8 +5,6 @@ import pytest
 
 from flexph import PHDAE, integrate
 from flexph.discretisation.newton import Newton, StepEquations
-from flexph.methods import DiscreteGradient
-from flexph.numerics import compiling
 from flexph.numerics.step_failed import StepFailed
 
 pytestmark = pytest.mark.processor
@@ -61,18 +59,3 @@ def test_a_block_comes_to_rest_within_a_step(speed):
     assert found.final[0] == pytest.approx(1.8 - lost, abs=0.1 * 0.25 / 4)
     assert found.energy_drift() < 1e-14
     assert np.all(np.diff(found.balance.total_energy) <= 0.0)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
-def test_compiled_loops_hand_such_steps_over():
-    plain, fast = (
-        integrate(
-            block(1e-4), (0.0, 6.0), np.linspace(0.0, 2.0, 21), method=DiscreteGradient(compiled=way), progress=False
-        )
-        for way in (False, True)
-    )
-    # at rest the state is a rest of friction's stiff layer: known to the speed times round-off of forces over 5 N
-    np.testing.assert_allclose(fast.states, plain.states, rtol=0.0, atol=1e-11)
-    np.testing.assert_allclose(fast.balance.total_dissipation, plain.balance.total_dissipation, rtol=0.0, atol=1e-11)
-    assert fast.energy_drift() < 1e-14

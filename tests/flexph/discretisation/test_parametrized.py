@@ -78,8 +78,8 @@ def reference(torque=1.0, end=2.0):
     return solve_ivp(rate, (0.0, end), START[[0, 1, 3]], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
 
 
-def run(system, start, times, method="gonzalez", *, tolerance=None, completion=None, compiled=None, **options):
-    value = by_name(method, tolerance=tolerance, completion=completion, compiled=compiled)
+def run(system, start, times, method="gonzalez", *, tolerance=None, completion=None, **options):
+    value = by_name(method, tolerance=tolerance, completion=completion)
     return integrate(system, start, times, method=value, progress=False, **options)
 
 
@@ -355,5 +355,3 @@ def test_bad_systems(options, message):
 def test_what_methods_do_not_take():
     with pytest.raises(ValueError, match="algebraic states beside a parameter belong to the ends of steps"):
         run(damped(), START, [0.0, 0.1], completion="new")
-    with pytest.raises(ValueError, match="compiled=True takes no parameter"):
-        run(damped(), START, [0.0, 0.1], compiled=True)

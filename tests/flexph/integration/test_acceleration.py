@@ -4,22 +4,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from uncompiled import uncompiled
 
 import rigid
 from flexph import GROUND, connect, hinge, integrate
+from flexph.integration.loops.choice import LOOPS
+from flexph.integration.loops.gauss.acceleration_space import DEPTH, acceleration_of
 from flexph.methods import ExactGauss
-from flexph.numerics import compiling
-
-if not compiling.AVAILABLE:
-    pytest.skip("needs numba", allow_module_level=True)
-
-from flexph.integration.compiled.choice import LOOPS
-from flexph.integration.compiled.gauss.acceleration import DEPTH, accelerate, acceleration_of
-from flexph.numerics.compiled.linking import entry
 
 
-def _solve(A, b, a, iterations):
+def solve(A, b, a, iterations):
     """Iterate x ← x − (A x − b), accelerated."""
+    accelerate = uncompiled("flexph.integration.loops.gauss.acceleration").accelerate
     for count in range(iterations):
         for i in range(b.size):
             a.correction[i] = -b[i]
@@ -28,9 +24,6 @@ def _solve(A, b, a, iterations):
         accelerate(a, count)
         for i in range(b.size):
             a.x[i] -= a.correction[i]
-
-
-solve = entry(_solve)
 
 
 @pytest.mark.processor

@@ -32,10 +32,8 @@ from flexph.methods import (
     Radau,
     by_name,
 )
-from flexph.numerics import compiling
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
-numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 STEPS = 10
 ROOT = Path(__file__).parents[3]
 PARTICLES = four_particles(1.0)
@@ -92,8 +90,8 @@ RUNS = {
     **{
         f"{method} of a system": (of_particles, method)
         for method in (
-            DiscreteGradient(compiled=False),
-            DiscreteGradient("mean_value", compiled=False),
+            DiscreteGradient(),
+            DiscreteGradient("mean_value"),
             by_name("midpoint"),
             DiracDissipative(),
             Gauss(4),
@@ -147,37 +145,23 @@ def test_a_run_has_its_time_between_two_pieces_on_a_slow_disk(tmp_path, monkeypa
     monkeypatch.setattr(journal, "write_tree", slowly)
     monkeypatch.setattr(journal.time, "monotonic", lambda: clock[0])
     with pytest.warns(CheckpointWarning, match="no space left"):
-        of_particles(DiscreteGradient(compiled=False), observe=step, checkpoint=Checkpoint(tmp_path, 3.5))
+        of_particles(Gauss(4), observe=step, checkpoint=Checkpoint(tmp_path, 3.5))
     assert len(begun) == 3  # the last one at the end of the run
     assert np.diff(begun).tolist() == [14.0, 12.0]
 
 
-@numba
-@pytest.mark.parametrize("is_short", [True, False])
-def test_a_run_goes_on_by_what_took_its_first_steps(is_short, tmp_path, monkeypatch):
-    """Whatever has been compiled, or was lost, in between."""
-    from flexph.integration.compiled import choice, stepper
-
-    monkeypatch.setenv(choice.WAIT, "0")
-    monkeypatch.setattr(stepper, "has_code", lambda *given: not is_short)
-    whole = of_mechanism(Exact(), steps=30, save_every=3)
-    of_mechanism(Exact(), steps=30, save_every=3, checkpoint=Checkpoint(tmp_path, 0.0))
-    cut(tmp_path, 1)
-    monkeypatch.setattr(stepper, "has_code", lambda *given: is_short)
-    again = of_mechanism(Exact(), steps=30, save_every=3, checkpoint=Checkpoint(tmp_path, 60.0, resume=True))
-    assert differences(whole, again) == []
-    assert again.steps_by == (choice.SHORT if is_short else choice.LOOPS)
-
-
-@numba
 @pytest.mark.parametrize(
     ("run", "method"),
-    [(of_mechanism, Exact(compiled=True)), (of_mechanism, Exact4(compiled=True)), (of_particles, DiscreteGradient())],
+    [
+        (of_mechanism, Exact(compiled=True)),
+        (of_mechanism, Exact4(compiled=True)),
+        (of_particles, DiscreteGradient()),
+    ],
 )
-def test_compiled_runs_do_not_depend_on_where_blocks_end(run, method, tmp_path, monkeypatch):
+def test_runs_in_loops_do_not_depend_on_where_blocks_end(run, method, tmp_path, monkeypatch):
     """Rows of seven steps, in blocks of many, of one and of a few, and from a piece at the end of any of them."""
     from flexph.integration.blocks import sizes
-    from flexph.integration.general import compiled_run as general
+    from flexph.integration.general import particle_run as general
 
     whole = run(method, save_every=7, steps=30)
     for numbers, steps in ((1, 1), (3000, 5)):
@@ -406,7 +390,6 @@ print(same, run.states.nbytes >> 20, run.energy_drift() < 1e-10)
 """
 
 
-@numba
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
 def test_a_run_longer_than_memory(tmp_path):

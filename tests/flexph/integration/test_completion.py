@@ -136,7 +136,6 @@ def test_multipliers_of_index_two():
         (lambda: DiracDissipative(completion="middle"), "completion must be one of 'new', 'old', 'mean', got 'middle'"),
         (lambda: Gauss(4, completion="mean"), r"completion='mean' is for Gauss\(2\), got Gauss\(4"),
         (lambda: DiscreteGradient("pair", completion="new"), "completion='new' is for 'gonzalez', .* got D"),
-        (lambda: DiscreteGradient(completion="old", compiled=True), "compiled=True takes no completion='old'"),
     ],
 )
 def test_what_does_not_understand_it_says_so(method, message):

@@ -35,14 +35,12 @@ from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Decaying, Exact, Exact4
-from flexph.numerics import compiling
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
 MATERIAL = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)
-NEEDS_NUMBA = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
-COMPILED = ["NumPy", *(pytest.param(name, marks=[NEEDS_NUMBA, pytest.mark.slow]) for name in ("full", "banded"))]
-"""By NumPy, and by compiled loops, which take half a minute to compile, with full and banded matrices of bodies."""
+STEPS_BY = ["NumPy", "full", "banded"]
+"""By NumPy, and by loops with full and banded matrices of bodies."""
 PLUMB = (0.0, -9.81)
 
 
@@ -98,11 +96,11 @@ INPUTS = {"torque arm.tip": 0.2, "force rod.tip": lambda t: (2.0, 3.0 * math.cos
 # --- theorems ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=COMPILED)
+@pytest.fixture(scope="module", params=STEPS_BY)
 def compiled(request):
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "banded":
-            from flexph.integration.compiled import filters
+            from flexph.integration.loops import filters
 
             patch.setattr(filters, "NARROW", 0)
         yield request.param != "NumPy"
@@ -143,7 +141,6 @@ def test_a_free_mechanism_keeps_both_momenta_and_loses_energy(radius, compiled):
     assert run.ledger.total_energy[0] - run.ledger.total_energy[-1] > 1e-6 * run.ledger.scale
 
 
-@NEEDS_NUMBA
 @pytest.mark.slow
 @pytest.mark.parametrize("dim, elements", [(2, 128), (3, 72)])
 @pytest.mark.parametrize("seed", [0, 1])
@@ -169,7 +166,6 @@ def test_free_bodies_of_hundreds_of_coordinates_keep_momenta_and_lose_energy(dim
     assert energy[0] - energy[-1] > 1e-3 * energy[0]
 
 
-@NEEDS_NUMBA
 @pytest.mark.slow
 @pytest.mark.parametrize("reference, elements, tolerance", [("simply_supported", 72, 1e-7), ("cantilever", 24, 1e-6)])
 def test_banded_solves_take_the_steps_of_free_vibrations(reference, elements, tolerance):
@@ -432,10 +428,9 @@ def test_what_it_cannot_do_is_answered(monkeypatch):
         integrate(mechanism, start, [0.0, 0.1], method=decaying())
 
 
-@NEEDS_NUMBA
 def test_loops_are_chosen_for_bands_and_small_bodies():
     """A beam of many coordinates has narrow bands; what couples as many among each other has none."""
-    from flexph.integration.compiled.limits import has_full_matrices
+    from flexph.integration.loops.choice import _has_full_matrices as has_full_matrices
 
     rods = [beam_of(elements) for elements in (8, 64)]
     assert not any(has_full_matrices(connect({"rod": rod}, [])) for rod in rods)
@@ -447,16 +442,16 @@ def test_loops_are_chosen_for_bands_and_small_bodies():
 @pytest.mark.slow
 def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(monkeypatch):
     """Their strains are sums of millions of products of slopes, which took a minute to write out."""
-    from flexph.integration.compiled import limits
+    from flexph.integration.loops import choice
 
     mesh = skfem.MeshTri.init_tensor(np.linspace(0.0, 1.0, 6), np.linspace(0.0, 0.5, 4))
     material, ports = fem.Material(young=70e9, density=2700.0, poisson=0.3), {"root": lambda x: x[0] == 0.0}
     plate = fem.plate(mesh, material, thickness=0.01, strain="von_karman", ports=ports)
     rods = connect({"first": beam_of(8), "second": beam_of(64)}, [])
-    monkeypatch.setattr(limits, "constants", None)
-    assert limits.is_wide(connect({"plate": plate}, []))
+    monkeypatch.setattr(choice, "constants", None)
+    assert choice._is_wide(connect({"plate": plate}, []))
     with pytest.raises(TypeError):  # of other bodies the arrays are asked for
-        limits.is_wide(rods)
+        choice._is_wide(rods)
 
 
 def beam_of(elements):

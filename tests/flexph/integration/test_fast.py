@@ -2,25 +2,19 @@
 
 import math
 from functools import partial
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
+from uncompiled import uncompiled
 
 import rigid
 from cases import double_four_bar
 from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
 from flexph.mechanisms.arrays import network
-from flexph.methods import Decaying, DiscreteGradient, Exact, Exact4, ExactGauss, by_name
-from flexph.numerics import compiling
-from flexph.studies.execution.tasks import computed
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss, by_name
 
-pytestmark = [
-    pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba"),
-    pytest.mark.filterwarnings("ignore::flexph.ValidityWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 STEP = 1e-3
 
 
@@ -71,12 +65,9 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(name, no_help):
 
 
 CONTROLLED = {**CASES, "least norm": doubled}
-OFTEN = ("crank-slider",)  # others compile for ten seconds and more
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in CONTROLLED]
-)
+@pytest.mark.parametrize("name", CONTROLLED)
 def test_so_are_steps_chosen_by_their_error(name):
     """The same steps, accepted and rejected, and the same impulses between them."""
     options = {"tolerance": 1e-3, "redundant": "least_norm" if name == "least norm" else "refuse"}
@@ -95,7 +86,7 @@ DECAYING = [name for name in CONTROLLED if name not in ("damped", "mean axis")]
 @pytest.mark.parametrize("name", DECAYING)
 def test_so_are_steps_that_lose_energy(name, tolerance, matrices, no_help, monkeypatch):
     """With the impulses after them, and what is lost; by full and by banded matrices of bodies."""
-    from flexph.integration.compiled import filters
+    from flexph.integration.loops import filters
 
     monkeypatch.setattr(filters, "NARROW", 0 if matrices == "banded" else 1000)
     options = {"tolerance": tolerance, "redundant": "least_norm" if name == "least norm" else "refuse"}
@@ -154,7 +145,6 @@ def test_an_event_that_raises_keeps_the_steps_before():
     assert len(caught.value.solution.times) == 50
 
 
-@pytest.mark.compiles  # least norm in the plane; fast tests have it in space
 @pytest.mark.parametrize("method", [Exact, Exact4])
 def test_so_is_one_with_multipliers_of_least_norm(method, no_help):
     agree(*both(doubled(), 12, method=partial(method, redundant="least_norm")))
@@ -185,7 +175,6 @@ def test_so_is_one_of_fourth_order(name, no_help):
     agree(*both((mechanism, start, {}), 12, method=Exact4))
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("name", CASES)
 def test_so_is_one_of_gauss_collocation(name):
     """Which converges more slowly: its Jacobian is that of one state for all nodes."""
@@ -350,41 +339,9 @@ def test_compiled_is_a_truth_value():
         Exact(compiled=1)
 
 
-def test_a_short_run_does_not_wait_for_the_compiler(monkeypatch):
-    """The same run up to round-off, which says what took its steps; a long one waits, and one that insists."""
-    from flexph.integration.compiled import choice, stepper
-
-    mechanism, start, _ = pendulum()
-
-    def run(steps=20, **options):
-        return integrate(mechanism, start, STEP * np.arange(steps + 1), method=Exact(**options), progress=False)
-
-    compiled = run(compiled=True)
-    monkeypatch.setenv(choice.WAIT, "0")
-    assert run().steps_by == compiled.steps_by == choice.LOOPS  # they have been compiled
-    monkeypatch.setattr(stepper, "has_code", lambda *given: False)
-    short, slow = run(), run(compiled=False)
-    assert short.steps_by == choice.SHORT
-    assert slow.steps_by == "NumPy, as compiled=False"
-    np.testing.assert_array_equal(short.states, slow.states)
-    agree(compiled, short)
-    assert run(compiled=True).steps_by == run(int(choice.PATIENCE / choice.STEP)).steps_by == choice.LOOPS
-    assert computed(lambda: {"waits": run().steps_by == choice.LOOPS}, {}).values["waits"]  # one sample of a study
-    monkeypatch.setenv(choice.WAIT, "1")
-    assert run().steps_by == choice.LOOPS
-
-
-def test_runs_that_cannot_be_compiled_say_so():
-    mechanism, start, _ = crank_slider()
-    with pytest.raises(
-        ValueError, match=r"compiled=True of a mechanism is for Exact and Exact4, got DiscreteGradient\("
-    ):
-        integrate(mechanism, start, [0.0, STEP], method=DiscreteGradient(compiled=True))
-
-
 def test_the_border_of_a_chain_stays_narrow():
     """The cost of a body does not grow with the number of bodies."""
-    from flexph.integration.compiled.build import constants
+    from flexph.integration.loops.build import constants
 
     widths = [int(chain(bodies)[0].once(constants).border.size[1]) for bodies in (3, 6, 12)]
     assert widths[2] <= widths[1] + 3 <= 40
@@ -392,7 +349,7 @@ def test_the_border_of_a_chain_stays_narrow():
 
 def test_the_jacobian_of_collocation_falls_apart():
     """A⁻¹ = Re Σ v μ wᵀ over a real eigenvalue and one of each pair."""
-    from flexph.integration.compiled.gauss.scheme import spectrum
+    from flexph.integration.loops.gauss.scheme import spectrum
     from flexph.numerics.gauss_tableau import gauss
 
     for stages in range(1, 6):
@@ -404,17 +361,14 @@ def test_the_jacobian_of_collocation_falls_apart():
 
 
 def callable_from_python(name, file="band"):
-    """A kernel of a file of loops, which is compiled for calls from other kernels."""
-    from flexph.integration.compiled.memory.entry import entry
-
-    module = import_module(f"flexph.numerics.compiled.algebra.{file}")
-    return entry(getattr(module, name).py_func)
+    """A function that only other loops call, from its source."""
+    return getattr(uncompiled(f"flexph.numerics.algebra.{file}"), name)
 
 
 @pytest.mark.parametrize("kind", [float, pytest.param(complex, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
 def test_the_banded_solver(size, width, kind):
-    from flexph.numerics.compiled.algebra.band import stored
+    from flexph.numerics.loops.views import stored
 
     factor, solve, solve_many = (callable_from_python(name) for name in ("factor", "solve", "solve_many"))
 
@@ -439,102 +393,42 @@ def test_the_banded_solver(size, width, kind):
 
 def test_a_dominant_diagonal_is_the_pivot():
     """Rows are exchanged only where they have to be: exchanges double the width."""
-    from flexph.numerics.compiled.algebra.band import LEAST, stored
+    from flexph.numerics.loops.views import stored
 
-    factor = callable_from_python("factor")
+    factor, least = (callable_from_python(name) for name in ("factor", "LEAST"))
 
     banded = np.zeros((2, stored(1)))
     banded[:, 1], banded[0, 2] = 1.0, 0.5
-    for below, expected in ((0.9 / LEAST, 0), (1.1 / LEAST, 1)):
+    for below, expected in ((0.9 / least, 0), (1.1 / least, 1)):
         given, pivot = banded.copy(), np.zeros(2, dtype=np.int64)
         given[1, 0] = below
         assert factor(given, pivot, 1)
         assert pivot[0] == expected
 
 
-@pytest.mark.parametrize("rule", ["settled_at", "settles", "stagnates", "is_slow"])
-def test_compiled_iterations_end_by_the_rules_of_the_others(rule):
-    """The compiled Newton iteration has no rule of its own: it compiles those of the NumPy one."""
-    from flexph.integration.compiled.steps import newton
-    from flexph.kernels import tolerances
-
-    assert getattr(newton, rule).py_func is getattr(tolerances, rule)
-
-
-def test_fields_are_the_same_in_python_and_in_kernels():
-    """Views of a memory, of every kind that there is, and spans of several fields."""
-    from flexph.integration.compiled.memory.entry import entry
-    from flexph.integration.compiled.workspace import memory
-
-    @entry
-    def write(m):
-        m.at_w[0, 0] += 1.0
-        m.x[:] = 2.0
-        m.at_R[0, 1, 0] = m.inertia_mass[0] + m.ledger_spring + m.nodes_body[1] + m.border_v.shape[1]
+def test_fields_of_a_memory_are_views_of_it():
+    """Of every kind that there is; a copy has its own."""
+    from flexph.integration.loops.workspace import memory
 
     mechanism, _, _ = crank_slider()
     whole = memory(mechanism)
     m = whole.copy()
-    write(m)
-    assert m.at_w[0, 0] == 1.0
-    assert m.at_R[0, 1, 0] == m.inertia_mass[0] + m.ledger_spring + m.nodes_body[1] + 2.0
-    assert (m.x_v == 2.0).all() and (m.x_lam == 2.0).all()
-    assert not m.defect_v.any() and not whole.at_w.any()
+    m.at_w[0, 0] = 1.0
+    m.x_v[:] = 2.0
+    assert m.at_w[0, 0] == 1.0 and (m.x_v == 2.0).all()
+    assert not m.x_lam.any() and not m.defect_v.any() and not whole.at_w.any()
+    assert m.inertia_mass.dtype == np.float64 and m.nodes_body.dtype == np.int64
+    assert m.inertia_mass[0] == 0.1  # kg, of the crank
     with pytest.raises(AttributeError, match="no field 'at_z'"):
         m.at_z  # noqa: B018
-
-
-def test_compiled_code_of_other_sources_is_not_loaded(tmp_path, monkeypatch):
-    """Files of another digest stay where they are, whatever stands in them."""
-    import numba
-
-    from flexph.integration.compiled.memory import entry
-    from flexph.numerics.compiled.cache import named_by
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-
-    def twice(x):
-        return 2.0 * x
-
-    assert entry.entry(twice)(1.5) == 3.0
-    (index,) = tmp_path.rglob("*.nbi")
-    index.write_bytes(b"not an index")
-    monkeypatch.setattr(entry, "_names", lambda: named_by([Path(__file__)]))
-    assert entry.entry(twice)(1.5) == 3.0
-    assert len(list(tmp_path.rglob("*.nbi"))) == 2
-    again = entry.entry(twice)
-    assert again(1.5) == 3.0
-    assert sum(again.stats.cache_hits.values()) == 1
-
-
-def test_kernels_are_compiled_where_nothing_can_be_written(monkeypatch):
-    from numba.core.caching import CompileResultCacheImpl
-
-    from flexph.integration.compiled.memory import entry
-
-    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
-
-    @entry.entry
-    def twice(x):
-        return 2.0 * x
-
-    assert twice(1.5) == 3.0
 
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_lanes(dim):
     """Sums over a few numbers at a time, against NumPy; what lies beyond the last lane is left alone."""
 
-    from flexph.integration.compiled.memory.entry import entry
-    from flexph.integration.compiled.memory.products import combine, kinds
-    from flexph.numerics.compiled import lanes
-
-    @entry
-    def handle(axes, A, B, C, out, mean, form, val, x, col):
-        lanes.take(A, 1, B, 3, 0.5, 5)
-        lanes.mix(B, 8, 2.0, A, -1.0, B, 4)
-        lanes.take_rows(C, 32, 36, 1, 8, 3)
-        combine(axes, (out,), 1, mean, form, val, (2, 5, -1), (x,), col)
+    from flexph.integration.loops.memory.products import kinds
+    from flexph.numerics.loops import views
 
     rng, width = np.random.default_rng(0), kinds(dim)
     C = rng.standard_normal((5, 8))
@@ -551,7 +445,10 @@ def test_lanes(dim):
     mixed[8:12] = 2.0 * taken[8:12] - B[8:12]
     rows = C.copy()
     rows[4, :4] -= C[4, 4:] @ C[:4, 1:5]
-    handle((0,) * dim, A, B, C, out, mean, form, val, x, col)
+    views.take(A, 1, B, 3, 0.5, 5)
+    views.mix(B, 8, 2.0, A, -1.0, B, 4)
+    views.take_rows(C, 32, 36, 1, 8, 3)
+    views.combine(dim, out, 1, mean, form, val, 2, 5, -1, x, col)
     np.testing.assert_allclose(A, taken, rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(B, mixed, rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(C, rows, rtol=1e-14, atol=1e-14)
@@ -560,7 +457,7 @@ def test_lanes(dim):
 
 
 def test_a_singular_matrix_is_not_factored():
-    from flexph.numerics.compiled.algebra.band import stored
+    from flexph.numerics.loops.views import stored
 
     factor = callable_from_python("factor")
     assert not factor(np.zeros((3, stored(1))), np.zeros(3, dtype=np.int64), 1)
@@ -568,9 +465,9 @@ def test_a_singular_matrix_is_not_factored():
 
 def test_orders_of_unknowns_are_kept_for_mechanisms_that_are_built_the_same_way(monkeypatch):
     """And for no others: the memory of each is that which is made without any other before it."""
-    from flexph.integration.compiled import border, build, workspace
-    from flexph.integration.compiled.flexible import kept_indices
-    from flexph.integration.compiled.memory import packing
+    from flexph.integration.loops import border, build, workspace
+    from flexph.integration.loops.flexible import kept_indices
+    from flexph.integration.loops.memory import packing
 
     samples = crank_slider, pendulum, partial(crank_slider, elements=2), partial(crank_slider, damping=1e-3)
     made = [sample()[0] for sample in (*samples, crank_slider)]

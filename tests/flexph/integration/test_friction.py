@@ -29,12 +29,10 @@ from flexph import (
 )
 from flexph.mechanisms.arrays import network
 from flexph.methods import Decaying, Exact, Exact4, Gauss
-from flexph.numerics import compiling
 from flexph.systems import quadratic, resistive
 from flexph.systems.derivatives import Derivatives
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range
-needs_numba = pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")
 GRAVITY = 9.81
 AXIS, ACROSS = (0.3, -0.5, 0.8), (0.1, 0.9, -0.2)
 SOFT = fem.Material(young=1e6, density=1000.0)
@@ -149,7 +147,6 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch):
     assert np.abs(runs[0].states - runs[1].states).max() < 1e-9 * np.abs(runs[0].states).max()
 
 
-@needs_numba
 @each
 def test_a_compiled_run_is_that_of_the_numpy_kernels(kind, where, monkeypatch):
     from flexph.integration.blocks import prescribed_steps
@@ -195,9 +192,7 @@ def test_a_block_above_its_friction_slides_as_it_should():
     assert 0.5 * a - 1e-12 < solution.states[-1, 0] < 0.5 * a + 2.0 * late
 
 
-@pytest.mark.parametrize(
-    "compiled", [pytest.param(None, marks=needs_numba), pytest.param(False, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("compiled", [None, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("speed", [1e-3, 1e-6])
 def test_dry_friction_takes_four_widths_a_turn(speed, compiled):
     """Amplitudes fall by 2F/k at each half-turn; tanh is short of one for times v/a about each reversal."""
@@ -371,7 +366,7 @@ def pushing(s):
     return s if abs(s) < 200.0 else -s
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_numba)])
+@pytest.mark.parametrize("compiled", [False, True])
 def test_a_relation_that_generates_stops_the_run(compiled):
     """Of 1 kg that falls for 30 s; s ρ(s) < 0 from 200 m/s on."""
     relation = resistive(lambda s: 1e-3 * pushing(s))
@@ -382,7 +377,7 @@ def test_a_relation_that_generates_stops_the_run(compiled):
     assert times[-1] == pytest.approx(50.0 / GRAVITY, abs=0.1)
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_numba)])
+@pytest.mark.parametrize("compiled", [False, True])
 def test_a_function_that_raises_says_at_which_rate(compiled):
     def limited(s):
         if abs(s) > 120.0:
@@ -391,16 +386,6 @@ def test_a_function_that_raises_says_at_which_rate(compiled):
 
     with pytest.raises((InputError, IntegrationError), match=r"at the rate 12.* raised ArithmeticError: too fast"):
         run(on_slope(0.5 * math.pi, 1.0, resistive(limited), speed=100.0), 30.0, 3000, method=Exact(compiled=compiled))
-
-
-@needs_numba
-def test_a_function_that_numba_cannot_compile():
-    """Runs keep to NumPy; asked for compiled ones, they say why not."""
-    table = {"c": 0.1}
-    case = on_slope(0.5, 1.0, resistive(lambda s: table["c"] * s))
-    run(case, 0.1, 10)
-    with pytest.raises(ValueError, match=r"slider b\.point.*numba cannot compile the resistive relation"):
-        run(case, 0.1, 10, method=Exact(compiled=True))
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ from flexph.systems.inputs import Forcing
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["NumPy", "compiled"])
+@pytest.fixture(params=[False, True], ids=["NumPy", "compiled"])
 def method(request):
-    """The same method by NumPy and in compiled loops, which take some time to compile."""
+    """The same method by NumPy and in compiled loops."""
     return ExactGauss(compiled=request.param)
 
 

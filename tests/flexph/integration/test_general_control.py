@@ -426,9 +426,3 @@ def test_an_interrupt_keeps_the_accepted_steps():
 def test_bad_tolerances_are_answered(method, tolerance, message):
     with pytest.raises(ValueError, match=message):
         by_name(method, tolerance=tolerance)
-
-
-def test_compiled_loops_take_no_tolerance():
-    pytest.importorskip("numba")
-    with pytest.raises(ValueError, match=r"compiled=True takes no tolerance=.* leave one of both out"):
-        run(four_particles(1.0), START, [0.0, 0.1], method=DiscreteGradient(tolerance=1e-3, compiled=True))

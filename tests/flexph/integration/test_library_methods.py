@@ -178,7 +178,7 @@ def structure_slope(eta):
 
 
 def without_derivatives(eta):
-    return replace(four_particles(eta), derivatives=None, compiled=False)
+    return replace(four_particles(eta), derivatives=None, terms=None)
 
 
 def with_derivatives(eta):

@@ -1,6 +1,7 @@
 """Integration of general systems: energy, constraints, momenta and orders of all methods."""
 
 import math
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -10,6 +11,7 @@ from four_particles import START, constraints, four_particles, momenta
 
 from flexph import PHDAE, InputError, IntegrationError, LinearPHDAE, integrate
 from flexph.methods import DiscreteGradient, Gauss, by_name
+from flexph.systems import Derivatives
 
 PAIRS = ("gonzalez", "mean_value", "invariants", "dirac")
 ALL = (*PAIRS, "midpoint", "gauss4", "gauss6")
@@ -291,3 +293,66 @@ def test_the_energy_itself_is_the_measure_where_it_is_larger():
     assert found.balance.scale == pytest.approx(2000.0, rel=1e-14)
     rest = integrate(pendulum(), (0.0, 0.0), (0.0, 1.0), progress=False)
     assert rest.balance.exchanged == 0.0
+
+
+@pytest.mark.parametrize("method", ["gonzalez", "mean_value", "midpoint"])
+def test_every_kind_of_matrix_with_and_without_derivatives(method):
+    """E, J and B that vary, one by a mean of its own over the step, an algebraic state, and all derivatives.
+
+    E = diag(1 + x₂², 1, 0): H = cosh x₁ − 1 + x₂²/2, the third row says 0 = x₁ − x₃.
+    """
+
+    def descriptor(x):
+        return np.diag(np.array([1.0 + x[1] ** 2, 1.0, 0.0]))
+
+    def structure(x):
+        made = np.zeros((3, 3))
+        made[0, 1], made[1, 0] = 1.0 + 0.1 * x[0], -1.0 - 0.1 * x[0]
+        return made
+
+    def inputs(x):
+        return np.array([[0.0], [1.0 + 0.5 * x[0]], [0.0]])
+
+    def costate(x):
+        return np.array([math.sinh(x[0]) / (1.0 + x[1] ** 2), x[1], x[2] - x[0]])
+
+    def of_costate(x):
+        s = 1.0 + x[1] ** 2
+        row = np.array([[math.cosh(x[0]) / s, -2.0 * x[1] * math.sinh(x[0]) / s**2, 0.0]])
+        return np.concatenate((row, np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0]])))
+
+    def of_descriptor(x, w):
+        made = np.zeros((3, 3))
+        made[0, 1] = 2.0 * x[1] * w[0]
+        return made
+
+    def of_structure(x, w):
+        made = np.zeros((3, 3))
+        made[0, 0], made[1, 0] = 0.1 * w[1], -0.1 * w[0]
+        return made
+
+    def of_inputs(x, u):
+        made = np.zeros((3, 3))
+        made[1, 0] = 0.5 * u[0]
+        return made
+
+    whole = PHDAE(
+        E=descriptor,
+        J=structure,
+        R=np.diag([0.0, 0.2, 1.0]),
+        B=inputs,
+        z=costate,
+        H=lambda x: math.cosh(x[0]) - 1.0 + 0.5 * x[1] ** 2,
+        sample=np.array([0.4, 0.3, 0.4]),
+        ports={"u": slice(0, 1)},
+        means={"J": lambda x0, x1: 0.5 * (structure(x0) + structure(x1))},
+        derivatives=Derivatives(costate=of_costate, descriptor=of_descriptor, structure=of_structure, inputs=of_inputs),
+    )
+    runs = []
+    for system in (whole, replace(whole, derivatives=None)):
+        times = np.linspace(0.0, 2.0, 41)
+        found = integrate(system, (0.4, 0.3, 0.4), times, method=by_name(method), inputs={"u": np.cos}, progress=False)
+        assert (found.balance.largest_residual < 1e-14) == (method != "midpoint")  # H is no polynomial
+        np.testing.assert_allclose(found.states[1:, 2], 0.5 * (found.states[1:, 0] + found.states[:-1, 0]), atol=1e-13)
+        runs.append(found.states)
+    np.testing.assert_allclose(*runs, rtol=0.0, atol=1e-12)  # derivatives speed up and decide nothing

@@ -59,7 +59,6 @@ def test_runs_of_mechanisms_are_observed(method, save_every):
         DiscreteGradient(),
         DiscreteGradient(completion="old"),
         DiscreteGradient(completion="mean"),
-        DiscreteGradient(compiled=True),
         DiscreteGradient(tolerance=1e-4),
         Gauss(4),
         pytest.param(Radau(), id="radau"),
@@ -70,8 +69,6 @@ def test_runs_of_mechanisms_are_observed(method, save_every):
 def test_runs_of_general_systems_are_observed(method, save_every):
     if isinstance(method, Radau | BDF):
         pytest.importorskip("scipy_dae")
-    if method.compiled:
-        pytest.importorskip("numba")
     run = integrate(published(), (1.0, -1.0), TIMES, method=method, observe=both, save_every=save_every, progress=False)
     assert_observed(run)
 

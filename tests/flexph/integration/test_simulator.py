@@ -10,15 +10,10 @@ from cases import crank_slider as case
 from flexph import GROUND, Simulator, connect, drive, force, hinge, integrate, torque
 from flexph.control import Continuous, Sampled, StateFeedback, port_spring
 from flexph.methods import Exact, Exact4, ExactGauss
-from flexph.numerics.compiling import AVAILABLE
 from flexph.sensors import joint_angle, joint_rate
 
 H = 2.0**-16  # times are exact sums
-METHODS = [
-    Exact(compiled=False),
-    pytest.param(ExactGauss(2), marks=pytest.mark.slow),  # it compiles for half a minute
-    *([Exact(compiled=True), Exact4()] if AVAILABLE else []),
-]
+METHODS = [Exact(compiled=False), ExactGauss(2), Exact(compiled=True), Exact4()]
 
 
 def crank_slider():
@@ -93,11 +88,10 @@ LOOPS = {
         function=lambda t, see: np.array([4.0 * (0.5 - see[0]) - see[1]]), ports=["motor"], sensors=SEEN
     ),
 }
-COMPILED = [pytest.param(True, marks=pytest.mark.slow)] if AVAILABLE else []
 INPUT = {"motor": 0.3}
 
 
-@pytest.mark.parametrize("compiled", [False, *COMPILED])
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", LOOPS)
 def test_with_controllers_steps_are_those_of_a_run(name, compiled):
     """Called within steps, too, at their ends and after the last; states and memories to the bit."""

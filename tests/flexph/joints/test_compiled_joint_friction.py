@@ -12,12 +12,10 @@ from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.control import Sampled
 from flexph.integration.contact.friction_stepper import FrictionStepper
 from flexph.integration.contact.stepper import RigidStepper
-from flexph.kernels.resolution import RESOLUTION
+from flexph.kernels.ending.tolerances import RESOLUTION
 from flexph.methods import Exact
-from flexph.numerics import compiling
 from flexph.sensors import friction_force, normal_force, sticks
 
-pytestmark = [pytest.mark.compiles, pytest.mark.skipif(not compiling.AVAILABLE, reason="needs numba")]
 LEAST_NORM = {"redundant": "least_norm"}
 CONTROLLED = pytest.param(Exact(tolerance=1e-4), marks=pytest.mark.slow)
 SAME = 1e-10

@@ -25,7 +25,6 @@ from flexph.contacts.complementarity import Pressed, Problem, judged_pressed, so
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 
 GRAVITY = 9.81
-pytestmark = pytest.mark.usefixtures("short_runs_by_numpy")
 BY_NUMPY = Exact(compiled=False)  # what loops do is in test_compiled_joint_friction
 
 

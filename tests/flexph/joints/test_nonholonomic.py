@@ -41,7 +41,6 @@ from flexph.mechanisms.model.constraints import constraint_rates, velocities_of,
 from flexph.mechanisms.model.state import State, configuration, flat
 from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss, by_name
-from flexph.numerics import compiling
 from flexph.systems.inputs import Forcing
 
 ROUND_OFF = 1e-13
@@ -430,8 +429,6 @@ def test_the_jacobian_is_the_derivative_of_the_residual(name, kernels):
 def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
     runs = []
     for limit, flag in ((300, False), (0, False), (300, True)):
-        if flag and not compiling.AVAILABLE:
-            continue
         monkeypatch.setattr("flexph.mechanisms.arrays.network.DENSE_LIMIT", limit)
         mechanism, start = started(name)
         runs.append(integrate(mechanism, start, times(0.05, 0.005), method=Exact(compiled=flag)))
@@ -450,8 +447,8 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
         {"method": Exact4()},
         {"method": ExactGauss(compiled=False)},
         {"method": Decaying(compiled=False)},
-        pytest.param({"method": Decaying()}, marks=pytest.mark.slow),
-        pytest.param({"method": Exact(tolerance=1e-3)}, marks=pytest.mark.compiles),
+        {"method": Decaying()},
+        {"method": Exact(tolerance=1e-3)},
         {"method": Exact(redundant="least_norm")},
         {"save_every": 3},
     ],

@@ -1,6 +1,8 @@
 """When a Newton iteration ends and its Jacobian is renewed."""
 
-from flexph.kernels.tolerances import NEWTON, Progress, settled_at
+from flexph.kernels.ending.progress import Progress
+from flexph.kernels.ending.rules import settled_at
+from flexph.kernels.ending.tolerances import NEWTON
 
 
 def after(*sizes):

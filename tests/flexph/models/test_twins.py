@@ -47,7 +47,7 @@ def test_slider_crank_in_space():
     np.testing.assert_allclose(solution.spin("crank")[:, 0], result.solution.spin("crank")[:, 0], rtol=1e-8)
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])  # 50 s for loops of both laws
+@pytest.mark.parametrize("compiled", [False, True])
 def test_bouncing_ball(compiled):
     short = {"runs.falls.steps": 50, "runs.falls.end": 0.5, "runs.falls.method.compiled": compiled}
     file = model("bouncing-ball", **short)
@@ -103,7 +103,6 @@ runs:
 """
 
 
-@pytest.mark.usefixtures("short_runs_by_numpy")
 def test_joints_that_rub(tmp_path):
     """A block that stops on its rail; friction, what presses it and whether it sticks are read by the joint."""
     path = tmp_path / "model.yaml"

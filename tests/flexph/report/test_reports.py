@@ -60,7 +60,6 @@ def test_a_report_tells_of_controllers(solution, tmp_path):
     assert "Controllers" not in page(write_report(tmp_path / "other.html", solution))
 
 
-@pytest.mark.usefixtures("short_runs_by_numpy")
 def test_a_report_tells_of_joints_that_rub(solution, tmp_path):
     """What pressed them, what friction took, and how long they stuck; nothing of a run without them."""
     mechanism, start = stick_slip()

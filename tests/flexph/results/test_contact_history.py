@@ -9,8 +9,6 @@ from flexph.contacts import Hertz, Plane, Rigid, Sphere, contact
 from flexph.results import Solution
 from rigid import body
 
-pytestmark = pytest.mark.usefixtures("short_runs_by_numpy")
-
 
 def falling(law):
     ball = body(2.0, inertia=0.01, ports={"centre": (0.0, 0.0)})

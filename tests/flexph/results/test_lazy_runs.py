@@ -44,7 +44,7 @@ def test_a_solution_in_its_file_has_the_same_numbers(tmp_path):
 def test_a_trajectory_in_its_file_has_the_same_outputs(tmp_path):
     system = four_particles(1.0)
     times = np.linspace(0.0, 0.1, 6)
-    run = integrate(system, START, times, method=DiscreteGradient(compiled=False), inputs={"push": (1.0, 0.0, 0.0)})
+    run = integrate(system, START, times, method=DiscreteGradient(), inputs={"push": (1.0, 0.0, 0.0)})
     run.save(tmp_path / "run.h5")
     lazy = Trajectory.load(tmp_path / "run.h5", system, lazy=True)
     assert np.array_equal(lazy.outputs["push"], run.outputs["push"])
@@ -78,7 +78,7 @@ def test_memory_is_that_of_what_is_read(tmp_path):
 
 def test_damage_is_seen_when_it_is_read(tmp_path):
     system = four_particles(1.0)
-    run = integrate(system, START, np.linspace(0.0, 0.1, 41), method=DiscreteGradient(compiled=False))
+    run = integrate(system, START, np.linspace(0.0, 0.1, 41), method=DiscreteGradient())
     path = tmp_path / "run.h5"
     run.save(path)
     data = path.read_bytes()

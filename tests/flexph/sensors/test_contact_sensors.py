@@ -14,7 +14,6 @@ from flexph.kernels.contacts.laws import contact_forces, forces_at
 from flexph.methods import Exact
 from flexph.sensors import friction_force, gap, normal_force, touches, velocity
 
-pytestmark = pytest.mark.usefixtures("short_runs_by_numpy")
 GRAVITY, FRICTION, SLOPE = 9.81, 0.3, 0.2
 SOFT = KelvinVoigt(1e4, damping=50.0)
 WALL = {"force": normal_force("wall"), "gap": gap("wall"), "touches": touches("wall"), "rate": velocity("finger.tip")}

@@ -1,4 +1,4 @@
-"""Readings of many sensors at once: compiled loops against the NumPy kernels, in the plane and in space."""
+"""Readings of many sensors at once: loops against the NumPy kernels, in the plane and in space."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, weld
-from flexph.numerics.compiling import AVAILABLE
 from flexph.sensors import distance, joint_angle, joint_rate, offset, position, rate, velocity
 from flexph.sensors.panel import FULL, Panel
 
@@ -35,9 +34,8 @@ def sensors_of(dim):
     }
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs numba")
 @pytest.mark.parametrize("dim", [2, 3])
-def test_compiled_readings_are_those_of_the_kernels(dim):
+def test_readings_of_loops_are_those_of_the_kernels(dim):
     mechanism = mechanism_of(dim)
     panel, state = Panel(mechanism, sensors_of(dim)), np.random.default_rng(dim).normal(size=mechanism.layout.size)
     readings, values = panel.read(state)

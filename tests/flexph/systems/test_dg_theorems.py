@@ -16,9 +16,8 @@ from flexph.systems.discrete_gradients import discrete_jacobian, gonzalez
 PAIRS = ("gonzalez", "mean_value", "invariants")
 
 
-def run(system, start, times, method="pair", *, compiled=None, **options):
-    value = by_name(method, compiled=compiled)
-    return integrate(system, start, times, method=value, progress=False, **options)
+def run(system, start, times, method="pair", **options):
+    return integrate(system, start, times, method=by_name(method), progress=False, **options)
 
 
 def bent(x):
@@ -92,7 +91,7 @@ TIMES = np.linspace(0.0, 0.3, 16)
 
 @pytest.fixture(scope="module")
 def originals():
-    return {method: run(four_particles(1.0), START, TIMES, method, compiled=False) for method in PAIRS}
+    return {method: run(four_particles(1.0), START, TIMES, method) for method in PAIRS}
 
 
 @pytest.mark.parametrize("method", PAIRS)

@@ -86,8 +86,8 @@ def modulated(**options):
     return PHDAE(**(given | options))
 
 
-def run(given, start, times, method="gonzalez", *, tolerance=None, compiled=None, **options):
-    value = by_name(method, tolerance=tolerance, compiled=compiled)
+def run(given, start, times, method="gonzalez", *, tolerance=None, **options):
+    value = by_name(method, tolerance=tolerance)
     return integrate(given, start, times, method=value, progress=False, **options)
 
 
@@ -317,5 +317,3 @@ def test_conditions_are_checked_at_the_sample(options, message):
 def test_who_does_not_take_it_says_so():
     with pytest.raises(ValueError, match=r"a mode with feed-through cannot switch: give .*without_feedthrough"):
         SwitchingPHDAE({"on": system()})
-    with pytest.raises(ValueError, match=r"compiled=True takes no feed-through"):
-        run(system(), START, [0.0, 0.1], compiled=True)

@@ -1,0 +1,234 @@
+"""Extension modules of loops: found by their ``.pxd``, compiled by Cython and a C++ compiler when the package is built.
+
+A module ``x.py`` of flexph is one if ``x.pxd`` stands beside it and it imports cython; build_sources.py makes second
+modules of some, which are there while Cython runs. What the variable ``FLEXPH_LOOPS`` of the environment says (nothing:
+they are compiled if that is possible, else run uncompiled):
+
+``required``
+    An error in place of an installation without compiled loops.
+``checked``
+    The same, and every index is tested when loops run, which takes 3 to 8 times as long: a build for tests.
+``none``
+    No loop is compiled.
+
+``DIRECTIVES``
+    Numbers are those of C, and indices are right: ``checked`` tests them. Annotations are documentation, types stand in
+    the ``.pxd``. Functions are neither pickled nor bound to instances.
+``-O2 -fpeel-loops``
+    Loops run over two, three, four or a dozen numbers. ``-O3`` prepares each for thousands, and is 15 to 50 % slower;
+    without ``-fpeel-loops`` GCC leaves those of a length that it knows as loops, and steps in space take 30 % longer.
+``-ffp-contract=off``, ``/fp:precise``
+    No a*b + c with one rounding: the numbers are the same to the last bit by every compiler, on every processor, and of
+    the uncompiled source. It costs nothing that was measured.
+``-fcx-limited-range``
+    Products of complex numbers have four factors and no care for infinities, which takes calls.
+``-g0 -w``
+    Debug information, which Python's own flags ask for, is ten times the size of the code, and warnings are about what
+    Cython has written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from textwrap import shorten
+
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
+
+from build_sources import PACKAGE, ROOT, complex_modules, loops, sources
+
+RECORD = Path(PACKAGE, "numerics", "loops", "built.json")
+"""How loops were built, for flexph/numerics/loops/built.py."""
+GENERATED = Path("build", "loops")
+"""Sources in C++, which later builds take if nothing has changed."""
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "cdivision": True,
+    "cpow": True,
+    "infer_types": True,
+    "initializedcheck": False,
+    "annotation_typing": False,
+    "auto_pickle": False,
+    "binding": False,
+}
+COMMON = ["-O2", "-ffp-contract=off", "-std=c++17", "-g0", "-w"]
+FLAGS = {
+    "gcc": [*COMMON, "-fpeel-loops", "-fcx-limited-range"],
+    "clang": COMMON,
+    "msvc": ["/O2", "/fp:precise", "/std:c++17", "/EHsc"],
+}
+ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
+"""One wheel serves Python 3.11 and all later ones; those without the GIL have no stable interface yet."""
+OPTIONS = {"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {}
+HEADERS = '#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n#include "views.hpp"\n'
+"""What all modules include."""
+
+
+def extensions() -> list[Extension]:
+    """One extension module for each module of loops."""
+    macros: list[tuple[str, str | None]] = [("Py_LIMITED_API", "0x030B0000")] if ABI3 else []
+    if os.environ.get("FLEXPH_LOOPS") == "checked":
+        macros.append(("CHECKED", None))
+    return [
+        Extension(
+            ".".join(path.with_suffix("").parts),
+            [path.as_posix()],
+            include_dirs=[f"{PACKAGE}/numerics/loops"],  # views.hpp
+            define_macros=macros,
+            language="c++",
+            py_limited_api=ABI3,
+        )
+        for path in [*loops(), *(path for path in complex_modules(ROOT) if path.suffix == ".py")]
+    ]
+
+
+class BuildLoops(build_ext):
+    """Compile all loops or none, and write down how: modules of loops call one another."""
+
+    def finalize_options(self) -> None:
+        """Compile on all cores, and go on from what an earlier build left, in editable installations too."""
+        wanted = os.environ.get("FLEXPH_LOOPS", "")
+        if wanted not in ("", "none", "required", "checked"):
+            raise ValueError(f"FLEXPH_LOOPS={wanted}: none, required or checked")
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+        if self.inplace:  # pip passes folders that it removes; these are those of a wheel
+            build = f"{self.plat_name}-{sys.implementation.cache_tag}"
+            self.build_lib, self.build_temp = f"build/lib.{build}", f"build/temp.{build}"
+
+    def run(self) -> None:
+        """Compile, or say why loops run uncompiled."""
+        wanted, inplace = os.environ.get("FLEXPH_LOOPS", ""), self.inplace
+        self.record = {"modules": [], "sources": _states(), "checked": wanted == "checked"}
+        if wanted == "none":
+            self.record["reason"] = "FLEXPH_LOOPS=none when it was installed"
+        else:
+            try:
+                _write(complex_modules(ROOT))
+                super().run()
+                self.record["modules"] = [extension.name for extension in self.extensions]
+            except Exception as error:
+                if wanted:
+                    raise
+                self.record["reason"] = shorten(f"{type(error).__name__}: {error}", 200)
+                self.warn(f"loops run uncompiled, about 1000 times slower: {self.record['reason']}")
+            finally:
+                for path in complex_modules(ROOT):
+                    (ROOT / path).unlink(missing_ok=True)
+        self._finish(inplace)
+
+    def build_extensions(self) -> None:
+        """Try the compiler, translate to C++, and compile what has changed."""
+        kind = self._try_compiler()
+        stamp = self._translate()
+        depends = [*(path.as_posix() for path in sources() if path.suffix == ".hpp"), str(stamp)]
+        header = self._precompiled(depends) if kind == "gcc" else []
+        for extension in self.extensions:
+            extension.extra_compile_args = [*FLAGS[kind], *header]
+            extension.depends = depends
+        super().build_extensions()
+
+    def _try_compiler(self) -> str:
+        """Kind of the compiler, which must be able to compile the headers: Cython takes some seconds."""
+        Path(self.build_temp).mkdir(parents=True, exist_ok=True)
+        smallest = Path(self.build_temp, "smallest.cpp")
+        smallest.write_text(HEADERS, encoding="utf-8")
+        kind, version = "msvc", "MSVC"
+        try:
+            if self.compiler.compiler_type != "msvc":
+                command = [*self.compiler.compiler_cxx, "--version"]
+                version = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+                kind = "gcc" if "Free Software Foundation" in version else "clang"
+            directories = self.extensions[0].include_dirs
+            self.compiler.compile([str(smallest)], include_dirs=directories, extra_postargs=FLAGS[kind])
+        except Exception as error:
+            name = self.compiler.compiler_cxx[0] if self.compiler.compiler_type != "msvc" else version
+            raise CompileError(f"{name} does not compile the headers of Python by C++17") from error
+        given = " ".join(os.environ.get(name, "") for name in ("CFLAGS", "CXXFLAGS")).split()
+        self.record |= {"compiler": version.partition("\n")[0], "flags": [*given, *FLAGS[kind]]}
+        return kind
+
+    def _translate(self) -> Path:
+        """Have Cython write C++ for what has changed; a file that is newer where compiler or flags are others."""
+        import Cython
+        from Cython.Build import cythonize
+
+        self.record["cython"] = Cython.__version__
+        stamp, keys = GENERATED / "built_by.txt", ("compiler", "flags", "checked")
+        anew = _rewrite(stamp, json.dumps([DIRECTIVES, *(self.record[key] for key in keys)]))
+        before = {} if anew else {path: (path.stat(), path.read_bytes()) for path in GENERATED.rglob("*.cpp")}
+        translated = cythonize(
+            [Extension(e.name, e.sources, language="c++", py_limited_api=ABI3) for e in self.extensions],
+            force=anew,
+            nthreads=os.cpu_count(),
+            build_dir=str(GENERATED),
+            compiler_directives=DIRECTIVES,
+            quiet=True,
+        )
+        # pip installs Cython anew for each build, whose declarations of libc are newer than all that was written.
+        for path, (state, text) in before.items():
+            if path.read_bytes() == text:
+                os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+        generated = {extension.name: extension.sources for extension in translated}
+        for extension in self.extensions:
+            extension.sources = generated[extension.name]
+        return stamp
+
+    def _precompiled(self, depends: list[str]) -> list[str]:
+        """Have the headers read once for all modules, which takes off a third of the time of GCC.
+
+        Clang refuses headers that were compiled for another of the processors of a build, as there are on macOS.
+        """
+        header, first = Path(self.build_temp, "headers.hpp"), self.extensions[0]
+        compiled = Path(f"{header}.gch")
+        header.write_text(HEADERS, encoding="utf-8")
+        if not compiled.exists() or any(compiled.stat().st_mtime < os.stat(path).st_mtime for path in depends):
+            macros = [f"-D{name}" if value is None else f"-D{name}={value}" for name, value in first.define_macros]
+            included = [f"-I{path}" for path in (*first.include_dirs, *self.compiler.include_dirs)]
+            command = [*self.compiler.compiler_so_cxx, *macros, *included, *FLAGS["gcc"]]
+            self.spawn([*command, "-x", "c++-header", str(header), "-o", str(compiled)])
+        return ["-include", str(header)]
+
+    def _finish(self, inplace: bool) -> None:
+        """Write down what was built, and remove other extension modules, which Python would take for the sources."""
+        own = {self.get_ext_filename(name) for name in self.record["modules"]}
+        for root in {Path(self.build_lib), *([ROOT] if inplace else [])}:
+            for path in (root / PACKAGE).rglob("*"):
+                if path.suffix in (".so", ".pyd") and str(path.relative_to(root)) not in own:
+                    path.unlink()
+            (root / RECORD).parent.mkdir(parents=True, exist_ok=True)
+            record = self.record | {"checkout": inplace and root == ROOT}
+            (root / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+        self.extensions = [extension for extension in self.extensions if extension.name in self.record["modules"]]
+
+
+def _write(modules: dict[Path, str]) -> None:
+    """Write modules for Cython, with the times at which their texts were made: it translates what is newer."""
+    for path, text in modules.items():
+        _rewrite(GENERATED / path, text)
+        shutil.copy2(GENERATED / path, ROOT / path)
+
+
+def _states() -> dict[str, tuple[int, str]]:
+    """Time of the last change [ns], which is quickly compared, and hash of each source."""
+    files = {path.as_posix(): ROOT / path for path in sources()}
+    return {n: (p.stat().st_mtime_ns, hashlib.sha256(p.read_bytes()).hexdigest()) for n, p in files.items()}
+
+
+def _rewrite(path: Path, text: str) -> bool:
+    """Write a text unless it is there already; True if it was not."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return True

@@ -1,0 +1,4 @@
+"""Impulses of contacts by a dense D in compiled loops.
+
+Imports: numerics, numerics.algebra, numerics.loops.
+"""

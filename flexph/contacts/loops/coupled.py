@@ -1,0 +1,151 @@
+"""Contacts that act on each other by the bodies they share, in loops: a factor of bodies in place of D.
+
+Impulses Λ change velocities z of bodies, of n each, and rates y of the contacts,
+
+    z = Σ P (Λ − Λ₀),    y = y₀ + R z,
+
+with blocks P and R of each contact at its two bodies. Steps of all methods have the form ΔΛ = h − J Δy, with J (r, r)
+of each contact, so that (I + P J R) Δz = P h is what is solved: of 3 velocities a body in the plane and 6 in space,
+within a band where bodies are in the order of their neighbours.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from ...numerics.algebra.band import factor as factor_band
+    from ...numerics.algebra.band import solve as solve_band
+    from ...numerics.loops.views import fill
+    from .problem import Chain, Coupled
+
+
+X = cython.declare(cython.Py_ssize_t, 0)
+RATES = cython.declare(cython.Py_ssize_t, 1)
+CHANGE = cython.declare(cython.Py_ssize_t, 2)
+BEST = cython.declare(cython.Py_ssize_t, 3)
+TRIED = cython.declare(cython.Py_ssize_t, 4)
+KEPT = cython.declare(cython.Py_ssize_t, 5)
+CENTRE = cython.declare(cython.Py_ssize_t, 6)
+NOTHING = cython.declare(cython.Py_ssize_t, 7)
+POINT = cython.declare(cython.Py_ssize_t, 8)
+"""Rows of ``Chain.vectors``, of which one stays zero."""
+
+
+def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
+    """z = Σ P (x − given)."""
+    c = p.friction.size
+    fill(s.z, 0.0)
+    for k in range(c):
+        for i in range(p.rows):
+            push(p, k, i, x[i * c + k] - given[i * c + k], s)
+
+
+def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
+    """Add to z what an impulse of a contact changes."""
+    n = p.rate.shape[2]
+    if impulse != 0.0:
+        for e in range(2):
+            b = p.side[k][e]
+            if b >= 0:
+                for a in range(n):
+                    s.z[b * n + a] += p.answer[2 * k + e][i][a] * impulse
+
+
+def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
+    """R z of a contact."""
+    n = p.rate.shape[2]
+    total = 0.0
+    for e in range(2):
+        b = p.side[k][e]
+        if b >= 0:
+            for a in range(n):
+                total += p.rate[2 * k + e][i][a] * s.z[b * n + a]
+    return total
+
+
+def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
+    """y."""
+    c = p.friction.size
+    spread(p, x, p.given, s)
+    for k in range(c):
+        for i in range(p.rows):
+            out[i * c + k] = p.b[i * c + k] + moved(p, k, i, s)
+
+
+def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
+    """ΔΛ of J and h; False where they are dependent."""
+    c = p.friction.size
+    pull = s.pull
+    if not (s.made[0] > 0 and _is_kept(p, s)):
+        s.made[0] = 0
+        _assemble(p, s)
+        if not factor_band(s.band, s.pivot, s.half):
+            return False
+        s.made[0] = 1
+        for k in range(c):
+            for i in range(p.rows):
+                for j in range(p.rows):
+                    s.kept_gain[k][i][j] = s.gain[k][i][j]
+    spread(p, pull, s.vectors[NOTHING], s)
+    solve_band(s.band, s.pivot, s.half, s.z)
+    for k in range(c):
+        for i in range(p.rows):
+            out[i * c + k] = pull[i * c + k]
+        for j in range(p.rows):
+            if _acts(p, k, j, s):
+                rate = moved(p, k, j, s)
+                for i in range(p.rows):
+                    out[i * c + k] -= s.gain[k][i][j] * rate
+    return True
+
+
+def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
+    """Whether a rate of a contact changes its impulses."""
+    acts = cython.declare(cython.bint)
+    acts = False
+    for i in range(p.rows):
+        acts = acts or s.gain[k][i][j] != 0.0
+    return acts
+
+
+def _is_kept(p: Coupled, s: Chain) -> bool:
+    """Whether J is what the factor is of."""
+    for k in range(p.friction.size):
+        for i in range(p.rows):
+            for j in range(p.rows):
+                if s.gain[k][i][j] != s.kept_gain[k][i][j]:
+                    return False
+    return True
+
+
+def _assemble(p: Coupled, s: Chain) -> None:
+    """I + P J R, by rows from as many columns before the diagonal as the band has."""
+    n = p.rate.shape[2]
+    half = s.half
+    fill(s.band, 0.0)
+    for i in range(s.band.shape[0]):
+        s.band[i][half] = 1.0
+    for k in range(p.friction.size):
+        for e in range(2):
+            for f in range(2):
+                if p.side[k][e] >= 0 and p.side[k][f] >= 0:
+                    _add(p, k, (e, f), n, half, s)
+
+
+def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain) -> None:
+    """P J R of a contact from one of its bodies to another."""
+    e, f = ends
+    first = p.side[k][e] * n
+    other = p.side[k][f] * n
+    r = p.rows
+    for j in range(r):
+        for a in range(n):
+            share = 0.0
+            for i in range(r):
+                share += p.answer[2 * k + e][i][a] * s.gain[k][i][j]
+            if share != 0.0:
+                for d in range(n):
+                    s.band[first + a][other + d - first - a + half] += share * p.rate[2 * k + f][j][d]

@@ -1,0 +1,44 @@
+"""Impulses near a guess by a dense D, in loops (see flexph.contacts.complementarity)."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from ...numerics.arrays import Array
+from .problem import Cone as CONE
+from .problem import space_of
+
+if not cython.compiled:
+    from ...numerics.loops.views import Mat, Vec, bind
+    from .near import near
+    from .problem import Cone, Space
+
+
+def solve_dense(
+    given: tuple[Array, Array], laws: tuple[Array, Array, Array], guess: Array, *, scale: float, weight: float
+) -> tuple[Array, float]:
+    """Impulses near a guess with b + D Λ as the rates of their laws, and their defect over the scale.
+
+    ``given`` are D and b, ``laws`` the coefficients of friction and the steps of the natural map, (c,) each, ``weight``
+    that on what changes.
+    """
+    x, count = np.array(guess), laws[0].size
+    pattern = (np.empty(size, dtype=np.int64) for size in (x.size + 1, x.size**2, count))
+    own = CONE._make([*map(np.ascontiguousarray, (*given, *laws)), float(scale), *pattern])
+    room, point = space_of(x.size, count), np.empty((2, x.size))
+    if not cython.compiled:
+        return x, float(near(own, x, weight, False, room, point))
+    cone = cython.declare(Cone)
+    space = cython.declare(Space)
+    impulses = cython.declare(Vec)
+    places = cython.declare(Mat)
+    share = cython.declare(cython.double, weight)
+    defect = cython.declare(cython.double)
+    bind(cone, own)
+    bind(space, room)
+    bind(impulses, x)
+    bind(places, point)
+    with cython.nogil:
+        defect = near(cone, impulses, share, False, space, places)
+    return x, defect

@@ -1,0 +1,242 @@
+"""The interior point method for a dense D, in loops (see flexph.contacts.interior, whose method this is).
+
+At the minimum of ``held`` contacts, which do not slip, those with friction have no pair of their own along the normal.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+    from math import inf as INFINITY
+
+    from ...numerics.algebra.dense import solve
+    from ...numerics.algebra.elimination import factor
+    from ...numerics.loops.views import larger, part, smaller
+    from .newton import SOLVED, add_row, newton, rates_at
+    from .problem import Cone, Space
+
+
+STEPS = cython.declare(cython.Py_ssize_t, 40)
+POLISHED = cython.declare(cython.Py_ssize_t, 6)
+"""Steps, of which some 15 are needed, and those of Newton's method from each point."""
+NEAR = cython.declare(cython.double, 1e-12)
+ENDED = cython.declare(cython.double, 1e-18)
+MISSED = cython.declare(cython.double, 1e-9)
+ASTRAY = cython.declare(cython.double, 1e3)
+SHORT = cython.declare(cython.double, 0.99)
+"""See flexph.contacts.interior."""
+FACTOR = cython.declare(cython.Py_ssize_t, 0)
+SLACK = cython.declare(cython.Py_ssize_t, 3)
+WAY = cython.declare(cython.Py_ssize_t, 6)
+CHANGE = cython.declare(cython.Py_ssize_t, 9)
+WANTED = cython.declare(cython.Py_ssize_t, 12)
+"""Where factors (Λ_N, p, m), their slacks, the ways of both and the products that are wanted begin among the pairs."""
+
+
+def _pairs_of(p: Cone, k: int, m: int) -> int:
+    """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
+    return 3 if m > p.friction.size and p.friction[k] > 0.0 else 1
+
+
+def _first(p: Cone, k: int, m: int, held: bool) -> int:
+    """The first pair of a contact."""
+    return 1 if held and _pairs_of(p, k, m) > 1 else 0
+
+
+def _begin(p: Cone, x: Array, space: Space) -> None:
+    """Impulses and slacks of the size of the problem."""
+    c = p.friction.size
+    m = x.size
+    s = space.pairs
+    for i in range(m):
+        x[i] = 0.0
+    for k in range(c):
+        x[k] = p.scale * p.normal_step[k]
+        s[FACTOR][k] = x[k]
+        s[SLACK][k] = p.scale
+        for e in range(1, 3):
+            s[FACTOR + e][k] = p.friction[k] * x[k]
+            s[SLACK + e][k] = p.scale
+
+
+def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
+    """The mean product after a share of the way."""
+    count = cython.declare(cython.Py_ssize_t)
+    s = space.pairs
+    total = 0.0
+    count = 0
+    for k in range(p.friction.size):
+        for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
+            factor_ = s[FACTOR + e][k] + share * s[WAY + e][k]
+            slack = s[SLACK + e][k] + share * s[CHANGE + e][k]
+            total += factor_ * slack
+            count += 1
+    return total / count
+
+
+def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
+    """Share of the way that keeps all positive, 1 at most."""
+    s = space.pairs
+    share = 1.0
+    for k in range(p.friction.size):
+        for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
+            if s[WAY + e][k] < 0.0:
+                share = smaller(share, -s[FACTOR + e][k] / s[WAY + e][k])
+            if s[CHANGE + e][k] < 0.0:
+                share = smaller(share, -s[SLACK + e][k] / s[CHANGE + e][k])
+    return share
+
+
+def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
+    """Factor D with what the products add."""
+    c = p.friction.size
+    s = space.pairs
+    for i in range(m):
+        space.place[i] = -1
+    for a in range(count):
+        space.place[space.own[a]] = a
+    for a in range(count):
+        for e in range(count):
+            space.matrix[a][e] = 0.0
+        add_row(p, space.own[a], 1.0, space.matrix[a], space)
+    for a in range(count):
+        k = space.own[a] % c
+        mu = p.friction[space.own[a] % c]
+        if space.own[a] < c and _first(p, k, m, held) == 0:
+            space.matrix[a][a] += s[SLACK][k] / s[FACTOR][k]
+            continue
+        one = s[SLACK + 1][k] / s[FACTOR + 1][k]
+        other = s[SLACK + 2][k] / s[FACTOR + 2][k]
+        if space.own[a] < c:
+            space.matrix[a][a] += mu * mu * (one + other)
+            space.matrix[a][space.place[c + k]] += mu * (one - other)
+        else:
+            space.matrix[a][a] += one + other
+            space.matrix[a][space.place[k]] += mu * (one - other)
+    return factor(space.matrix, space.pivot, space.entries, count)
+
+
+def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
+    """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
+    c = p.friction.size
+    s = space.pairs
+    y = space.rates
+    for a in range(count):
+        k = space.own[a] % c
+        if space.own[a] < c and _first(p, k, m, held) == 0:
+            space.unknown[a] = s[WANTED][k] / s[FACTOR][k] - _normal(p, k, m, held, space)
+            continue
+        one = s[WANTED + 1][k] / s[FACTOR + 1][k]
+        other = s[WANTED + 2][k] / s[FACTOR + 2][k]
+        if space.own[a] < c:
+            space.unknown[a] = p.friction[k] * (one + other) - _normal(p, k, m, held, space)
+        else:
+            space.unknown[a] = one - other - (y[c + k] - s[SLACK + 1][k] + s[SLACK + 2][k])
+    solve(space.matrix, space.pivot, part(space.unknown, 0, count))
+    for i in range(m):
+        space.change[i] = 0.0
+    for a in range(count):
+        space.change[space.own[a]] = space.unknown[a]
+    for k in range(c):
+        normal = space.change[k]
+        s[WAY][k] = normal
+        if _pairs_of(p, k, m) > 1:
+            tangent = space.change[c + k]
+            s[WAY + 1][k] = p.friction[k] * normal + tangent
+            s[WAY + 2][k] = p.friction[k] * normal - tangent
+        for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
+            s[CHANGE + e][k] = (s[WANTED + e][k] - s[SLACK + e][k] * s[WAY + e][k]) / s[FACTOR + e][k]
+
+
+def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
+    """What the normal rate of a contact misses of its slack."""
+    s = space.pairs
+    if _first(p, k, m, held) == 0:
+        return space.rates[k] - s[SLACK][k]
+    return space.rates[k] - p.friction[k] * (s[SLACK + 1][k] + s[SLACK + 2][k])
+
+
+def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
+    """The largest that rates miss of their slacks."""
+    c = p.friction.size
+    s = space.pairs
+    y = space.rates
+    worst = 0.0
+    for k in range(c):
+        worst = larger(worst, fabs(_normal(p, k, m, held, space)))
+        if _pairs_of(p, k, m) > 1:
+            worst = larger(worst, fabs(y[c + k] - s[SLACK + 1][k] + s[SLACK + 2][k]))
+    return worst
+
+
+def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
+    """Impulses of contacts of the plane by Newton's method from points of this one, and their least defect.
+
+    ``point`` (2, m) is overwritten.
+    """
+    c = p.friction.size
+    m = x.size
+    s = space.pairs
+    least = INFINITY
+    best = INFINITY
+    now = point[0]
+    size = 0.0
+    count = _all(p, m, space)
+    for k in range(c):
+        size += p.scale * p.scale * p.normal_step[k] / c
+    _begin(p, now, space)
+    for _ in range(STEPS):
+        rates_at(p, now, 0.0, now, space.rates)
+        product = _mean(p, m, held, 0.0, space)
+        least = smaller(least, product)
+        if not (ENDED * size < product <= ASTRAY * least):
+            break
+        if product <= NEAR * size and _missed(p, m, held, space) <= MISSED * p.scale:
+            for i in range(m):
+                point[1][i] = now[i]
+            found = newton(p, point[1], weight, POLISHED, space)
+            if found < best:
+                best = found
+                for i in range(m):
+                    x[i] = point[1][i]
+            if best <= SOLVED:
+                break
+            count = _all(p, m, space)
+            rates_at(p, now, 0.0, now, space.rates)
+        if not _factor(p, count, m, held, space):
+            break
+        for k in range(c):
+            for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
+                s[WANTED + e][k] = -s[FACTOR + e][k] * s[SLACK + e][k]
+        _go(p, count, m, held, space)
+        centre = smaller(1.0, larger(1e-6, (_mean(p, m, held, _longest(p, m, held, space), space) / product) ** 3))
+        for k in range(c):
+            for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
+                done = s[FACTOR + e][k] * s[SLACK + e][k] + s[WAY + e][k] * s[CHANGE + e][k]
+                s[WANTED + e][k] = centre * product - done
+        _go(p, count, m, held, space)
+        share = smaller(1.0, SHORT * _longest(p, m, held, space))
+        for k in range(c):
+            for e in range(_first(p, k, m, held), _pairs_of(p, k, m)):
+                s[FACTOR + e][k] += share * s[WAY + e][k]
+                s[SLACK + e][k] += share * s[CHANGE + e][k]
+        for i in range(m):
+            now[i] += share * space.change[i]
+    return best
+
+
+def _all(p: Cone, m: int, space: Space) -> int:
+    """The places of all impulses that may be; their number."""
+    count = cython.declare(cython.Py_ssize_t)
+    c = p.friction.size
+    count = 0
+    for l in range(c):
+        k = p.order[l]
+        for i in range(m // c if p.friction[k] > 0.0 else 1):
+            space.own[count] = i * c + k
+            count += 1
+    return count

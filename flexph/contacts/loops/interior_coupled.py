@@ -1,0 +1,216 @@
+"""The interior point method between bodies, in loops (see flexph.contacts.interior, whose method this is).
+
+At the minimum of ``held`` contacts, which do not slip, those with friction have no pair of their own along the normal.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+    from math import inf as INFINITY
+
+    from ...numerics.loops.views import copy, fill, larger, part, smaller
+    from .coupled import CHANGE, POINT, RATES, TRIED, rates_of, solve_steps
+    from .interior import ASTRAY, FACTOR, NEAR, POLISHED, SHORT, SLACK, STEPS, WANTED, WAY
+    from .interior import CHANGE as CHANGED
+    from .newton import SOLVED
+    from .newton_coupled import newton_coupled
+    from .problem import Chain, Coupled
+
+
+LEAST = cython.declare(cython.double, 1e-9)
+MISSED = cython.declare(cython.double, 1e-6)
+ENDED = cython.declare(cython.double, 1e-15)
+NEARER = cython.declare(cython.double, 0.1)
+"""What keeps the conditions of contacts apart, over 1/r; what rates may miss of their slacks, the mean product over its
+scale below which nothing is, and over that at the last point that Newton's method began at."""
+
+
+def _pairs_of(p: Coupled, k: int) -> int:
+    """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
+    return 3 if p.rows > 1 and p.friction[k] > 0.0 else 1
+
+
+def _first(p: Coupled, k: int, held: bool) -> int:
+    """The first pair of a contact."""
+    return 1 if held and _pairs_of(p, k) > 1 else 0
+
+
+def _begin(p: Coupled, x: Array, s: Array) -> None:
+    """Impulses and slacks of the size of the problem."""
+    fill(x, 0.0)
+    for k in range(p.friction.size):
+        x[k] = p.scale * p.normal_step[k]
+        s[FACTOR][k] = x[k]
+        s[SLACK][k] = p.scale
+        for e in range(1, 3):
+            s[FACTOR + e][k] = p.friction[k] * x[k]
+            s[SLACK + e][k] = p.scale
+
+
+def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
+    """The mean product after a share of the way."""
+    count = cython.declare(cython.Py_ssize_t)
+    total = 0.0
+    count = 0
+    for k in range(p.friction.size):
+        for e in range(_first(p, k, held), _pairs_of(p, k)):
+            total += (s[FACTOR + e][k] + share * s[WAY + e][k]) * (s[SLACK + e][k] + share * s[CHANGED + e][k])
+            count += 1
+    return total / count
+
+
+def _longest(p: Coupled, held: bool, s: Array) -> float:
+    """Share of the way that keeps all positive, 1 at most."""
+    share = 1.0
+    for k in range(p.friction.size):
+        for e in range(_first(p, k, held), _pairs_of(p, k)):
+            if s[WAY + e][k] < 0.0:
+                share = smaller(share, -s[FACTOR + e][k] / s[WAY + e][k])
+            if s[CHANGED + e][k] < 0.0:
+                share = smaller(share, -s[SLACK + e][k] / s[CHANGED + e][k])
+    return share
+
+
+def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
+    """What the normal rate of a contact misses of its slack."""
+    s = chain.pairs
+    y = chain.vectors[RATES]
+    if _first(p, k, held) == 0:
+        return y[k] - s[SLACK][k]
+    return y[k] - p.friction[k] * (s[SLACK + 1][k] + s[SLACK + 2][k])
+
+
+def _missed(p: Coupled, held: bool, chain: Chain) -> float:
+    """The largest that rates miss of their slacks."""
+    c = p.friction.size
+    s = chain.pairs
+    y = chain.vectors[RATES]
+    worst = 0.0
+    for k in range(c):
+        worst = larger(worst, fabs(_normal(p, k, held, chain)))
+        if _pairs_of(p, k) > 1:
+            worst = larger(worst, fabs(y[c + k] - s[SLACK + 1][k] + s[SLACK + 2][k]))
+    return worst
+
+
+def _go(p: Coupled, held: bool, chain: Chain) -> bool:
+    """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
+    c = p.friction.size
+    s = chain.pairs
+    y = chain.vectors[RATES]
+    mu = p.friction
+    fill(chain.gain, 0.0)
+    for k in range(c):
+        least = LEAST / p.normal_step[k]
+        if p.rows > 1:
+            chain.pull[c + k] = 0.0
+        if _pairs_of(p, k) == 1:
+            own = s[SLACK][k] / s[FACTOR][k] + least
+            chain.gain[k][0][0] = 1.0 / own
+            chain.pull[k] = (s[WANTED][k] / s[FACTOR][k] - _normal(p, k, held, chain)) / own
+            continue
+        one = s[SLACK + 1][k] / s[FACTOR + 1][k]
+        other = s[SLACK + 2][k] / s[FACTOR + 2][k]
+        to = s[WANTED + 1][k] / s[FACTOR + 1][k]
+        fro = s[WANTED + 2][k] / s[FACTOR + 2][k]
+        across = mu[k] * (one - other)
+        along = one + other + LEAST / p.tangent_step[k]
+        push = to - fro - (y[c + k] - s[SLACK + 1][k] + s[SLACK + 2][k])
+        if _first(p, k, held) == 0:
+            own = s[SLACK][k] / s[FACTOR][k] + least
+            beside = 0.0
+            press = s[WANTED][k] / s[FACTOR][k] - _normal(p, k, held, chain)
+        else:
+            own = mu[k] * mu[k] * (one + other) + least
+            beside = across
+            press = mu[k] * (to + fro) - _normal(p, k, held, chain)
+        det = own * along - beside * across
+        chain.gain[k][0][0] = along / det
+        chain.gain[k][0][1] = -beside / det
+        chain.gain[k][1][0] = -across / det
+        chain.gain[k][1][1] = own / det
+        chain.pull[k] = (along * press - beside * push) / det
+        chain.pull[c + k] = (own * push - across * press) / det
+    if not solve_steps(p, chain.vectors[CHANGE], chain):
+        return False
+    _follow_pairs(p, held, chain)
+    return True
+
+
+def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
+    """Ways of factors and slacks with that of impulses."""
+    c = p.friction.size
+    s = chain.pairs
+    change = chain.vectors[CHANGE]
+    for k in range(c):
+        normal = change[k]
+        s[WAY][k] = normal
+        if _pairs_of(p, k) > 1:
+            s[WAY + 1][k] = p.friction[k] * normal + change[c + k]
+            s[WAY + 2][k] = p.friction[k] * normal - change[c + k]
+        for e in range(_first(p, k, held), _pairs_of(p, k)):
+            s[CHANGED + e][k] = (s[WANTED + e][k] - s[SLACK + e][k] * s[WAY + e][k]) / s[FACTOR + e][k]
+
+
+def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
+    """Products that differ from those wanted: of no products, or after the way to these of a share of the mean."""
+    for k in range(p.friction.size):
+        for e in range(_first(p, k, held), _pairs_of(p, k)):
+            done = s[FACTOR + e][k] * s[SLACK + e][k]
+            if centre > 0.0:
+                done += s[WAY + e][k] * s[CHANGED + e][k] - centre * product
+            s[WANTED + e][k] = -done
+
+
+def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Chain) -> float:
+    """Impulses by Newton's method from points of this one, and their least defect; else the last point."""
+    c = p.friction.size
+    m = x.size
+    s = chain.pairs
+    best = INFINITY
+    now = chain.vectors[POINT]
+    tried = chain.vectors[TRIED]
+    least = INFINITY
+    size = 0.0
+    last = INFINITY
+    for k in range(c):
+        size += p.scale * p.scale * p.normal_step[k] / c
+    _begin(p, now, s)
+    for _ in range(STEPS):
+        rates_of(p, now, chain.vectors[RATES], chain)
+        product = _mean(p, held, 0.0, s)
+        least = smaller(least, product)
+        if not (ENDED * size < product <= ASTRAY * least):
+            break
+        if product <= smaller(NEAR * size, NEARER * last) and _missed(p, held, chain) <= MISSED * p.scale:
+            last = product
+            copy(part(now, 0, m), tried)
+            found = newton_coupled(p, part(tried, 0, m), weight, POLISHED, chain)
+            if found < best:
+                best = found
+                copy(part(tried, 0, m), x)
+            if best <= SOLVED:
+                break
+            rates_of(p, now, chain.vectors[RATES], chain)
+        _want(p, held, product, 0.0, s)
+        if not _go(p, held, chain):
+            break
+        centre = smaller(1.0, larger(1e-6, (_mean(p, held, _longest(p, held, s), s) / product) ** 3))
+        _want(p, held, product, centre, s)
+        if not _go(p, held, chain):
+            break
+        share = smaller(1.0, SHORT * _longest(p, held, s))
+        for k in range(c):
+            for e in range(_first(p, k, held), _pairs_of(p, k)):
+                s[FACTOR + e][k] += share * s[WAY + e][k]
+                s[SLACK + e][k] += share * s[CHANGED + e][k]
+        for i in range(m):
+            now[i] += share * chain.vectors[CHANGE][i]
+    if not best < INFINITY:
+        copy(part(now, 0, m), x)
+    return best

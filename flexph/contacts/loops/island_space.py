@@ -1,0 +1,84 @@
+"""Space for the laws of islands of contacts, and what one is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...numerics.loops.views import padded, stored
+
+LARGEST, BAND = 1000, 30_000_000
+"""Impulses of an island that are solved by a dense D, and entries of the band of bodies of others."""
+
+
+class LawSpace(NamedTuple):
+    """Space for the law of an island of m impulses of c contacts at most, between bodies with N velocities.
+
+    By a dense D of as many impulses as :data:`LARGEST`, or by a factor of the bodies.
+    """
+
+    D: Array  # (m²,)
+    b: Array  # (m,), rates with the given impulses
+    given: Array  # (m,)
+    x: Array  # (m,)
+    y: Array  # (m,), rates before
+    kept: Array  # (m,), other impulses
+    moved: Array  # (m,), what impulses do to the rates
+    point: Array  # (2 m,)
+    matrix: Array  # (m²,)
+    whole: Array  # (4 m,)
+    vectors: Array  # (8 m,)
+    turning: Array  # (c, 2, 2)
+    along: Array  # (c, 2)
+    state: Array  # (c,)
+    ptr: Array  # (m + 1,)
+    col: Array  # (m²,)
+    order: Array  # (c,)
+    by_contact: Array  # (18 c,), of friction, steps of the natural map, and the pairs
+    place: Array  # (2, bodies), of the bodies of an island in order, and these
+    side: Array  # (c, 2)
+    rate: Array  # (2 c, d, n)
+    answer: Array  # (2 c, d, n)
+    band: Array  # (N width,), of the band of the bodies
+    pivot: Array  # (N,)
+    made: Array  # (4,): whether the band is a factor, the island it is of, its bodies and their reach
+    steps: Array  # (3 c,), friction and steps of the natural map of that island
+    kept_gain: Array  # (c, d, d)
+    gain: Array  # (c, d, d)
+    pull: Array  # (m,)
+    z: Array  # (N,)
+    of_bodies: Array  # (9, m)
+    pairs: Array  # (15, c)
+
+
+class Island(NamedTuple):
+    """Where the contacts of an island begin, how many there are, of how many rates, and the scale of rates [m/s].
+
+    ``bodies`` and ``reach``, how far places of two of them in contact are apart, where they are in order, else zero.
+    """
+
+    first: int
+    contacts: int
+    rows: int
+    scale: float
+    bodies: int
+    reach: int
+
+
+def law_space(c: int, bodies: int, dim: int) -> LawSpace:
+    """Space for c contacts between bodies of a dimension."""
+    z, whole, n = np.zeros, np.int64, 3 if dim == 2 else 6
+    dense, m, N = padded(min(LARGEST, dim * c)), dim * c, n * bodies
+    entries = min(N * stored(N), BAND)
+    given: Any = (
+        *(z(dense * dense), *(z(m) for _ in range(6)), z(2 * dense), z(dense * dense)),
+        *(z(4 * dense, whole), z(8 * dense)),
+        *(z((c, 2, 2)), z((c, 2)), z(c, whole), z(dense + 1, whole), z(dense * dense, whole)),
+        *(z(c, whole), z(18 * c), z((2, bodies), whole), z((c, 2), whole)),
+        *(z((2 * c, dim, n)), z((2 * c, dim, n))),
+        *(z(entries), z(N, whole), z(4, whole), z(3 * c)),
+        *(z((c, dim, dim)), z((c, dim, dim)), z(m), z(N), z((9, m)), z((15, c))),
+    )
+    return LawSpace(*given)

@@ -1,0 +1,33 @@
+from ...numerics.loops.views cimport Vec, copy, fill, larger, smaller
+from .coupled cimport CENTRE
+from .coupled cimport CHANGE
+from .coupled cimport POINT
+from .coupled cimport RATES
+from .coupled cimport TRIED
+from .coupled cimport moved, rates_of, solve_steps
+from .newton_coupled cimport with_weight
+from .problem cimport Chain, Coupled
+from libc.math cimport INFINITY, fabs, floor, sin
+
+cdef Py_ssize_t OPEN
+cdef Py_ssize_t STICKS
+cdef Py_ssize_t ALONG
+cdef Py_ssize_t AGAINST
+cdef Py_ssize_t CLOSES
+cdef Py_ssize_t OPENS
+cdef Py_ssize_t STOPS
+cdef Py_ssize_t SLIDES
+cdef double SPACED
+
+cdef double _spaced(Py_ssize_t k) noexcept nogil
+cdef void _begin(Coupled p, Vec x, Chain s) noexcept nogil
+cdef void _need(Coupled p, Vec x, Vec e, Chain s) noexcept nogil
+cdef double _share(Coupled p, Py_ssize_t k, Py_ssize_t state) noexcept nogil
+cdef bint _conditions(Coupled p, Vec x, Vec rates, double weight, bint changes, Chain s) noexcept nogil
+cdef double _slack(Coupled p, Py_ssize_t k, Py_ssize_t kind, double side, Vec x, Vec y) noexcept nogil
+cdef (Py_ssize_t, double) _ends(Coupled p, Py_ssize_t k, Py_ssize_t number, Chain s) noexcept nogil
+cdef (double, Py_ssize_t, Py_ssize_t, double) _next(Coupled p, Vec x, double way, Chain s) noexcept nogil
+cdef void _turn(Coupled p, Py_ssize_t k, Py_ssize_t kind, double side, Chain s) noexcept nogil
+cdef double _opens_up(Coupled p, Py_ssize_t k, Py_ssize_t kind, double side, Chain s) noexcept nogil
+cdef bint follow(Coupled p, Vec x, double weight, Py_ssize_t most, Chain s) noexcept nogil
+cdef void _change_rates(Coupled p, Vec e, double weight, Chain s) noexcept nogil

@@ -1,0 +1,259 @@
+"""Contacts of the plane along a path from laws that impulses meet to those that they should, in loops.
+
+With the rates y + t e impulses meet their laws at t = 1. On the way to t = 0 they are linear in t as long as who is
+open, sticks and slips stays so; where one of these ends, that contact goes on in its next state, and t to the side
+where that is one. The path may turn round, as that of Lemke's method does, whose pivots these changes are (Cottle, Pang
+and Stone, The Linear Complementarity Problem, 1992, 4.4). No set is tried that is not on it, so that nothing cycles.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, floor, sin
+    from math import inf as INFINITY
+
+    from ...numerics.loops.views import copy, fill, larger, smaller
+    from .coupled import CENTRE, CHANGE, POINT, RATES, TRIED, moved, rates_of, solve_steps
+    from .newton_coupled import with_weight
+    from .problem import Chain, Coupled
+
+
+OPEN = cython.declare(cython.Py_ssize_t, 0)
+STICKS = cython.declare(cython.Py_ssize_t, 1)
+ALONG = cython.declare(cython.Py_ssize_t, 2)
+AGAINST = cython.declare(cython.Py_ssize_t, 3)
+"""States; a contact that slips has its friction along its tangent, or against it."""
+CLOSES = cython.declare(cython.Py_ssize_t, 0)
+OPENS = cython.declare(cython.Py_ssize_t, 1)
+STOPS = cython.declare(cython.Py_ssize_t, 2)
+SLIDES = cython.declare(cython.Py_ssize_t, 3)
+"""What may happen to a contact."""
+SPACED = cython.declare(cython.double, 1e-3)
+"""How far open contacts are opened on the way, over the scale of rates: they do not close at once."""
+
+
+def _spaced(k: int) -> float:
+    """A number from 0.1 to 1.1 that looks like chance."""
+    value = sin(12.9898 * (k + 1)) * 43758.5453
+    return 0.1 + value - floor(value)
+
+
+def _begin(p: Coupled, x: Array, s: Chain) -> None:
+    """States of impulses, which go so far into their cones that none of the states is about to end."""
+    frictional = cython.declare(cython.bint)
+    c = p.friction.size
+    y = s.vectors[RATES]
+    frictional = p.rows > 1
+    rates_of(p, x, y, s)
+    for k in range(c):
+        s.state[k] = OPEN
+        apart = SPACED * _spaced(k)
+        x[k] = larger(x[k], 0.0)
+        if x[k] > 0.0:
+            s.state[k] = ALONG
+            x[k] = larger(x[k], apart * p.scale * p.normal_step[k])
+        bound = p.friction[k] * x[k]
+        if frictional and bound == 0.0:
+            x[c + k] = 0.0
+        elif frictional:
+            along = x[c + k]
+            if fabs(along) >= bound * (1.0 - 1e-12) and along * y[c + k] <= 0.0:
+                if along > 0.0:
+                    s.state[k] = ALONG
+                    x[c + k] = bound
+                else:
+                    s.state[k] = AGAINST
+                    x[c + k] = -bound
+            else:
+                bound *= 1.0 - apart
+                s.state[k] = STICKS
+                x[c + k] = smaller(larger(along, -bound), bound)
+
+
+def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
+    """What the rates need to meet the laws."""
+    c = p.friction.size
+    y = s.vectors[RATES]
+    rates_of(p, x, y, s)
+    for i in range(x.size):
+        e[i] = 0.0
+    for k in range(c):
+        apart = SPACED * p.scale * _spaced(c + k)
+        e[k] = larger(0.0, -y[k]) + apart if s.state[k] == OPEN else -y[k]
+        if p.rows > 1 and p.friction[k] > 0.0:
+            if s.state[k] == STICKS:
+                e[c + k] = -y[c + k]
+            elif s.state[k] == ALONG:
+                e[c + k] = smaller(0.0, -apart - y[c + k])
+            elif s.state[k] == AGAINST:
+                e[c + k] = larger(0.0, apart - y[c + k])
+
+
+def _share(p: Coupled, k: int, state: int) -> float:
+    """Friction over the normal impulse of a contact that slips."""
+    return p.friction[k] if state == ALONG else -p.friction[k]
+
+
+def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
+    """ΔΛ for rates that should be none in contacts that do not slip, into ``change``.
+
+    Of a point with these rates, or of what ``changes`` with t.
+    """
+    frictional = cython.declare(cython.bint)
+    c = p.friction.size
+    frictional = p.rows > 1
+    fill(s.gain, 0.0)
+    for k in range(c):
+        s.pull[k] = 0.0 if changes else -x[k]
+        if frictional:
+            s.pull[c + k] = 0.0 if changes else -x[c + k]
+        if s.state[k] == OPEN:
+            continue
+        soft = p.normal_step[k] / weight
+        s.gain[k][0][0] = soft
+        s.pull[k] = -soft * rates[k]
+        if not (frictional and p.friction[k] > 0.0):
+            continue
+        if s.state[k] == STICKS:
+            s.gain[k][1][1] = p.tangent_step[k] / weight
+            s.pull[c + k] = -s.gain[k][1][1] * rates[c + k]
+        else:
+            share = _share(p, k, s.state[k])
+            s.gain[k][1][0] = share * soft
+            s.pull[c + k] = share * s.pull[k] + (0.0 if changes else share * x[k] - x[c + k])
+    return solve_steps(p, s.vectors[CHANGE], s)
+
+
+def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> float:
+    """What ends a state where it comes to zero, of impulses and rates or of their changes."""
+    c = p.friction.size
+    if kind == CLOSES:
+        return y[k]
+    if kind == OPENS:
+        return x[k]
+    if kind == STOPS:
+        return -side * y[c + k]
+    return p.friction[k] * x[k] - side * x[c + k]
+
+
+def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
+    """The first or second thing that may happen to a contact, and a side; −1 where there is none."""
+    frictional = cython.declare(cython.bint)
+    frictional = p.rows > 1 and p.friction[k] > 0.0
+    if s.state[k] == OPEN:
+        return (CLOSES if number == 0 else -1), 0.0
+    if s.state[k] == STICKS:
+        return SLIDES, (1.0 if number == 0 else -1.0)
+    if number == 0:
+        return OPENS, 0.0
+    return (STOPS if frictional else -1), (1.0 if s.state[k] == ALONG else -1.0)
+
+
+def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
+    """How far t may go, the contact that ends that, what happens to it, and the side."""
+    least = INFINITY
+    who = -1
+    what = -1
+    where = 0.0
+    for k in range(p.friction.size):
+        for number in range(2):
+            kind, side = _ends(p, k, number, s)
+            if kind >= 0:
+                falls = way * _slack(p, k, kind, side, s.vectors[CHANGE], s.vectors[TRIED])
+                if falls < 0.0:
+                    far = larger(_slack(p, k, kind, side, x, s.vectors[RATES]), 0.0) / -falls
+                    if far < least:
+                        least = far
+                        who = k
+                        what = kind
+                        where = side
+    return least, who, what, where
+
+
+def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
+    """The next state of a contact."""
+    slips_on = cython.declare(cython.bint)
+    if kind == OPENS:
+        s.state[k] = OPEN
+    elif kind == STOPS:
+        s.state[k] = STICKS
+    elif kind == SLIDES:
+        s.state[k] = ALONG if side > 0.0 else AGAINST
+    else:
+        y = s.vectors[RATES]
+        slips_on = p.rows > 1 and y[p.friction.size + k] > 0.0
+        s.state[k] = AGAINST if slips_on else ALONG
+
+
+def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
+    """How the new state of a contact becomes one with t: what ended the one before is zero, its other side grows."""
+    x = s.vectors[CHANGE]
+    y = s.vectors[TRIED]
+    if kind == CLOSES:
+        return x[k]
+    if kind == OPENS:
+        return y[k]
+    if kind == STOPS:
+        return p.friction[k] * x[k] - side * x[p.friction.size + k]
+    return -side * y[p.friction.size + k]
+
+
+def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
+    """Impulses at the end of the path, from those in their place; False where it is lost."""
+    m = x.size
+    y = s.vectors[RATES]
+    e = s.vectors[POINT]
+    t = 1.0
+    way = -1.0
+    _begin(p, x, s)
+    copy(x, s.vectors[CENTRE])
+    _need(p, x, e, s)
+    who = -1
+    what = -1
+    side = 0.0
+    for _ in range(most):
+        rates_of(p, x, y, s)
+        with_weight(p, x, weight, s)
+        for i in range(m):
+            y[i] += t * e[i]
+        if not _conditions(p, x, y, weight, False, s):
+            return False
+        for i in range(m):
+            x[i] += s.vectors[CHANGE][i]
+        rates_of(p, x, y, s)
+        with_weight(p, x, weight, s)
+        for i in range(m):
+            y[i] += t * e[i]
+        if not _conditions(p, x, e, weight, True, s):
+            return False
+        _change_rates(p, e, weight, s)
+        if who >= 0:
+            way = 1.0 if _opens_up(p, who, what, side, s) > 0.0 else -1.0
+        far, who, what, side = _next(p, x, way, s)
+        if way < 0.0 and t <= far:
+            far = t
+            who = -1
+        if not far < INFINITY:
+            return False
+        t += way * far
+        for i in range(m):
+            x[i] += way * far * s.vectors[CHANGE][i]
+            y[i] += way * far * s.vectors[TRIED][i]
+        if who < 0:
+            return True
+        _turn(p, who, what, side, s)
+    return False
+
+
+def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
+    """What rates, with the weight on what changes, change with t; z is that of the change."""
+    c = p.friction.size
+    out = s.vectors[TRIED]
+    for k in range(c):
+        for i in range(p.rows):
+            own = weight / (p.normal_step[k] if i == 0 else p.tangent_step[k]) * s.vectors[CHANGE][i * c + k]
+            out[i * c + k] = moved(p, k, i, s) + e[i * c + k] + own

@@ -1,0 +1,85 @@
+"""The entries of a sparse D, and an order of its contacts in which elimination fills little, in loops."""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from ...numerics.algebra.elimination import DENSE
+
+
+FEW = cython.declare(cython.Py_ssize_t, 6)
+"""Contacts up to which any order will do."""
+
+
+def find_entries(D: Array, ptr: Array, col: Array) -> None:
+    """The columns that are not zero, by rows: those of row i stand from ``ptr[i]`` to ``ptr[i + 1]``."""
+    place = cython.declare(cython.Py_ssize_t)
+    place = 0
+    for i in range(D.shape[0]):
+        ptr[i] = place
+        for j in range(D.shape[0]):
+            if D[i][j] != 0.0:
+                col[place] = j
+                place += 1
+    ptr[D.shape[0]] = place
+
+
+def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
+    """Contacts (c,) by the least number of others that act on them, as those before them are eliminated.
+
+    ``left`` (c,) and ``acts`` (c, c) are work space.
+    """
+    held1 = cython.declare(cython.Py_ssize_t)
+    c = order.size
+    for k in range(c):
+        order[k] = k
+    if c <= FEW or ptr[ptr.size - 1] > DENSE * (ptr.size - 1) ** 2:
+        return
+    _find_neighbours(ptr, col, left, acts)
+    for n in range(c):
+        own = n
+        for l in range(n + 1, c):
+            if left[order[l]] < left[order[own]]:
+                own = l
+        held1 = order[n]
+        order[n] = order[own]
+        order[own] = held1
+        _eliminate(order, n, left, acts)
+
+
+def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
+    """Which contacts act on each other, and on how many."""
+    c = left.size
+    for k in range(c):
+        left[k] = 0
+        for l in range(c):
+            acts[k][l] = 0.0
+    for i in range(ptr.size - 1):
+        for e in range(ptr[i], ptr[i + 1]):
+            k = i % c
+            l = col[e] % c
+            if k != l and acts[k][l] == 0.0:
+                acts[l][k] = 1.0
+                acts[k][l] = 1.0
+                left[k] += 1
+                left[l] += 1
+
+
+def _eliminate(order: Array, n: int, left: Array, acts: Array) -> None:
+    """Let those that are left and act on the contact in a place act on each other."""
+    own = order[n]
+    c = order.size
+    for a in range(n + 1, c):
+        k = order[a]
+        if acts[own][k] > 0.0:
+            left[k] -= 1
+            for b in range(a + 1, c):
+                l = order[b]
+                if acts[own][l] > 0.0 and acts[k][l] == 0.0:
+                    acts[l][k] = 1.0
+                    acts[k][l] = 1.0
+                    left[k] += 1
+                    left[l] += 1

@@ -1,0 +1,90 @@
+"""Sweeps of Gauss and Seidel over the contacts, between bodies or by a dense D, in loops.
+
+Each contact gets the impulses that obey its law while the others stay. Where Newton's method cycles, sweeps go from one
+set of who is open, sticks and slips to another without an order, until they come to one that Newton's method ends at.
+Sweeps are cheap: a thousand take as long as some factors.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ...numerics.arrays import Array
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ...numerics.loops.views import larger, smaller, take
+    from .coupled import moved, push, spread
+    from .newton import TINY, rates_at
+    from .problem import Chain, Cone, Coupled, Space
+
+
+def sweep_coupled(p: Coupled, x: Array, sweeps: int, s: Chain) -> None:
+    """Sweep to and fro over contacts between bodies."""
+    c = p.friction.size
+    spread(p, x, p.given, s)
+    for sweep in range(sweeps):
+        for l in range(c):
+            k = l if sweep % 2 == 0 else c - 1 - l
+            _change(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + moved(p, k, 0, s))), x, s)
+            if p.rows > 1:
+                one = _trial(p, k, 1, x, s)
+                bound = p.friction[k] * x[k]
+                other = _trial(p, k, 2, x, s) if p.rows > 2 else 0.0
+                square = one * one + other * other
+                if square > bound * bound:
+                    size = sqrt(square)
+                    one = bound * (one / size)
+                    other = bound * (other / size)
+                _change(p, k, 1, one, x, s)
+                if p.rows > 2:
+                    _change(p, k, 2, other, x, s)
+
+
+def _trial(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
+    """The impulse along a tangent that would hold it."""
+    at = i * p.friction.size + k
+    trial: float = x[at] - p.tangent_step[k] * (p.b[at] + moved(p, k, i, s))
+    return trial
+
+
+def _change(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
+    """Change an impulse of a contact, and the velocities with it."""
+    at = i * p.friction.size + k
+    push(p, k, i, impulse - x[at], s)
+    x[at] = impulse
+
+
+def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
+    """Sweep to and fro over contacts by a dense D, whose columns ``matrix`` gets: impulses that stay cost nothing."""
+    i = cython.declare(cython.Py_ssize_t)
+    c = p.friction.size
+    m = x.size
+    y = space.rates
+    rates_at(p, x, 0.0, x, y)
+    for i in range(m):
+        for j in range(m):
+            space.matrix[j][i] = p.D[i][j]
+    for sweep in range(sweeps):
+        for l in range(c):
+            k = l if sweep % 2 == 0 else c - 1 - l
+            _set(k, larger(0.0, x[k] - p.normal_step[k] * y[k]), x, space)
+            square = 0.0
+            i = c + k
+            while i < m:
+                space.x[i] = x[i] - p.tangent_step[k] * y[i]
+                square += space.x[i] * space.x[i]
+                i += c
+            share = smaller(1.0, p.friction[k] * x[k] / larger(sqrt(square), TINY))
+            i = c + k
+            while i < m:
+                _set(i, share * space.x[i], x, space)
+                i += c
+
+
+def _set(i: int, impulse: float, x: Array, space: Space) -> None:
+    """Change an impulse, and all rates with it."""
+    if impulse != x[i]:
+        take(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)
+        x[i] = impulse

@@ -1,0 +1,215 @@
+"""The agreement of what controllers answer within a step with the mechanism.
+
+The same iteration as :class:`flexph.control.joined.Joined`, by a function that loops over steps call.
+"""
+
+from __future__ import annotations
+
+import math
+
+import cython
+
+from . import data as states
+from . import tolerances
+
+if not cython.compiled:
+    from math import isfinite
+
+    from ...numerics.loops.callbacks import entry_address
+    from ...numerics.loops.callbacks import struct_at as agreement_at
+    from ...numerics.loops.callbacks import struct_at as asked_at
+    from ...numerics.loops.callbacks import struct_at as feedback_at
+    from ...numerics.loops.views import copy, fill, larger
+    from .answers import answer_feedback, answer_linear, called, copy_rows, read, size_of
+    from .data import Agreement
+    from .elimination import eliminate
+    from .laws import begin, look_along, meet_laws, take_rates
+
+AGREED = cython.declare(cython.Py_ssize_t, states.AGREED)
+AGAIN = cython.declare(cython.Py_ssize_t, states.AGAIN)
+FAILED = cython.declare(cython.Py_ssize_t, states.FAILED)
+CALLED = cython.declare(cython.Py_ssize_t, states.CALLED)
+NEW = cython.declare(cython.Py_ssize_t, states.NEW)
+NONE = cython.declare(cython.Py_ssize_t, states.NONE)
+MOST = cython.declare(cython.Py_ssize_t, tolerances.MOST)
+CLOSED = cython.declare(cython.double, tolerances.CLOSED)
+SHIFT = cython.declare(cython.double, tolerances.SHIFT)
+SINGULAR = cython.declare(cython.double, tolerances.SINGULAR)
+STAGNATED = cython.declare(cython.double, tolerances.STAGNATED)
+INFINITE = cython.declare(cython.double, math.inf)
+
+
+def _set_inputs(a: Agreement) -> None:
+    """The next try."""
+    fill(a.inputs, 0.0)
+    for j in range(a.entries.size):
+        a.inputs[a.entries[j]] += a.tried[j]
+
+
+def _guess(a: Agreement) -> None:
+    """Inputs as they went in the last three steps, or where friction may turn over as they were in the last."""
+    known = a.known[0]
+    for j in range(a.tried.size):
+        if known < 3 or a.laws.column.size > 0:
+            a.tried[j] = a.past[2][j] if known > 0 else 0.0
+        else:
+            a.tried[j] = 3.0 * (a.past[2][j] - a.past[1][j]) + a.past[0][j]
+
+
+def _measure_effect(a: Agreement, h: float) -> None:
+    """Take an effect of inputs on the defects, and try the next one while not all are known."""
+    p, q = a.probe[0], a.tried.size
+    if p == 0:
+        copy(a.defect, a.before[1])
+        a.shift[0] = SHIFT * larger(1.0, size_of(a.defect, q))
+    else:
+        for i in range(a.defect.size):
+            a.slope[i][p - 1] = (a.defect[i] - a.before[1][i]) / a.shift[0]
+    _guess(a)
+    if p < q:
+        a.tried[p] += a.shift[0]
+        a.probe[0] = p + 1
+    else:
+        a.slope_length[0] = h
+        a.probe[0] = NONE
+
+
+def _renew(a: Agreement) -> None:
+    """Broyden's update."""
+    q, m = a.tried.size, a.laws.column.size
+    size = 0.0
+    total = cython.declare(cython.double)
+    for j in range(q):
+        a.answers[j] = a.tried[j] - a.before[0][j]  # which are not needed any more
+        size += a.answers[j] * a.answers[j]
+    least = SHIFT * a.scale[0]
+    if not size > (least * least if m > 0 else 0.0):
+        return
+    copy_rows(a.slope, a.space, q)
+    least = SINGULAR * abs(eliminate(a.space))
+    for i in range(q + m):
+        total = a.defect[i] - a.before[1][i]
+        for k in range(m):
+            total -= a.laws.by[i][k] * (a.laws.force[k] - a.laws.before[k])
+        for j in range(q):
+            total -= a.slope[i][j] * a.answers[j]
+        for j in range(q):
+            a.other[i][j] = a.slope[i][j] + total * a.answers[j] / size
+    copy_rows(a.other, a.space, q)
+    if abs(eliminate(a.space)) > least:
+        copy_rows(a.other, a.slope, q + m)
+
+
+def _commit(a: Agreement, step: int) -> None:
+    """Record a step that is agreed on, and go on to the guess of the next one."""
+    c = a.linear
+    copy(c.mean, a.means[step])
+    copy(c.u, a.given[step])
+    copy(a.tried, a.agreed[step])
+    copy(a.laws.power, a.laws.lost[step])
+    for j in range(c.own.size):
+        a.seen[step][j] = a.output[c.seen[j]]
+    copy(c.end, c.x)
+    copy(c.x, a.states[step])
+    for k in range(a.feedback.size):
+        f = feedback_at(a.feedback[k])
+        copy(f.end, f.start)
+        copy(f.out[0], f.near)
+    copy(a.past[1], a.past[0])
+    copy(a.past[2], a.past[1])
+    copy(a.tried, a.past[2])
+    if a.known[0] < 3:
+        a.known[0] += 1
+    a.tries[0] = 0
+    a.probe[0] = NEW
+    a.size[0] = INFINITE
+    _guess(a)
+
+
+def _iterate(a: Agreement, step: int, h: float) -> int:
+    """Judge a try, and choose the next one; see :meth:`flexph.control.joined.Joined.step`."""
+    q, m = a.tried.size, a.laws.column.size
+    for j in range(q):
+        a.defect[j] = a.tried[j] - a.answers[j]
+    if m > 0:
+        take_rates(a)
+        if a.probe[0] == NEW:
+            begin(a)
+    if a.probe[0] == NEW:
+        a.probe[0] = NONE
+        if abs(h - a.slope_length[0]) > SHIFT * h:
+            a.probe[0] = 0
+    if a.probe[0] >= 0:
+        _measure_effect(a, h)
+        return AGAIN
+    a.scale[0] = larger(a.scale[0], size_of(a.answers, q))
+    if a.tries[0] > 0:
+        _renew(a)
+    last, scale = a.size[0], a.scale[0]
+    size = size_of(a.defect, q)
+    if m > 0:
+        off = look_along(a)
+        size, scale = larger(size / scale if size > 0.0 and scale > 0.0 else size, off), 1.0
+    a.size[0] = size
+    a.tries[0] += 1
+    if size <= CLOSED * scale or (last <= 2.0 * size and size <= STAGNATED * scale):
+        _commit(a, step)
+        return AGREED
+    if a.tries[0] >= MOST or not isfinite(size):
+        return FAILED
+    copy(a.tried, a.before[0])
+    copy(a.defect, a.before[1])
+    copy_rows(a.slope, a.space, q)
+    for j in range(q):
+        a.space[j][q] = a.defect[j]
+    if m > 0 and not meet_laws(a):
+        return FAILED
+    eliminate(a.space)
+    for j in range(q):
+        a.tried[j] -= a.space[j][q]
+    return AGAIN
+
+
+def ask(step: int, data: int) -> int:
+    """Let feedback whose time has come set what it holds, at the start of a step; 1 where an answer is no number."""
+    a = asked_at(data)
+    for k in range(a.feedback.size):
+        if a.due[step][k] != 0:
+            f = feedback_at(a.feedback[k])
+            read(f, a.states[step - 1] if step > 0 else a.first)
+            f.time[0] = a.times[step]
+            copy(f.end, f.readings)
+            if not called(f):
+                return 1
+            for j in range(f.inputs.size):
+                a.held[f.ports[j]] = f.inputs[j]
+            copy(f.out[0], f.near)
+            a.due[step][k] = CALLED
+    return 0
+
+
+def agree(data: int, step: int) -> int:
+    """What follows a try of a step: whether all agree, or the inputs of the next try."""
+    a = agreement_at(data)
+    h = a.times[step + 1] - a.times[step]
+    if not (answer_linear(a, step, h) and answer_feedback(a, step)):
+        return FAILED
+    told = _iterate(a, step, h)
+    _set_inputs(a)
+    return told
+
+
+def agree_address() -> int:
+    """Address of :func:`agree`, for ``call_two``."""
+    if cython.compiled:
+        return cython.cast(cython.Py_ssize_t, cython.address(agree))
+    else:
+        return entry_address(agree, FAILED)
+
+
+def ask_address() -> int:
+    """Address of :func:`ask`, for ``call_two``."""
+    if cython.compiled:
+        return cython.cast(cython.Py_ssize_t, cython.address(ask))
+    else:
+        return entry_address(ask, 1)

@@ -1,0 +1,123 @@
+"""Answers of linear controllers and feedback within a step."""
+
+from __future__ import annotations
+
+import math
+
+import cython
+
+if not cython.compiled:
+    from math import isfinite
+
+    from numpy import rint
+
+    from ...numerics.loops.callbacks import struct_at as feedback_at
+    from ...numerics.loops.views import Mat, Vec, call_one, larger
+    from ...sensors.loops import measure
+    from .data import Agreement, Feedback, Linear
+    from .elimination import eliminate
+    from .functions import call_function
+
+PI = cython.declare(cython.double, math.pi)
+INFINITE = cython.declare(cython.double, math.inf)
+
+
+def copy_rows(source: Mat, target: Mat, rows: int) -> None:
+    """Copy the leading rows of a matrix with as many columns as the source."""
+    for i in range(rows):
+        for j in range(source.shape[1]):
+            target[i][j] = source[i][j]
+
+
+def size_of(values: Vec, count: int) -> float:
+    """The largest size of the first entries; infinite where one is not a number."""
+    size = 0.0
+    for i in range(count):
+        size = larger(size, abs(values[i])) if values[i] == values[i] else INFINITE
+    return size
+
+
+def _solve_linear(c: Linear, h: float) -> bool:
+    """(2E/h − J + R) x̄ = (2E/h) x₀ + B u for x̄ by x₀ and u; False where it is singular."""
+    N, n, M = c.E.shape[0], c.state.size, c.u.size
+    for i in range(N):
+        for j in range(N):
+            c.solved[i][j] = 2.0 / h * c.E[i][j] - c.flow[i][j]
+        for j in range(n):
+            c.solved[i][N + j] = 2.0 / h * c.E[i][c.state[j]]
+        for j in range(M):
+            c.solved[i][N + n + j] = c.B[i][j]
+    return eliminate(c.solved) != 0.0
+
+
+def answer_linear(a: Agreement, step: int, h: float) -> bool:
+    """Means, ends and answers of the linear controllers under the outputs of a try."""
+    c = a.linear
+    N, n, M = c.E.shape[0], c.state.size, c.u.size
+    if N == 0:
+        return True
+    if h != c.solved_length[0]:
+        if not _solve_linear(c, h):
+            return False
+        c.solved_length[0] = h
+    for j in range(M):
+        c.u[j] = c.acting[step][j]
+    for j in range(c.own.size):
+        c.u[c.own[j]] += a.output[c.seen[j]]
+    for k in range(a.laws.column.size):
+        c.u[a.laws.column[k]] = -a.laws.force[k]
+    for i in range(N):
+        total = 0.0
+        for j in range(n):
+            total += c.solved[i][N + j] * c.x[j]
+        for j in range(M):
+            total += c.solved[i][N + n + j] * c.u[j]
+        c.mean[i] = total
+    for j in range(n):
+        mean = c.mean[c.state[j]]
+        c.end[j] = 2.0 * mean - c.x[j] if c.stored[j] != 0 else mean
+    for j in range(c.own.size):
+        total = 0.0
+        for i in range(N):
+            total -= c.B[i][c.own[j]] * c.mean[i]
+        a.answers[j] = total
+    return True
+
+
+def read(f: Feedback, state: Vec) -> None:
+    """Readings at a state, with angles next to those at the start of the step."""
+    for i in range(f.part.size):
+        f.part[i] = state[f.entries[i]]
+    measure(f.seen, f.part, f.out)
+    width = f.out.shape[1]
+    for i in range(f.angles[0], width):
+        if abs(f.near[i] - f.out[0][i]) > PI:
+            f.out[0][i] += 2.0 * PI * rint((f.near[i] - f.out[0][i]) / (2.0 * PI))
+    for j in range(f.which.size):
+        k = f.which[j]
+        f.end[j] = f.out[0][k] if k < width else f.out[1][k - width]
+
+
+def called(f: Feedback) -> bool:
+    """Call the function of a feedback; False where it does not answer with finite inputs."""
+    if f.in_c[0] == 1:
+        if not call_function(f.function[0], f.time[0], f.readings, f.inputs, f.given[0]):
+            return False
+    elif call_one(f.function[0], f.given[0]) != 1:
+        return False
+    return isfinite(size_of(f.inputs, f.inputs.size))
+
+
+def answer_feedback(a: Agreement, step: int) -> bool:
+    """Inputs of all feedback at the middle of a try; False where a function does not return finite ones."""
+    for k in range(a.feedback.size):
+        f = feedback_at(a.feedback[k])
+        read(f, a.state)
+        f.time[0] = 0.5 * (a.times[step] + a.times[step + 1])
+        for j in range(f.readings.size):
+            f.readings[j] = 0.5 * (f.start[j] + f.end[j])
+        if not called(f):
+            return False
+        for j in range(f.inputs.size):
+            a.answers[a.first[k] + j] = f.inputs[j]
+    return True

@@ -1,0 +1,36 @@
+"""C functions of users that loops call as feedback, beside the Python functions of numerics.loops.callbacks."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from ...numerics.arrays import Array
+from ...numerics.loops.callbacks import c_function
+
+SIGNATURE = "int (double, double *, double *, void *)"
+"""Time, readings, the inputs that it writes, and user data, to 1 where it has written them."""
+_C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, *(ctypes.c_void_p,) * 3)
+
+
+def call_function(address: int, time: float, readings: Array, inputs: Array, user_data: int) -> bool:
+    """Call a C function of SIGNATURE at an address; True where it has written the inputs."""
+    function = _C_TYPE(int(address))
+    done: int = function(float(time), readings.ctypes.data, inputs.ctypes.data, int(user_data))
+    return done == 1
+
+
+def python_function(given: LowLevelCallable, inputs: int) -> Callable[[float, Array], Array]:
+    """The C function as a Python one that returns so many inputs; raises ValueError for another signature."""
+    address, user_data = c_function(given, SIGNATURE)
+
+    def called(time: float, readings: Array) -> Array:
+        answer = np.zeros(inputs)
+        if not call_function(address, time, np.ascontiguousarray(readings, dtype=float), answer, user_data):
+            raise ArithmeticError("its LowLevelCallable did not return 1")
+        return answer
+
+    return called

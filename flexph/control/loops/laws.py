@@ -1,0 +1,215 @@
+"""Laws of controllers, dry friction and limits, met within a step: see flexph.control.laws."""
+
+from __future__ import annotations
+
+import math
+
+import cython
+
+from . import data, tolerances
+
+if not cython.compiled:
+    from math import copysign, isinf, sqrt
+
+    from ...numerics.loops.views import Vec, call_one, larger
+    from .data import Agreement, Laws
+    from .elimination import eliminate
+
+DRY = cython.declare(cython.Py_ssize_t, data.DRY)
+LIMIT = cython.declare(cython.Py_ssize_t, data.LIMIT)
+STEPS = cython.declare(cython.Py_ssize_t, tolerances.STEPS)
+HOLDS = cython.declare(cython.double, tolerances.HOLDS)
+MET = cython.declare(cython.double, tolerances.MET)
+SHORTEST = cython.declare(cython.double, tolerances.SHORTEST)
+INFINITE = cython.declare(cython.double, math.inf)
+
+
+def begin(a: Agreement) -> None:
+    """Rates at the start of a step, and how outputs and rates change with forces."""
+    c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
+    for k in range(w.column.size):
+        w.rest[k] = 0.0
+        for j in range(n):
+            w.rest[k] += c.x[j] * c.B[c.state[j]][w.column[k]] if c.stored[j] != 0 else 0.0
+        for j in range(w.by.shape[0]):
+            w.by[j][k] = 0.0
+            if j < c.own.size or j >= q:
+                row = c.own[j] if j < q else w.column[j - q]
+                for i in range(N):
+                    w.by[j][k] -= c.B[i][row] * c.solved[i][N + n + w.column[k]]
+
+
+def take_rates(a: Agreement) -> None:
+    """Mean rates of the ports that laws close, behind the defects of the inputs."""
+    c, w, q = a.linear, a.laws, a.tried.size
+    for k in range(w.column.size):
+        a.defect[q + k] = 0.0
+        for i in range(c.E.shape[0]):
+            a.defect[q + k] += c.B[i][w.column[k]] * c.mean[i]
+
+
+def look_along(a: Agreement) -> float:
+    """What is around the ports of the laws by a try, and how far that is from them, over the largest rate."""
+    w, q, m = a.laws, a.tried.size, a.laws.column.size
+    left = cython.declare(cython.double)
+    for i in range(q):
+        for j in range(q):
+            a.space[i][j] = a.slope[i][j]
+        w.both[i][0] = a.defect[i]
+        for k in range(m):
+            w.both[i][1 + k] = w.by[i][k]
+    for i in range(q):
+        for k in range(1 + m):
+            a.space[i][q + k] = w.both[i][k]
+    eliminate(a.space)
+    for k in range(m):
+        for r in range(1 + m):
+            left = a.defect[q + k] if r == 0 else w.by[q + k][r - 1]
+            for j in range(q):
+                left -= a.slope[q + k][j] * a.space[j][q + r]
+            if r == 0:
+                w.free[k] = left
+            else:
+                w.slopes[k][r - 1] = -left
+    for k in range(m):
+        for r in range(m):
+            w.free[k] += w.slopes[k][r] * w.force[r]
+        w.speed[0] = larger(w.speed[0], abs(w.free[k]))
+    size = 0.0
+    for k in range(m):
+        own = larger(w.slopes[k][k], 0.0)
+        _meet(w, k, a.defect[q + k] + own * w.force[k], own)
+        off = a.defect[q + k] - w.rate[k]
+        if off != off:
+            return INFINITE
+        size = larger(size, abs(HOLDS * off if isinf(w.stiffness[k]) else off))
+        w.power[k] = w.rate[k] * w.alone[k]
+    return size / w.speed[0] if size > 0.0 and w.speed[0] > 0.0 else size
+
+
+def _meet(w: Laws, k: int, free: float, slope: float) -> None:
+    """The rate, the force and ∂f/∂s of a law on a line, see flexph.control.laws.laws."""
+    if w.kind[k] == DRY:
+        _meet_dry(w, k, free, slope)
+    elif w.kind[k] == LIMIT:
+        _meet_limit(w, k, free, slope)
+    else:
+        _ask(w, k, free, slope)
+
+
+def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
+    """Dry friction, which is vertical between its levels."""
+    level, before, sign = w.parameter[k][0], w.rest[k], 1.0
+    if before < 0.0:
+        free, before, sign = -free, -before, -1.0
+    most, stop = slope * level, 0.5 * before
+    rate, force = free + most, -level
+    if free > stop + most:
+        rate, force = free - most, level
+    elif free >= stop:
+        rate, force = stop, (free - stop) / slope if most > 0.0 else 0.0
+    elif free > 0.0:
+        rate, force = free, 0.0
+    elif free >= -most:
+        rate, force = 0.0, free / slope if most > 0.0 else 0.0
+    w.rate[k], w.alone[k] = sign * rate, sign * force
+    size = abs(w.alone[k])
+    w.stiffness[k] = INFINITE if size > 0.0 and size < level else 0.0
+
+
+def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
+    """A resistance to what exceeds a limit."""
+    level, resistance = w.parameter[k][0], w.parameter[k][1]
+    over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
+    w.rate[k], w.alone[k] = free, 0.0
+    if over != 0.0:
+        w.rate[k] = copysign(level + over, free)
+        w.alone[k] = copysign(resistance * over, free)
+    w.stiffness[k] = resistance if w.alone[k] != 0.0 else 0.0
+
+
+def _ask(w: Laws, k: int, free: float, slope: float) -> None:
+    """A law of a Python function; not a number where that fails."""
+    w.asked[0], w.asked[1], w.asked[2] = free, slope, w.rest[k]
+    if call_one(w.function[0], k) != 1:
+        w.told[0], w.told[1], w.told[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
+    w.rate[k], w.alone[k], w.stiffness[k] = w.told[0], w.told[1], w.told[2]
+
+
+def _alone(w: Laws, forces: Vec) -> float:
+    """Each law met under the forces of all others, and how far all of them are from the forces given."""
+    apart = 0.0
+    free = cython.declare(cython.double)
+    for k in range(forces.size):
+        own, free = larger(w.slopes[k][k], 0.0), w.free[k]
+        for r in range(forces.size):
+            free -= w.slopes[k][r] * forces[r]
+        _meet(w, k, free + own * forces[k], own)
+        off = forces[k] - w.alone[k]
+        apart += own * (off * off)
+    return sqrt(apart)
+
+
+def _meet_all(w: Laws) -> bool:
+    """The forces in which all laws and their line meet, in ``met``; see flexph.control.laws.meeting."""
+    m = w.column.size
+    off = cython.declare(cython.double)
+    for k in range(m):
+        w.met[k] = w.force[k]
+    apart = _alone(w, w.met)
+    for _ in range(STEPS):
+        if apart != apart:
+            return False
+        left, terms = 0.0, 0.0
+        for k in range(m):
+            off, term = w.free[k] - w.rate[k], abs(w.free[k])
+            for r in range(m):
+                off -= w.slopes[k][r] * w.alone[r]
+                term += abs(w.slopes[k][r] * w.alone[r])
+            w.off[k] = off
+            left, terms = larger(left, abs(off)), larger(terms, term)
+        if left <= MET * terms or m == 1:
+            for k in range(m):
+                w.met[k] = w.alone[k]
+            return True
+        _together(w)
+        share, before = 1.0, apart
+        while share > SHORTEST:
+            for k in range(m):
+                w.next[k] = w.met[k] + share * w.step[k]
+            apart = _alone(w, w.next)
+            if apart < before:
+                break
+            share *= 0.5
+        for k in range(m):
+            w.met[k] += share * w.step[k]
+    return False
+
+
+def _together(w: Laws) -> None:
+    """The way to the forces where the line meets the tangents of all laws."""
+    m = w.column.size
+    held = cython.declare(cython.bint)
+    for k in range(m):
+        stiff = w.stiffness[k]
+        held = isinf(stiff)
+        for r in range(m):
+            w.space[k][r] = w.slopes[k][r] if held else stiff * w.slopes[k][r] + (1.0 if k == r else 0.0)
+        w.space[k][m] = w.off[k] if held else stiff * w.off[k]
+    regular = cython.declare(cython.bint, eliminate(w.space) != 0.0)
+    for k in range(m):
+        w.step[k] = w.alone[k] - w.met[k] + (w.space[k][m] if regular else 0.0)
+
+
+def meet_laws(a: Agreement) -> bool:
+    """The forces of the laws of the next try, and what they change of the defects; whether they are found."""
+    w, q = a.laws, a.tried.size
+    if not _meet_all(w):
+        return False
+    for k in range(w.force.size):
+        w.before[k] = w.force[k]
+        w.force[k] = w.met[k]
+    for j in range(q):
+        for k in range(w.force.size):
+            a.space[j][q] += w.by[j][k] * (w.force[k] - w.before[k])
+    return True

@@ -1,4 +1,0 @@
-"""How the arrays of the compiled kernels lie in memory, and loops over vector registers.
-
-Imports: numerics, numerics.compiled.
-"""

@@ -1,4 +1,0 @@
-"""Strains of bodies of nodes in loops: stresses, forces and Jacobian by elements, and the coordinates of cables.
-
-Imports: integration.compiled.memory, numerics, numerics.compiled.
-"""

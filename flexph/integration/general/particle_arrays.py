@@ -1,0 +1,161 @@
+"""The arrays of a run of particles: terms, what a step leaves to the next, working space and rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...discretisation.iteration import NEWTON
+from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import gauss_points
+from ...systems.discrete_gradients import MEAN_POINTS
+from ...systems.particle_terms import ParticleTerms
+
+OWN_PAIR = 5
+"""Costates by secants of squared lengths, those of ``rigid.point_masses``, after the kinds of pair_equations."""
+
+
+class Space(NamedTuple):
+    """All arrays of a run, in the order of ``particle_arrays.pxd``; n states, nv velocities, m of these and of λ.
+
+    The Jacobian of a step is ``J₀ − h f gᵀ`` in the order (q, v, λ). J₀ has a unit matrix for q: the ``factors`` are
+    those of the m unknowns without q; ``bent`` is J₀⁻¹ f, scaled, and ``bend`` is g. Broyden's updates are kept as
+    factors ``1 + c sᵀ`` of its inverse.
+    """
+
+    descriptor: Array  # (n,), the diagonal of E
+    moves: Array  # (n,), 1 of differential states, 0 of algebraic ones
+    weight: Array  # (nv,), constant forces [N]
+    spring_ends: Array  # (s, 2), points, −1 of fixed places
+    spring_offsets: Array  # (s, dim), what fixed places add to the line between the ends [m]
+    spring_kinds: Array  # (s,), LENGTH or SQUARE
+    spring_laws: Array  # (s, 3), their parameters
+    rod_ends: Array  # (r, 2)
+    rod_offsets: Array  # (r, dim)
+    rod_lengths: Array  # (r,) [m]
+    damper_ends: Array  # (c, 2)
+    damper_offsets: Array  # (c, dim)
+    damper_kinds: Array  # (c,), VISCOUS to DRAG
+    damper_laws: Array  # (c, 5), their parameters
+    inputs: Array  # (inputs,), velocities on which they act
+    nodes: Array  # of the mean value
+    weights: Array
+    x: Array  # (n,), where the next step starts
+    size: Array  # (n,), largest values of the states so far
+    energy: Array  # (3,), H, H by the account of work and dissipation, energy exchanged in the last step [J]
+    rate: Array  # (n,), of the last step
+    factors: Array  # (m, m), L and U of rows that are scaled and exchanged
+    order: Array  # (m,), rows in their order
+    row_scale: Array  # (m,)
+    coupling: Array  # (m, nv), the rows of v and λ in the columns of q
+    passed: Array  # (nv,), what q takes of v
+    bent: Array  # (n,)
+    bend: Array  # (n,)
+    scaled: Array  # (n,), sizes that updates are scaled by
+    corrections: Array  # (updates, n), c
+    turns: Array  # (updates, n), s
+    known: Array  # (3,), whether the factors hold, the number of updates, whether there is a bend
+    trial: Array  # (n,), the iterate
+    step: Array  # (n,), differential part of Δx
+    middle: Array  # (n,)
+    z: Array  # (n,), costates in the middle
+    costate: Array  # (n,), z̄
+    moved: Array  # (n,), E Δx
+    lost: Array  # (nv,), R z̄
+    residual: Array  # (n,)
+    correction: Array  # (n,), over the sizes
+    following: Array  # (n,), the next one
+    right: Array  # (m,), of the factors
+    slope: Array  # (n,), a gradient
+    turned: Array  # (n,)
+    spring_lines: Array  # (s, dim), lines in the middle
+    rod_lines: Array  # (r, dim)
+    damper_lines: Array  # (c, dim)
+    rod_shares: Array  # (r,), of Δq that rods take beside their lines [1/m]
+    first: Array  # (s + 2,), invariants at the start of the step
+    last: Array  # (s + 2,), and at its end
+    times: Array  # (k + 1,)
+    given: Array  # (k, inputs)
+    states: Array  # (k, n)
+    outputs: Array  # (k, inputs)
+    energies: Array  # (k,)
+    dissipated: Array  # (k,)
+    iterations: Array  # (k,)
+    end: Array  # (3,), how the last step ended: steps done, status, iterations
+    defect: Array  # (1,), last relative correction of a step that failed
+
+
+ITERATION = ("factors", "order", "row_scale", "coupling", "passed", "bent", "bend", "scaled", "corrections", "turns")
+"""Arrays that an iteration takes from step to step, beside ``known``."""
+
+
+def space_of(terms: ParticleTerms) -> Space:
+    """The arrays of a system, without rows."""
+    dim, n, nv = terms.dim, terms.size, terms.weight.size
+    s, r, c = (lines.ends.shape[0] for lines in (terms.springs, terms.rods, terms.dampers))
+    m, updates = nv + r, NEWTON.iterations
+    nodes, weights = gauss_points(MEAN_POINTS)
+    whole, none = np.zeros(0, dtype=np.int64), np.zeros(0)
+    state = dict.fromkeys(
+        ("x", "rate", "bent", "bend", "trial", "step", "middle", "z", "costate", "moved", "residual", "correction",
+         "following", "slope", "turned"),
+        n,
+    )  # fmt: skip
+    return Space(
+        **{name: np.zeros(length) for name, length in state.items()},
+        descriptor=terms.descriptor,
+        moves=(terms.descriptor != 0.0).astype(float),
+        weight=terms.weight,
+        spring_ends=terms.springs.ends,
+        spring_offsets=terms.springs.offsets,
+        spring_kinds=terms.springs.kinds,
+        spring_laws=terms.springs.laws,
+        rod_ends=terms.rods.ends,
+        rod_offsets=terms.rods.offsets,
+        rod_lengths=terms.rods.laws[:, 0].copy(),
+        damper_ends=terms.dampers.ends,
+        damper_offsets=terms.dampers.offsets,
+        damper_kinds=terms.dampers.kinds,
+        damper_laws=terms.dampers.laws,
+        inputs=terms.inputs,
+        nodes=nodes,
+        weights=weights,
+        size=np.ones(n),
+        energy=np.zeros(3),
+        factors=np.zeros((m, m)),
+        order=np.zeros(m, dtype=np.int64),
+        row_scale=np.ones(m),
+        coupling=np.zeros((m, nv)),
+        passed=np.zeros(nv),
+        scaled=np.ones(n),
+        corrections=np.zeros((updates, n)),
+        turns=np.zeros((updates, n)),
+        known=np.zeros(3, dtype=np.int64),
+        lost=np.zeros(nv),
+        right=np.zeros(m),
+        spring_lines=np.zeros((s, dim)),
+        rod_lines=np.zeros((r, dim)),
+        damper_lines=np.zeros((c, dim)),
+        rod_shares=np.zeros(r),
+        first=np.zeros(s + 2),
+        last=np.zeros(s + 2),
+        times=none,
+        given=np.zeros((0, 0)),
+        states=np.zeros((0, 0)),
+        outputs=np.zeros((0, 0)),
+        energies=none,
+        dissipated=none,
+        iterations=whole,
+        end=np.zeros(3, dtype=np.int64),
+        defect=np.zeros(1),
+    )
+
+
+def table_of(space: Space) -> Array:
+    """Addresses and shapes of the arrays (rows, 4), which compiled loops take for views."""
+    for name, array in zip(Space._fields, space, strict=True):
+        if not (array.flags.c_contiguous and array.itemsize == 8):
+            raise TypeError(f"{name} must be an array of 8-byte numbers in C order, got {array.dtype}")
+    rows = [(array.ctypes.data, *array.shape, *(1,) * (3 - array.ndim)) for array in space]
+    return np.array(rows, dtype=np.int64)

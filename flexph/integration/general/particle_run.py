@@ -1,0 +1,197 @@
+"""Runs of particles by loops: blocks of steps, those that loops do not solve by NumPy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...discretisation.descriptor_split import split_of
+from ...discretisation.discrete_gradient_pairs import KINDS, GradientPair, History
+from ...discretisation.iteration import SOLVED
+from ...discretisation.newton import REASONS
+from ...discretisation.own_pair import OwnPair
+from ...numerics.arrays import Array, dense
+from ...numerics.step_failed import StepFailed
+from ...systems.inputs import Forcing
+from ...systems.nonlinear import PHDAE
+from ...systems.particle_terms import ParticleTerms
+from ..methods import GeneralMethod
+from ..times.loop import Block, Run
+from .particle_arrays import ITERATION, OWN_PAIR, Space, space_of, table_of
+from .particle_steps import take_steps
+from .stepper import StepStart, grown, scaled_by
+
+BY_TERMS = {**KINDS, "pair": OWN_PAIR}
+"""Kinds of costates by the names of methods."""
+ROWS = ("states", "outputs", "energies", "dissipated", "iterations")
+"""Arrays that hold one row a step."""
+CHUNK_TIME = 0.1
+"""Aim for one call of the loop [s]: Ctrl-C and the progress bar wait for its end."""
+CHUNK = 1000
+"""Largest number of steps of one call."""
+GROWTH = 32
+"""Factor between the first calls, whose time per step is not known."""
+
+
+def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
+    """True where loops take the steps: of particles by a prescribed discrete gradient or the midpoint rule."""
+    terms = system.terms
+    if not isinstance(terms, ParticleTerms) or method.name not in BY_TERMS:
+        return False
+    if method.name == "invariants" and system.invariants is not terms.invariants:
+        return False
+    if method.name != "midpoint" and (method.name == "pair") != bool(system.means):  # with means, of terms, too
+        return False
+    return method.tolerance is None and method.completion is None and not (events or system.has_feedthrough)
+
+
+class ParticleStepper:
+    """Many steps of particles by one call of the loop."""
+
+    def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
+        assert isinstance(system.terms, ParticleTerms)
+        self.system, self.forcing, self.terms, self.kind = system, forcing, system.terms, BY_TERMS[method]
+        self.method = method
+        self.space = space_of(system.terms)
+
+    def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
+        """Steps between the times (k + 1,), ``saved`` or not (k,), up to one that fails, and how it does."""
+        inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
+        if len(inputs) and not start.sizes.any():  # from zero each step is scaled by itself
+            inputs, failure = inputs[:1], None
+        k, n = len(inputs), start.x.size
+        rows = self.space._replace(
+            times=np.array(times[: k + 1], dtype=float),
+            given=np.ascontiguousarray(inputs, dtype=float),
+            states=np.empty((k, n)),
+            outputs=np.empty(inputs.shape),
+            energies=np.empty(k),
+            dissipated=np.empty(k),
+            iterations=np.empty(k, dtype=np.int64),
+        )
+        done = 0
+        if k:
+            self._put(start, scaled_by(self.system, start, times[1] - times[0], inputs[0]))
+            try:
+                while done < k:
+                    done += self._advance(rows, done)
+                    if done < k:
+                        self._with_effort(rows, done)
+                        done += 1
+            except BaseException as error:  # the steps before are done
+                failure = error
+        return self._block(start, rows, done, saved=saved), failure
+
+    def remember(self, kept: tuple[Any, ...]) -> None:
+        """Set what the iteration knows of the steps before, as a block keeps it."""
+        for own, values in zip(self._iteration(), kept, strict=True):
+            own[...] = values
+
+    def _iteration(self) -> tuple[Array, ...]:
+        return *(getattr(self.space, name) for name in ITERATION), self.space.known
+
+    def _put(self, start: StepStart, sizes: Array) -> None:
+        """Set where the next step starts."""
+        s, none = self.space, History(start.energy, 0.0, 0.0 * start.x)
+        account, exchanged, rate = none if start.history is None else self._history(start.history)
+        s.size[:], s.x[:], s.rate[:] = sizes, start.x, rate
+        s.energy[:] = start.energy, account, exchanged
+
+    def _history(self, given: Any) -> History:
+        """The history of a step, of which a pair of its own keeps the rate alone."""
+        return History(0.0, 0.0, given) if self.kind == OWN_PAIR else given
+
+    def _told(self, history: History) -> Any:
+        """The history as steps of the method have it."""
+        return history.rate if self.kind == OWN_PAIR else history
+
+    def _advance(self, rows: Space, done: int) -> int:
+        """Steps of the loop from one on; how many it took."""
+        names = ("times", "given", *ROWS)
+        rest = rows._replace(**{name: getattr(rows, name)[done:] for name in names})
+        table = table_of(rest)
+        take_steps(rest, table.ctypes.data, self.terms.dim, self.kind)
+        return int(rest.end[0])
+
+    def _by_numpy(self) -> OwnPair | GradientPair:
+        """Steps of the method from the functions of the system."""
+        if self.kind == OWN_PAIR:
+            return OwnPair(self.system)
+        return GradientPair(self.system, self.method, split_of(dense(self.system.E(self.system.sample))))
+
+    def _with_effort(self, rows: Space, k: int) -> None:
+        """The k-th of these steps by NumPy, where the iteration has further resorts; raises StepFailed."""
+        s, (_, status, iterations) = rows, rows.end.tolist()
+        assert status != SOLVED
+        history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
+        h = float(rows.times[k + 1] - rows.times[k])
+        try:
+            advance = self._by_numpy().step(s.x.copy(), h, rows.given[k], s.size.copy(), history=self._told(history))
+        except StepFailed:
+            raise StepFailed(REASONS[status], iterations, float(s.defect[0])) from None
+        rows.states[k], rows.outputs[k], rows.energies[k] = advance.state, advance.output, advance.energy
+        rows.dissipated[k], rows.iterations[k] = advance.dissipated, advance.iterations
+        account, exchanged, s.rate[:] = self._history(advance.history)
+        s.x[:], s.known[:], s.energy[:] = advance.state, 0, (advance.energy, account, exchanged)
+        s.size[:] = grown(s.size, np.abs(advance.state))
+
+    def _block(self, start: StepStart, rows: Space, k: int, *, saved: Array) -> Block:
+        """The k steps that are finished."""
+        if not k:
+            return Block({}, saved[:0], start, 0)
+        states, outputs, energy, lost, iterations = (getattr(rows, name)[:k] for name in ROWS)
+        times, inputs, s = rows.times, rows.given[:k], self.space
+        h, ports = np.diff(times[: k + 1]), self.system.ports.values()
+        works = [h * np.einsum("ij,ij->i", outputs[:, port], inputs[:, port]) for port in ports]
+        change = np.diff(energy, prepend=start.energy)
+        values = {
+            "time": times[1 : k + 1, None],
+            "middle": 0.5 * (times[:k] + times[1 : k + 1])[:, None],
+            "state": states,
+            "energy": energy[:, None],
+            "output": outputs,
+            "flows": np.column_stack([*works, lost]),
+            "residual": np.abs(change - sum(works, np.zeros(k)) + lost)[:, None],
+            "counts": np.column_stack([iterations, np.ones(k), np.zeros(k)]),
+        }
+        sizes = s.size.copy() if start.sizes.any() else grown(start.sizes, np.abs(states).max(axis=0))
+        history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
+        end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, self._told(history))
+        return Block(values, saved[:k], end, k, then=tuple(own.copy() for own in self._iteration()))
+
+
+def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) -> Iterator[Block]:
+    """Steps from each time to the next by calls of the loop of many steps each."""
+    saved = np.arange(1, len(grid)) % save_every == 0
+    done, length = run.reached, 1
+    if run.then:
+        stepper.remember(run.then)
+    while done < grid.size - 1:
+        clock = time.perf_counter()
+        block, failure = stepper.steps(run.start, grid[done : done + length + 1], saved[done : done + length])
+        if block.reached:
+            yield block
+            done += block.reached
+        if failure is not None:
+            run.trying(float(grid[done]), float(grid[min(done + 1, grid.size - 1)]))  # also after the last step
+            raise failure
+        per_step = (time.perf_counter() - clock) / block.reached
+        length = max(1, min(CHUNK, GROWTH * length, int(CHUNK_TIME / per_step)))
+
+
+def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseException | None]:
+    """Inputs (k, size) in the middles of steps, up to the first that fails, and how it fails."""
+    middles = 0.5 * (times[:-1] + times[1:])
+    try:
+        return np.array(np.broadcast_to(forcing.over(middles), (middles.size, size))), None
+    except Exception:  # which one is it?
+        rows: list[Array] = []
+        try:
+            for middle in middles.tolist():
+                rows.append(forcing.at(middle))
+        except Exception as error:
+            return np.array(rows).reshape(len(rows), size), error
+        return np.array(rows), None

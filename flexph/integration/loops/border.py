@@ -1,0 +1,255 @@
+"""The order of the unknowns: inner flexible coordinates body by body, then the border that couples everything.
+
+Both are numbered by the reverse Cuthill-McKee ordering, so that banded factorisations stay narrow: chains cost as much
+a body as short ones.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from ...numerics.loops.views import padded, stored
+from .contacts import unknowns_of
+from .memory.connection_data import Border, Contacts, Joints, Loads, Rolling
+from .memory.data import Index, Inertia, Nodes, Strains
+
+Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads]
+FEW = 10_000
+"""Entries of the flexible matrices up to which borders are kept for mechanisms that are built the same way."""
+
+
+def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, *, is_pile: bool = False) -> Border:
+    """Number the unknowns of a step: those of a pile body by body, as its contacts are not in the band."""
+    structure = _Structure(inertia, nodes, couplings, rows, is_pile)
+    return _kept_border(structure) if inertia.col.size <= FEW else _border(*structure.given)
+
+
+class _Structure:
+    """What the order of the unknowns depends on: sizes and whole numbers, which other lengths or masses leave alone."""
+
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+        inertia, nodes, couplings, rows, is_pile = given
+        fields = (np.asarray(field) for group in (inertia, nodes, *couplings) for field in group)
+        wholes = ((x.shape, x.tobytes()) if x.dtype.kind in "iub" else x.size == 0 for x in fields)
+        self._key = (rows, is_pile, inertia.weight.shape, inertia.J.shape, *wholes)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self._key == other._key
+
+
+@lru_cache(maxsize=16)
+def _kept_border(structure: _Structure) -> Border:
+    return _border(*structure.given)
+
+
+def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_pile: bool) -> Border:
+    joints, rolling, strains, contacts, loads = couplings
+    bodies, d = inertia.weight.shape
+    s, n = inertia.J.shape[1], inertia.first[-1]
+    is_master = np.zeros(n, dtype=bool)
+    for k in {*joints.plus, *joints.minus, *contacts.node[~contacts.rigid].ravel()} - {-1}:
+        is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
+    by_follower = _by_follower(inertia.weight.shape[1], nodes, loads)
+    for own in by_follower:
+        is_master[own.coordinates] = True
+    count = _Counter()
+    turning, flexing = inertia.turns[:, None] > 0, (np.diff(inertia.first) > 0)[:, None]
+    v = count.take(np.ones((bodies, d), dtype=bool))
+    w = count.take(np.broadcast_to(turning, (bodies, s)))
+    c = count.take(np.broadcast_to(flexing, (bodies, d)))
+    m = count.take(is_master)
+    l = count.take(np.ones(rows, dtype=bool))
+    ptr, col = _vector_columns(nodes, joints, v, w, c, m)
+    groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
+    groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
+    if not is_pile:
+        groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
+    own_groups = [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
+    groups += [np.unique(own[own >= 0]) for own in own_groups]
+    order = np.argsort(np.hstack([v, w]).ravel()) if is_pile else _number(count.total, groups)
+    v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
+    inner, inners, width = _inner(inertia, is_master)
+    masters = _masters(inertia, is_master)
+    columns = padded(s + d + np.diff(masters["masters"]))
+    border = Border(
+        v=v,
+        w=w,
+        c=c,
+        m=m,
+        l=l,
+        inner=inner,
+        order=np.lexsort((inner, is_master, np.repeat(np.arange(bodies), np.diff(inertia.first)))),
+        place=np.zeros(0, dtype=np.int64),
+        inners=inners,
+        width=width,
+        stored=stored(width),
+        band=_starts(inners * stored(width)),
+        **masters,
+        columns=columns,
+        reduced=_starts(inners * columns),
+        vector_ptr=ptr,
+        vector_col=np.where(col >= 0, order[col], -1),
+        size=np.array([count.total, max([0, *(np.ptp(order[g]) for g in groups)])]),
+    )
+    return border._replace(place=_places(inertia, border, s + d))
+
+
+def _places(inertia: Inertia, border: Border, first: int) -> Index:
+    """Where the entries of the flexible matrices stand, behind each other: rest, bands, F⁻¹ C, border (see System)."""
+    row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
+    body = np.searchsorted(inertia.first, row, side="right") - 1
+    i, j, w = border.inner[row], border.inner[col], border.width[body]
+    bands = inertia.col.size
+    reduced = bands + int(border.inners @ stored(border.width))
+    of_border = reduced + int(border.inners @ border.columns)
+    wide = int(border.size[1])
+    choices = [
+        (bands + border.band[body] + i * stored(w) + j - i + w, (i >= 0) & (j >= 0)),
+        (reduced + border.reduced[body] + i * border.columns[body] + first + border.local[col], (i >= 0) & (j < 0)),
+        (of_border + border.m[row] * stored(wide) + border.m[col] - border.m[row] + wide, (i < 0) & (j < 0)),
+    ]
+    place = np.arange(col.size)
+    for where, own in choices:
+        place[own] = where[own]
+    return place
+
+
+class _Follower(NamedTuple):
+    """Bodies whose spins a load that follows couples, and coordinates of the section by which it turns in its body."""
+
+    bodies: Index
+    coordinates: Index
+
+
+def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
+    """What each load couples that follows a section; one that follows the frame of a body has no coordinates."""
+    found, s = [], 1 if d == 2 else 3
+    for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
+        torques = np.unique(loads.torque_row[np.isin(loads.torque_input, inputs)] // s)
+        columns = [nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]] for k in directions]
+        if torques.size or sum(part.size for part in columns):
+            pushed = np.unique(loads.node_row[np.isin(loads.node_input, inputs)] // d)
+            columns += [nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]] for k in pushed]
+            columns += [loads.torque_col[loads.torque_ptr[k] : loads.torque_ptr[k + 1]] for k in torques]
+        bodies = np.concatenate([nodes.body[directions], loads.torque_body[torques]])
+        found.append(_Follower(np.unique(bodies), np.unique(np.concatenate(columns)).astype(np.int64)))
+    return found
+
+
+class _Counter:
+    """Consecutive numbers."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def take(self, wanted: np.ndarray) -> Index:
+        """A number for each that is wanted, −1 for the others."""
+        numbers = np.full(wanted.shape, -1, dtype=np.int64)
+        numbers[wanted] = self.total + np.arange(wanted.sum())
+        self.total += int(wanted.sum())
+        return numbers
+
+
+def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
+    """Unknowns that move each vector: ṙ̄, ω̄, φ̄u̇̄ of the body and the shape of its nodes, and of means of points ṙ̄ of
+    other frames, plus before minus.
+
+    Entries of −1 keep the places: every node has the same layout.
+    """
+    v, w, c, m = numbers
+    ptr, col = [0], [np.zeros(0, dtype=np.int64)]
+    for ends in zip(joints.plus, joints.minus, strict=True):
+        for k in ends:
+            if k >= 0:
+                b = nodes.body[k]
+                col += [v[b], w[b], c[b], m[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]]]
+                col.append(v[nodes.others[nodes.others_ptr[k] : nodes.others_ptr[k + 1]]].ravel())
+        ptr.append(sum(part.size for part in col))
+    return np.array(ptr, dtype=np.int64), np.concatenate(col).astype(np.int64)
+
+
+def _groups(
+    inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], of_vectors: tuple[Index, Index]
+) -> list[Index]:
+    """Sets of unknowns that are all coupled with each other, from the unknowns that move each vector."""
+    (v, w, c, m, l), (joints, rolling), (ptr, col) = numbers, couplings, of_vectors
+    groups = [np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]) for b in range(len(v))]
+    of_product = [
+        np.concatenate([col[ptr[i] : ptr[i + 1]], col[ptr[j] : ptr[j + 1]]])
+        for i, j in zip(joints.first, joints.second, strict=True)
+    ]
+    by_row: dict[int, list[Index]] = {}
+    for row, product in zip(joints.term_row, joints.term_product, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).append(of_product[product])
+    for row, *pair in zip(rolling.row, rolling.product, rolling.by, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).extend(of_product[product] for product in pair)
+    for row, body in zip(rolling.spin_row, rolling.spin_body, strict=True):
+        by_row.setdefault(int(row), [l[row : row + 1]]).append(w[body])
+    groups += [np.concatenate(parts) for parts in by_row.values()]
+    groups += [of_product[p] for p in (*joints.length_product, *joints.component_product)]
+    pairs = zip(joints.sine_product, joints.cosine_product, strict=True)
+    groups += [np.concatenate([of_product[p], of_product[q]]) for p, q in pairs]
+    return [np.unique(g[g >= 0]) for g in groups]
+
+
+def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
+    """The unknowns of the frames of each element, from those of each frame."""
+    ends = pairwise(strains.frame_ptr.tolist())
+    return [unknowns[strains.frame[first:last]].ravel() for first, last in ends]
+
+
+def _number(size: int, groups: list[Index]) -> Index:
+    """New number of each unknown, by reverse Cuthill-McKee."""
+    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.repeat(g, g.size) for g in groups)])
+    cols = np.concatenate([np.zeros(0, dtype=np.int64), *(np.tile(g, g.size) for g in groups)])
+    row, col = np.divmod(np.unique(rows * size + cols), max(size, 1))
+    ptr = np.searchsorted(row, np.arange(size + 1))
+    graph = sparse.csr_array((np.ones(col.size), col, ptr), shape=(size, size))
+    return np.argsort(reverse_cuthill_mckee(graph, symmetric_mode=True))
+
+
+def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index]:
+    """Place of the inner coordinates within their body, their number and bandwidth by body."""
+    inner = np.full(is_master.size, -1, dtype=np.int64)
+    bodies = len(inertia.mass)
+    counts, widths = np.zeros(bodies, dtype=np.int64), np.zeros(bodies, dtype=np.int64)
+    row, col = np.repeat(np.arange(is_master.size), np.diff(inertia.ptr)), inertia.col
+    among = ~(is_master[row] | is_master[col])
+    row, col = row[among], col[among]
+    first = np.searchsorted(row, inertia.first)
+    for b in np.flatnonzero(np.diff(inertia.first)).tolist():
+        own = np.arange(inertia.first[b], inertia.first[b + 1])
+        own = own[~is_master[own]]
+        counts[b] = own.size
+        if not own.size:
+            continue
+        i, j = (np.searchsorted(own, part[first[b] : first[b + 1]]) for part in (row, col))
+        ptr = np.searchsorted(i, np.arange(own.size + 1))
+        block = sparse.csr_array((np.ones(j.size), j, ptr), shape=(own.size, own.size))
+        place = np.argsort(reverse_cuthill_mckee(block, symmetric_mode=True))
+        inner[own] = place
+        widths[b] = np.abs(place[i] - place[j]).max()
+    return inner, counts, widths
+
+
+def _masters(inertia: Inertia, is_master: np.ndarray) -> dict[str, Index]:
+    master = np.flatnonzero(is_master)
+    first = np.searchsorted(master, inertia.first)
+    local = np.full(is_master.size, -1, dtype=np.int64)
+    body = np.searchsorted(inertia.first, master, side="right") - 1
+    local[master] = np.arange(master.size) - first[body]
+    return {"masters": first, "master": master, "local": local}
+
+
+def _starts(sizes: Index) -> Index:
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)

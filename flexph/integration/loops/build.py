@@ -1,0 +1,214 @@
+"""From a mechanism to the flat arrays of the compiled kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ...bodies.nodal_body import nodes_of
+from ...joints.rows.connection import measures
+from ...kernels.arrays import Arrays
+from ...mechanisms.model.accounts import Accounts
+from ...numerics.arrays import Array, dense
+from .border import make_border
+from .contacts import contacts_of
+from .filters import is_banded, make_filter, no_filter
+from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of
+from .flexible.strain_operator import StrainOperator, entries_of
+from .friction.arrays import bearings_of
+from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
+from .memory.constants import Constants
+from .memory.data import Index, Nodes, Points, Vibration
+from .memory.relation_functions import resisting
+from .near import NearPairs
+from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
+from .redundancy import no_redundancy, redundancy
+from .strains import in_the_border, no_strains, strain_rows
+from .vibration import no_vibration, vibration
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+
+SMALL = 100_000
+"""Entries up to which a sparse matrix is written out where its rows are asked for one by one."""
+
+
+def constants(mechanism: Model) -> Constants:
+    """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside.
+
+    Of pairs of which lists are made there are none, see :func:`with_near`.
+    """
+    near = mechanism.once(NearPairs).never_left_out
+    return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)), near)
+
+
+def constants_of_decaying(mechanism: Model) -> Constants:
+    """Those of a mechanism whose steps lose energy, with full matrices of its bodies that are not banded."""
+    return _constants_of_decaying(mechanism, mechanism.once(NearPairs).never_left_out)
+
+
+def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
+    banded = is_banded(mechanism.once(constants))
+    k = _constants(mechanism, vibration(mechanism.network.arrays, banded), near)
+    return k._replace(filter=make_filter(k, banded))
+
+
+def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
+    """Constant arrays with some of the contacts; piles and rigid contacts have the same order of unknowns with any."""
+    if not mechanism.once(NearPairs).orders:
+        return k._replace(contacts=contacts_of(mechanism, near))
+    own = _constants_of_decaying(mechanism, near) if decaying else _constants(mechanism, k.vibration, near)
+    return own if k.redundancy.row.size == 0 else own._replace(redundancy=redundancy(mechanism, own))
+
+
+def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants:
+    a = mechanism.network.arrays
+    resolution = a.resolution
+    if not a.body_u.size:  # nothing is shifted
+        a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
+    elif a.mean is None:
+        a = a._replace(**mechanism.network.unshifted)
+    strain = StrainOperator.of(a)
+    pattern = pattern_of(a, strain, np.flatnonzero(vibrating.size))
+    inertia = inertia_of(a, pattern, shift_forms(mechanism), resolution)
+    points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
+    nodes = _nodes(a, points, (moved_means(mechanism), node_sides(mechanism)), sizes.nodes)
+    joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
+    rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
+    strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
+    contacts, loads = contacts_of(mechanism, near), _loads(a, sizes.nodes)
+    couplings = (joints, rolling, strains, contacts, loads)
+    is_pile = mechanism.once(NearPairs).is_pile
+    border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, is_pile=is_pile)
+    return Constants(
+        inertia=inertia,
+        elastic=elastic_of(a, strain, pattern),
+        stiffness=stiffness_of(a, strain, pattern, border.place),
+        nodes=nodes,
+        joints=joints,
+        rolling=rolling,
+        loads=loads,
+        border=border,
+        strains=in_the_border(strains, border),
+        points=points,
+        contacts=contacts,
+        bearings=bearings_of(mechanism),
+        ledger=_ledger_columns(mechanism),
+        redundancy=no_redundancy(mechanism.layout.multipliers),
+        vibration=vibrating,
+        filter=no_filter(len(a.mass)),
+    )
+
+
+def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
+    """The nodes of joints and loads; those that are means of points belong to the frame that moves them most."""
+    ptr, col, val = _shapes(sparse.csr_array(a.node_shape), count, a.dim)
+    means, side = by
+    body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
+    body[points.node], follows = means.first, moves.copy()
+    follows[points.node] = means.weight
+    sizes, order = np.zeros(count, dtype=int), np.argsort(points.node)
+    sizes[points.node] = [len(own) for own in means.others]
+    others = _whole([means.others[i] for i in order]), _real([means.others_weight[i] for i in order])
+    return Nodes(body, side[:count], moves, follows, ends_of(sizes), *others, position, ptr, col, val)
+
+
+def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
+    """The first ``count`` groups of ``width`` rows: columns where any has an entry, values (entries, width)."""
+    if not count:
+        return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
+    rows = sparse.csr_array(matrix)
+    if rows.shape[0] * rows.shape[1] <= SMALL:
+        blocks = rows.toarray()[: count * width].reshape(count, width, rows.shape[1])
+        used = blocks.any(axis=1)
+        group, column = np.nonzero(used)
+        return ends_of(used.sum(axis=1)), column, blocks[group, :, column]
+    col, val = [], []
+    for k in range(count):
+        own = dense(rows[k * width : (k + 1) * width])
+        used = np.flatnonzero(own.any(axis=0))
+        col.append(used)
+        val.append(own[:, used].T)
+    ptr = np.concatenate([[0], np.cumsum([c.size for c in col])]).astype(int)
+    return ptr, _whole(col), np.concatenate([np.zeros((0, width)), *val])
+
+
+def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
+    row, column, sign = entries_of(a.incidence)
+    plus, minus = (np.full(sizes.vectors, -1, dtype=np.int64) for _ in range(2))
+    for side, own in ((plus, sign > 0.0), (minus, sign < 0.0)):
+        own &= (row < sizes.vectors) & (column < sizes.nodes)
+        side[row[own]] = column[own]
+    names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
+    springs = {k: getattr(a.springs, k) for k in names}
+    springs.update(resisting(a.springs)._asdict())
+    springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
+    springs.update(lengths=a.lengths, of_length=a.of_length)
+    pairs = a.first[: sizes.products], a.second[: sizes.products]
+    return Joints(plus, minus, a.vector_fixed[: sizes.vectors], *pairs, a.term_row, a.term_product, **springs)
+
+
+def _loads(a: Arrays, nodes: int) -> Loads:
+    node, torque = entries_of(a.input_node), entries_of(a.input_torque)
+    own = node[0] < nodes * a.dim
+    ptr, col, val = _shapes(a.torque_shape, a.torque_body.size, a.n.shape[0])
+    follower = np.full(a.input_node.shape[1], -1, dtype=np.int64)
+    follower[a.follow_input] = np.arange(len(a.follow_input))[:, None]
+    return Loads(
+        node_row=node[0][own],
+        node_input=node[1][own],
+        node_val=node[2][own],
+        torque_row=torque[0],
+        torque_input=torque[1],
+        torque_val=torque[2],
+        torque_body=a.torque_body,
+        torque_ptr=ptr,
+        torque_col=col,
+        torque_shape=val,
+        follow_input=a.follow_input,
+        follow_node=a.follow_node,
+        follower=follower,
+    )
+
+
+def _ledger_columns(mechanism: Model) -> LedgerColumns:
+    """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
+    accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
+    bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
+    owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
+    works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
+    lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
+    return LedgerColumns(
+        input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
+        reference=_columns(accounts.references, springs, len(slices)),
+        row=len(slices) + accounts.references.size + accounts.row_joint,
+        body=_columns(accounts.damped, bodies, lost)[owner],
+        damper=_columns(accounts.dampers, springs, lost + accounts.damped.size),
+        kinetic=owner,
+        elastic=_columns(accounts.elastic, bodies, bodies)[owner],
+        potential=_columns(accounts.heavy, bodies, bodies + elastic)[owner],
+        flexed=bodies,
+        heavy=bodies + elastic,
+        spring=spring,
+        contact=spring + int((mechanism.network.arrays.springs.state >= 0).sum()),
+        earned=works,
+        lost=lost,
+    )
+
+
+def _columns(owners: Index, count: int, first: int) -> Index:
+    """Columns of ``count`` bodies or dampers: those that have one from the first one on, −1 for the others."""
+    columns = np.full(count, -1)
+    columns[owners] = first + np.arange(owners.size)
+    return columns
+
+
+def _whole(pieces: list[Any]) -> Index:
+    return np.concatenate([np.zeros(0), *pieces]).astype(np.int64)
+
+
+def _real(pieces: list[Any]) -> Array:
+    return np.concatenate([np.zeros(0), *pieces])

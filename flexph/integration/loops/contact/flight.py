@@ -1,0 +1,96 @@
+"""Rigid contacts in loops: steps are those in which they are open (see integration.contact.stepper)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....contacts.broad_phase import DEEP as _DEEP
+from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
+from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, sqrt
+    from math import pi as M_PI
+
+    from ..memory.memory import Memory
+    from .gaps import dot, gap_of, place_vectors, turned_gap
+
+ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
+DEEP = cython.declare(cython.double, _DEEP)
+DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+INSIDE = cython.declare(cython.double, 1e-2 * TOUCHING)
+"""Depth over the size of the mechanism from which on bodies are in each other."""
+
+
+def touches(m: Memory, dim: int, size: float) -> bool:
+    """Whether a rigid contact touches where a step starts, in a mechanism of a size [m]."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+            if gap_of(m, dim, c, m.touch_first) <= TOUCHING * size:
+                return True
+    return False
+
+
+def closes(m: Memory, dim: int, size: float) -> bool:
+    """Whether bodies of a rigid contact are in each other at the end of a step, or passed through each other in it."""
+    found = cython.declare(cython.bint)
+    found = False
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+            if m.contacts_kind[c] == ANGLE:
+                place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+                m.touch_after[c] = turned_gap(m, dim, c, gap_of(m, dim, c, m.touch_first))
+            else:
+                m.touch_after[c] = gap_of(m, dim, c, m.touch_last)
+            found = found or m.touch_after[c] < -INSIDE * size or passes(m, dim, c, DEEP)
+    return found
+
+
+def turns_away(m: Memory) -> bool:
+    """Whether the angle of a stop, rigid or not, is at the end of a step more than half a turn from its origin."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_kind[c] == ANGLE and fabs(m.touch_after[c] + m.contacts_offset[c]) > M_PI:
+            return True
+    return False
+
+
+def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
+    """Whether a ball passes so deep, over the radii, through another one or a cylinder (see broad_phase.passing)."""
+    kind = m.contacts_kind[c]
+    radius = m.contacts_offset[c]
+    if m.contacts_sign[c] < 0.0 or (kind != DISTANCE and kind != AXIAL):
+        return False
+    place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+    first = m.touch_first
+    last = m.touch_last
+    square = 0.0
+    along = 0.0
+    nearest = 0.0
+    before = dot(dim, first[0], first[1]) if kind == AXIAL else 0.0
+    after = dot(dim, last[0], last[1]) if kind == AXIAL else 0.0
+    for i in range(dim):
+        start = _across(first, before, i)
+        end = _across(last, after, i)
+        square += (end - start) ** 2
+        along -= start * (end - start)
+    if not 0.0 < along < square:
+        return False
+    for i in range(dim):
+        start = _across(first, before, i)
+        end = _across(last, after, i)
+        nearest += (start + along / square * (end - start)) ** 2
+    return radius - sqrt(nearest) > deep * radius
+
+
+def _across(vector: Array, along: float, i: int) -> float:
+    """A component of V without its part along W."""
+    return vector[0][i] - along * vector[1][i] if along != 0.0 else vector[0][i]

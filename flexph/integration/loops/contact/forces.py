@@ -1,0 +1,156 @@
+"""Forces of contacts over a step in loops, and what they take (see kernels.contacts.forces)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....numerics.loops.views import fill, larger
+    from ..memory.memory import Memory
+    from .gaps import differentiate_gap, gap_of, place_vectors, turned_gap
+    from .laws import potential, press
+    from .rubbing import moment, rub, slide
+
+ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+
+
+def begin_contacts(m: Memory, dim: int) -> None:
+    """The gaps of compliant contacts where a step starts."""
+    for c in range(m.contacts_kind.size):
+        if not m.contacts_rigid[c]:
+            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+            m.touch_before[c] = gap_of(m, dim, c, m.touch_first)
+
+
+def touch(m: Memory, dim: int, h: float) -> None:
+    """All compliant contacts over a step; of those that are open at both ends the gaps alone."""
+    is_angle = cython.declare(cython.bint)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            continue
+        before = m.touch_before[c]
+        is_angle = m.contacts_kind[c] == ANGLE
+        place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+        if before < 0.0 or is_angle:
+            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+        after = turned_gap(m, dim, c, before) if is_angle else gap_of(m, dim, c, m.touch_last)
+        m.touch_after[c] = after
+        if before >= 0.0 and after >= 0.0:
+            _leave(m, dim, c)
+            continue
+        if before >= 0.0 and not is_angle:
+            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+        differentiate_gap(m, dim, c)
+        press(m, c, h)
+        if m.contacts_friction[c] > 0.0:
+            slide(m, dim, c, h)
+            rub(m, dim, c, h)
+
+
+def leaves_list(m: Memory, dim: int) -> bool:
+    """Whether a node is at the end of a step so far from where pairs were listed that others may touch."""
+    square = m.touch_reach[0] * m.touch_reach[0]
+    for k in range(cython.cast(cython.Py_ssize_t, m.touch_reach[1])):
+        n = m.touch_watched[k]
+        away = 0.0
+        for i in range(dim):
+            away += (m.nodes_moves[n] * m.end_r[m.nodes_body[n]][i] + m.end_arm[n][i] - m.touch_listed[k][i]) ** 2
+        if not away <= square:
+            m.touch_reach[2] = 1.0
+            return True
+    return False
+
+
+def _leave(m: Memory, dim: int, c: int) -> None:
+    """A contact that is open: no forces, and nothing that an anchor holds."""
+    m.touch_force[c] = 0.0
+    m.touch_elastic[c] = 0.0
+    m.touch_slope[c] = 0.0
+    for t in range(dim - 1):
+        m.touch_friction[c][t] = 0.0
+    if m.contacts_anchor[c] >= 0:
+        for i in range(dim):
+            m.end_spring[m.contacts_anchor[c] + i] = 0.0
+
+
+def is_active(m: Memory, c: int) -> bool:
+    """Whether a contact has a force, or would have one with another gap."""
+    return m.touch_force[c] != 0.0 or m.touch_slope[c] != 0.0
+
+
+def push_nodes(m: Memory, dim: int) -> None:
+    """Add the forces of contacts on nodes."""
+    for c in range(m.contacts_kind.size):
+        if not is_active(m, c):
+            continue
+        for end in range(6):
+            n = m.contacts_node[c][end]
+            if n >= 0:
+                force = m.touch_force[c] if end % 2 == 0 else -m.touch_force[c]
+                for i in range(dim):
+                    m.trial_on_node[n][i] += force * m.touch_mean[c][end // 2][i]
+        if m.contacts_friction[c] > 0.0:
+            for t in range(dim - 1):
+                for side in range(2):
+                    n = m.contacts_node[c][side]
+                    own = m.touch_friction[c][t]
+                    if n >= 0:
+                        for i in range(dim):
+                            m.trial_on_node[n][i] += (own if side == 0 else -own) * m.touch_tangent[c][t][i]
+
+
+def twist_bodies(m: Memory, dim: int) -> None:
+    """Add the torques of friction on bodies."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_friction[c] > 0.0 and is_active(m, c):
+            for side in range(2):
+                b = m.contacts_body[c][side]
+                if b >= 0:
+                    for t in range(dim - 1):
+                        own = m.touch_friction[c][t]
+                        for i in range(m.trial_torque.shape[1]):
+                            turning = moment(dim, m.touch_arm[c][side], m.touch_tangent[c][t], i)
+                            m.trial_torque[b][i] -= own * turning
+
+
+def store_contacts(m: Memory, dim: int) -> None:
+    """Energies of the compliant contacts and their anchors at ``at``, by connection."""
+    fill(m.touch_stored, 0.0)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            continue
+        place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
+        depth = larger(-gap_of(m, dim, c, m.touch_last), 0.0)
+        m.touch_stored[m.contacts_stored[c]] += potential(m, c, depth) + _anchored(m, dim, c, True)
+
+
+def _anchored(m: Memory, dim: int, c: int, is_start: bool) -> float:
+    """Energy of an anchor at the start or the end of a step [J]."""
+    if m.contacts_anchor[c] < 0:
+        return 0.0
+    square = 0.0
+    for i in range(dim):
+        own = m.contacts_anchor[c] + i
+        square += (m.at_spring[own] if is_start else m.end_spring[own]) ** 2
+    return 0.5 * square / m.contacts_holding[c]
+
+
+def record_contacts(m: Memory, dim: int, h: float) -> None:
+    """Add the impulses of compliant contacts, and what they take, to the flows of a step."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            continue
+        lost = _anchored(m, dim, c, True) - _anchored(m, dim, c, False)
+        lost += (m.touch_elastic[c] - m.touch_force[c]) * (m.touch_after[c] - m.touch_before[c])
+        if m.contacts_friction[c] > 0.0:
+            square = 0.0
+            for t in range(dim - 1):
+                lost -= m.touch_friction[c][t] * m.touch_slip[c][t]
+                square += m.touch_friction[c][t] ** 2
+            m.run_flow[m.contacts_rubbed[c]] += h * sqrt(square)
+        m.run_flow[m.contacts_pressed[c]] += h * m.touch_force[c]
+        m.run_flow[m.contacts_lost[c]] += lost

@@ -1,0 +1,17 @@
+from ....numerics.loops.views cimport Mat, Vec, larger
+from ..memory.memory cimport Memory
+from ..terms.angles cimport kappa
+from libc.math cimport atan2, sqrt
+
+cdef Py_ssize_t AXIAL
+cdef Py_ssize_t DISTANCE
+cdef Py_ssize_t OFFSET
+cdef double TINY
+
+cdef double dot(Py_ssize_t dim, Vec a, Vec b) noexcept nogil
+cdef void place_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat r, Mat arm, Mat out) noexcept nogil
+cdef double gap_of(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector) noexcept nogil
+cdef double _away(Py_ssize_t dim, Mat vector, double along) noexcept nogil
+cdef double turned_gap(Memory* m, Py_ssize_t dim, Py_ssize_t c, double before) noexcept nogil
+cdef void differentiate_gap(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void _differentiate_angle(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

@@ -1,0 +1,139 @@
+"""Gaps of contacts and their gradients in loops (see kernels.contacts.gaps, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
+from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
+from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
+from ....kernels.contacts.gaps import TINY as _TINY
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import atan2, sqrt
+
+    from ....numerics.loops.views import larger
+    from ..memory.memory import Memory
+    from ..terms.angles import kappa
+
+AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
+DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
+TINY = cython.declare(cython.double, _TINY)
+
+
+def dot(dim: int, a: Array, b: Array) -> float:
+    """A product of two vectors."""
+    total = 0.0
+    for i in range(dim):
+        total += a[i] * b[i]
+    return total
+
+
+def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
+    """V, W, U of a gap, from the centres of mass and the arms of the nodes."""
+    for k in range(3):
+        for i in range(dim):
+            out[k][i] = m.contacts_fixed[c][k][i]
+        for side in range(2):
+            n = m.contacts_node[c][2 * k + side]
+            if n >= 0:
+                for i in range(dim):
+                    place = m.nodes_moves[n] * r[m.nodes_body[n]][i] + arm[n][i]
+                    out[k][i] += place if side == 0 else -place
+
+
+def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
+    """The gap between vectors V, W, U."""
+    kind = m.contacts_kind[c]
+    sign = m.contacts_sign[c]
+    offset = m.contacts_offset[c]
+    v = vector[0]
+    if kind == DISTANCE:
+        return sign * larger(sqrt(dot(dim, v, v)), TINY) - offset
+    along = dot(dim, v, vector[1])
+    if kind == OFFSET:
+        return sign * along - offset
+    if kind == AXIAL:
+        return sign * _away(dim, vector, along) - offset
+    return sign * atan2(along, dot(dim, v, vector[2])) - offset
+
+
+def _away(dim: int, vector: Array, along: float) -> float:
+    """|V − (V·W) W|."""
+    square = 0.0
+    for i in range(dim):
+        square += (vector[0][i] - along * vector[1][i]) ** 2
+    return larger(sqrt(square), TINY)
+
+
+def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
+    """The gap of an angle at the end of a step, from that at its start: it may go beyond half a turn."""
+    s0 = dot(dim, m.touch_first[0], m.touch_first[1])
+    c0 = dot(dim, m.touch_first[0], m.touch_first[2])
+    s1 = dot(dim, m.touch_last[0], m.touch_last[1])
+    c1 = dot(dim, m.touch_last[0], m.touch_last[2])
+    return before + m.contacts_sign[c] * atan2(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
+
+
+def differentiate_gap(m: Memory, dim: int, c: int) -> None:
+    """The gradients of a gap between the vectors ``first`` and ``last``: exact over the step, and at its end."""
+    kind = m.contacts_kind[c]
+    sign = m.contacts_sign[c]
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    if kind == DISTANCE:
+        d0 = larger(sqrt(dot(dim, v0[0], v0[0])), TINY)
+        d1 = larger(sqrt(dot(dim, v1[0], v1[0])), TINY)
+        for i in range(dim):
+            mean[0][i] = sign * (v0[0][i] + v1[0][i]) / (d0 + d1)
+            end[0][i] = sign * v1[0][i] / d1
+    elif kind == OFFSET:
+        for i in range(dim):
+            mean[0][i] = 0.5 * sign * (v0[1][i] + v1[1][i])
+            mean[1][i] = 0.5 * sign * (v0[0][i] + v1[0][i])
+            end[0][i] = sign * v1[1][i]
+            end[1][i] = sign * v1[0][i]
+    elif kind == AXIAL:
+        p0 = dot(dim, v0[0], v0[1])
+        p1 = dot(dim, v1[0], v1[1])
+        d0 = _away(dim, v0, p0)
+        d1 = _away(dim, v1, p1)
+        middle = 0.5 * (p0 + p1)
+        for i in range(dim):
+            v = 0.5 * (v0[0][i] + v1[0][i])
+            w = 0.5 * (v0[1][i] + v1[1][i])
+            mean[0][i] = 2.0 * sign * (v - middle * w) / (d0 + d1)
+            mean[1][i] = -2.0 * sign * middle * v / (d0 + d1)
+            end[0][i] = sign * (v1[0][i] - p1 * v1[1][i]) / d1
+            end[1][i] = -sign * p1 * v1[0][i] / d1
+    else:
+        _differentiate_angle(m, dim, c)
+
+
+def _differentiate_angle(m: Memory, dim: int, c: int) -> None:
+    sign = m.contacts_sign[c]
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    s0 = dot(dim, v0[0], v0[1])
+    c0 = dot(dim, v0[0], v0[2])
+    s1 = dot(dim, v1[0], v1[1])
+    c1 = dot(dim, v1[0], v1[2])
+    ratio = sign * kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)[0]
+    sine = 0.5 * ratio * (s0 + s1)
+    cosine = 0.5 * ratio * (c0 + c1)
+    for i in range(dim):
+        v = 0.5 * (v0[0][i] + v1[0][i])
+        w = 0.5 * (v0[1][i] + v1[1][i])
+        u = 0.5 * (v0[2][i] + v1[2][i])
+        mean[0][i] = cosine * w - sine * u
+        mean[1][i] = cosine * v
+        mean[2][i] = -sine * v
+        end[0][i] = sign * (c1 * v1[1][i] - s1 * v1[2][i])
+        end[1][i] = sign * c1 * v1[0][i]
+        end[2][i] = -sign * s1 * v1[0][i]

@@ -1,0 +1,25 @@
+from ....numerics.loops.views cimport Vec, fill, part
+from ..memory.memory cimport Memory
+from ..terms.border cimport add
+from ..terms.nodes cimport differentiate_node
+from .forces cimport is_active
+from .gaps cimport dot, place_vectors
+from .rubbing cimport moment
+from libc.math cimport sqrt
+
+cdef Py_ssize_t ANGLE
+cdef Py_ssize_t AXIAL
+cdef Py_ssize_t OFFSET
+
+cdef void add_contacts(Memory* m, Py_ssize_t dim, int contact, double h) noexcept nogil
+cdef void _couple(Memory* m, int contact, Py_ssize_t c, Py_ssize_t i, Py_ssize_t j, double value) noexcept nogil
+cdef Py_ssize_t _first_row(Memory* m) noexcept nogil
+cdef void _differentiate(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
+cdef Py_ssize_t _columns(Memory* m, Py_ssize_t d, Py_ssize_t n, Py_ssize_t entry) noexcept nogil
+cdef void _add_outer(Memory* m, int contact, Py_ssize_t c, double gain, Vec left, Vec right) noexcept nogil
+cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, Py_ssize_t v, Py_ssize_t w) noexcept nogil
+cdef double _turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
+cdef void _differentiate_along(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void _add_friction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
+cdef void _differentiate_slips(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef double _spun(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t a, Vec arm, Vec force) noexcept nogil

@@ -1,0 +1,217 @@
+"""Blocks of the Jacobian that contacts add, one by one (see kernels.jacobians.contacts).
+
+A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W_k f_k over its vectors, and its force F
+
+    −h ∂(F n)/∂x = −h F' n eᵀ − h F Σ B_k (∂f̄_k/∂x)ᵀ
+
+with, of distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁), so that d₀ + d₁ = 2d̄ softens the slope and B_V W_Vᵀ turns the force.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
+from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....numerics.loops.views import fill, part
+    from ..memory.memory import Memory
+    from ..terms.border import add
+    from ..terms.nodes import differentiate_node
+    from .forces import is_active
+    from .gaps import dot, place_vectors
+    from .rubbing import moment
+
+ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
+OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
+
+
+def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
+    """What compliant contacts add to the border; of a pile, ``contact`` of which is (1, 1), to blocks, too."""
+    for c in range(m.contacts_kind.size):
+        if is_active(m, c) and not m.contacts_rigid[c]:
+            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+            place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+            if contact > 1:
+                fill(part(m.touch_apart, 2 * c, 2 * c + 2), 0.0)
+            _differentiate(m, dim, c, h)
+            slope = m.touch_slope[c] - _turning(m, dim, contact, c, h)
+            if m.contacts_friction[c] > 0.0:
+                _add_friction(m, dim, contact, c, h)
+            _add_outer(m, contact, c, -h * slope, m.touch_normal, m.touch_rate)
+
+
+def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
+    """Add to an entry of the border, or of the blocks of two bodies of a pile."""
+    if contact < 2:
+        add(m, i, j, value)
+    else:
+        if i < 0 or j < 0:
+            return
+        width = m.border_size[1] + 1
+        one = i // width
+        other = j // width
+        if one == other:
+            add(m, i, j, value)
+        else:
+            side = 0 if one == m.nodes_body[m.contacts_node[c][0]] else 1
+            m.touch_apart[2 * c + side][i - one * width][j - other * width] += value
+
+
+def _first_row(m: Memory) -> int:
+    """Where B and W of the vectors of a contact begin, behind those of joints."""
+    return m.border_vector_ptr[m.border_vector_ptr.size - 1]
+
+
+def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
+    """B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
+    d = dim
+    first = _first_row(m)
+    entry = 0
+    for k in range(3):
+        m.touch_begin[k] = entry
+        for side in range(2):
+            n = m.contacts_node[c][2 * k + side]
+            if n >= 0:
+                differentiate_node(m, dim, h, n, 1.0 if side == 0 else -1.0, first + entry)
+                entry = _columns(m, d, n, entry)
+        for i in range(m.touch_begin[k], entry):
+            m.touch_normal[i] = dot(dim, m.system_B[first + i], m.touch_mean[c][k])
+            m.touch_rate[i] = dot(dim, m.system_W[first + i], m.touch_end[c][k])
+    m.touch_begin[4] = entry
+    m.touch_begin[3] = m.touch_begin[4]
+
+
+def _columns(m: Memory, d: int, n: int, entry: int) -> int:
+    """The columns of the unknowns that move a node, from an entry on; the next one."""
+    b = m.nodes_body[n]
+    for i in range(d):
+        m.touch_column[entry + i] = m.border_v[b][i]
+    entry += d
+    for i in range(m.border_w.shape[1]):
+        m.touch_column[entry + i] = m.border_w[b][i]
+    entry += m.border_w.shape[1]
+    for i in range(d):
+        m.touch_column[entry + i] = m.border_c[b][i]
+    entry += d
+    for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+        m.touch_column[entry] = m.border_m[m.nodes_col[e]]
+        entry += 1
+    for e in range(m.nodes_others_ptr[n], m.nodes_others_ptr[n + 1]):
+        for i in range(d):
+            m.touch_column[entry + i] = m.border_v[m.nodes_others[e]][i]
+        entry += d
+    return entry
+
+
+def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right: Array) -> None:
+    """Add gain left rightᵀ to the border."""
+    count = m.touch_begin[4]
+    for i in range(count):
+        value = gain * left[i]
+        if value != 0.0:
+            for j in range(count):
+                _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
+
+
+def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w: int) -> None:
+    """Add gain B_v W_wᵀ of two of V, W, U."""
+    first = _first_row(m)
+    for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
+        if m.touch_column[i] >= 0:
+            for j in range(m.touch_begin[w], m.touch_begin[w + 1]):
+                value = gain * dot(dim, m.system_B[first + i], m.system_W[first + j])
+                _couple(m, contact, c, m.touch_column[i], m.touch_column[j], value)
+
+
+def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
+    """Add what the force does as its direction changes; what that takes from the slope."""
+    kind = m.contacts_kind[c]
+    force = m.contacts_sign[c] * m.touch_force[c]
+    if kind == OFFSET:
+        _add_block(m, dim, contact, c, -0.5 * h * force, 0, 1)
+        _add_block(m, dim, contact, c, -0.5 * h * force, 1, 0)
+    if kind in (OFFSET, ANGLE):
+        return 0.0
+    p0 = 0.0
+    p1 = 0.0
+    if kind == AXIAL:
+        p0 = dot(dim, m.touch_first[0], m.touch_first[1])
+        p1 = dot(dim, m.touch_last[0], m.touch_last[1])
+    square0 = 0.0
+    square1 = 0.0
+    for i in range(dim):
+        square0 += (m.touch_first[0][i] - p0 * m.touch_first[1][i]) ** 2
+        square1 += (m.touch_last[0][i] - p1 * m.touch_last[1][i]) ** 2
+    gain = force / (sqrt(square0) + sqrt(square1))
+    _add_block(m, dim, contact, c, -h * gain, 0, 0)
+    if kind == AXIAL:
+        middle = 0.5 * (p0 + p1)
+        _add_block(m, dim, contact, c, h * gain * middle, 0, 1)
+        _add_block(m, dim, contact, c, h * gain * middle, 1, 0)
+        _differentiate_along(m, dim)
+        _add_outer(m, contact, c, h * gain, m.touch_along[0], m.touch_along[1])
+    return gain
+
+
+def _differentiate_along(m: Memory, dim: int) -> None:
+    """The gradients of V·W."""
+    first = _first_row(m)
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_along[0]
+    end = m.touch_along[1]
+    for i in range(m.touch_begin[4]):
+        other = 1 if i < m.touch_begin[1] else 0
+        mean[i] = 0.0
+        end[i] = 0.0
+        for k in range(dim):
+            mean[i] += 0.5 * m.system_B[first + i][k] * (v0[other][k] + v1[other][k])
+            end[i] += m.system_W[first + i][k] * v1[other][k]
+
+
+def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
+    """How friction changes with the slip and, through the normal force, with the gap."""
+    _differentiate_slips(m, dim, c)
+    for t in range(dim - 1):
+        _add_outer(m, contact, c, -h * m.touch_slope[c] * m.touch_by_normal[c][t], m.touch_slide[t], m.touch_rate)
+        for u in range(dim - 1):
+            _add_outer(m, contact, c, h * h * m.touch_by_slip[c][t][u], m.touch_slide[t], m.touch_slide[u])
+
+
+def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
+    """The gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
+    entry = cython.declare(cython.Py_ssize_t)
+    first = _first_row(m)
+    entry = m.touch_begin[3]
+    for side in range(2):
+        b = m.contacts_body[c][side]
+        if b >= 0 and m.inertia_turns[b]:
+            for a in range(m.border_w.shape[1]):
+                m.touch_column[entry] = m.border_w[b][a]
+                m.touch_rate[entry] = 0.0
+                m.touch_normal[entry] = 0.0
+                for t in range(dim - 1):
+                    m.touch_slide[t][entry] = -_spun(m, dim, b, a, m.touch_arm[c][side], m.touch_tangent[c][t])
+                entry += 1
+    m.touch_begin[4] = entry
+    for i in range(m.touch_begin[3]):
+        for t in range(dim - 1):
+            moved = dot(dim, m.system_B[first + i], m.touch_tangent[c][t]) if i < m.touch_begin[1] else 0.0
+            m.touch_slide[t][i] = moved
+
+
+def _spun(m: Memory, dim: int, b: int, a: int, arm: Array, force: Array) -> float:
+    """A component of R̄⁻¹(arm × force) of a body."""
+    if dim == 2:
+        return moment(dim, arm, force, 0)
+    total = 0.0
+    for i in range(3):
+        total += m.trial_inverse[b][a][i] * moment(dim, arm, force, i)
+    return total

@@ -1,0 +1,63 @@
+"""Normal forces of contacts in loops (see kernels.contacts.laws, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TINY as _TINY
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import larger
+    from ..memory.memory import Memory
+
+TINY = cython.declare(cython.double, _TINY)
+
+
+def potential(m: Memory, c: int, depth: float) -> float:
+    """V of a depth that is not negative [J]."""
+    if m.contacts_exponent[c] == 1.0:
+        return 0.5 * m.contacts_stiffness[c] * depth * depth
+    return 0.4 * m.contacts_stiffness[c] * depth * depth * sqrt(depth)
+
+
+def press(m: Memory, c: int, h: float) -> None:
+    """The normal force of a gap that is closed at an end of the step, its elastic part, and its slope by the gap."""
+    before = m.touch_before[c]
+    after = m.touch_after[c]
+    elastic, slope, share, share_slope = _elastic(m, c, before, after)
+    rate = (after - before) / h
+    loss = m.contacts_loss[c]
+    damping = m.contacts_damping[c]
+    force = elastic * (1.0 - loss * rate) - damping * share * rate
+    slope = slope * (1.0 - loss * rate) - elastic * loss / h - damping * (share / h + share_slope * rate)
+    m.touch_elastic[c] = elastic
+    m.touch_force[c] = force if force > 0.0 else 0.0
+    m.touch_slope[c] = slope if force > 0.0 else 0.0
+
+
+def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, float, float, float]:
+    """F, ∂F/∂g₁, the share of the way in contact, and how that changes with g₁."""
+    is_linear = cython.declare(cython.bint)
+    K = m.contacts_stiffness[c]
+    d0 = larger(-before, 0.0)
+    d1 = larger(-after, 0.0)
+    is_linear = m.contacts_exponent[c] == 1.0
+    if d0 > 0.0 and d1 > 0.0:
+        if is_linear:
+            return 0.5 * K * (d0 + d1), -0.5 * K, 1.0, 0.0
+        a = sqrt(d0)
+        b = sqrt(d1)
+        force = 0.4 * K * (d0 * d0 + d0 * a * b + d0 * d1 + a * d1 * b + d1 * d1) / (a + b)
+        slope = -0.2 * K * (2.0 * d0 * a + 4.0 * d0 * b + 6.0 * a * d1 + 3.0 * d1 * b) / ((a + b) * (a + b))
+        return force, slope, 1.0, 0.0
+    way = larger(fabs(after - before), TINY)
+    if d0 > 0.0:  # it opens
+        one = potential(m, c, d0) / way
+        share = d0 / way
+        return one, -one / way, share, -share / way
+    one = potential(m, c, d1) / way
+    share = d1 / way
+    push = K * d1 if is_linear else K * d1 * sqrt(d1)
+    return one, -(push - one) / way, share, -(1.0 - share) / way

@@ -1,0 +1,166 @@
+"""Friction of contacts in loops (see kernels.contacts.rubbing, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
+from ....kernels.contacts.gaps import TINY as _TINY
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import larger
+    from ..memory.memory import Memory
+    from .gaps import dot
+
+OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
+TINY = cython.declare(cython.double, _TINY)
+
+
+def slide(m: Memory, dim: int, c: int, h: float) -> None:
+    """The tangents of a contact, ρ₁ and ρ₂, and its slip over the step."""
+    flat = cython.declare(cython.bint)
+    normal = m.touch_mean[c][0]
+    tangent = m.touch_tangent[c]
+    arm = m.touch_arm[c]
+    if dim == 2:
+        tangent[0][0] = normal[1]
+        tangent[0][1] = -normal[0]
+    else:
+        _tangents(normal, tangent)
+    flat = m.contacts_kind[c] == OFFSET
+    for i in range(dim):
+        middle = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i])
+        arm[0][i] = m.contacts_share[c][0] * (normal[i] if flat else middle)
+        arm[1][i] = middle - arm[0][i] if flat else m.contacts_share[c][1] * middle
+    for side in range(2):
+        if m.contacts_body[c][side] >= 0:
+            _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
+    for t in range(dim - 1):
+        slip = 0.0
+        for i in range(dim):
+            slip += tangent[t][i] * (m.touch_last[0][i] - m.touch_first[0][i])
+        for side in range(2):
+            if m.contacts_body[c][side] >= 0:
+                for i in range(m.trial_torque.shape[1]):
+                    slip -= moment(dim, arm[side], tangent[t], i) * m.touch_turn[side][i]
+        m.touch_slip[c][t] = slip
+
+
+def _tangents(normal: Array, tangent: Array) -> None:
+    """Two tangents in space, as long as the normal."""
+    least = 0
+    for i in range(1, 3):
+        least = i if fabs(normal[i]) < fabs(normal[least]) else least
+    j = (least + 1) % 3
+    k = (least + 2) % 3
+    size = larger(sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]), TINY)
+    x = -normal[k] / size
+    y = normal[j] / size
+    length = size / larger(sqrt(x * x + y * y), TINY)
+    tangent[0][least] = 0.0
+    tangent[0][j] = length * x
+    tangent[0][k] = length * y
+    for i in range(3):
+        j = (i + 1) % 3
+        k = (i + 2) % 3
+        tangent[1][i] = (normal[j] * tangent[0][k] - normal[k] * tangent[0][j]) / size
+
+
+def _turn(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
+    """World rotation h R₀ω̄ of a body over the step."""
+    if dim == 2:
+        out[0] = h * m.x_w[b][0]
+    else:
+        for i in range(3):
+            out[i] = h * (m.at_R[b][i][0] * m.x_w[b][0] + m.at_R[b][i][1] * m.x_w[b][1] + m.at_R[b][i][2] * m.x_w[b][2])
+
+
+def moment(dim: int, arm: Array, force: Array, i: int) -> float:
+    """A component of arm × force; in the plane the only one."""
+    if dim == 2:
+        return arm[0] * force[1] - arm[1] * force[0]
+    j = (i + 1) % 3
+    k = (i + 2) % 3
+    return arm[j] * force[k] - arm[k] * force[j]
+
+
+def rub(m: Memory, dim: int, c: int, h: float) -> None:
+    """Friction along the tangents of a contact, how it changes, and its anchor at the end of the step."""
+    if m.contacts_anchor[c] >= 0:
+        _hold(m, dim, c)
+        return
+    square = (h * m.contacts_slipping[c]) ** 2
+    for t in range(dim - 1):
+        square += m.touch_slip[c][t] ** 2
+    size = sqrt(square)
+    for t in range(dim - 1):
+        m.touch_by_normal[c][t] = -m.contacts_friction[c] * m.touch_slip[c][t] / size
+        m.touch_friction[c][t] = m.touch_force[c] * m.touch_by_normal[c][t]
+        for u in range(dim - 1):
+            across = (1.0 if t == u else 0.0) - m.touch_slip[c][t] * m.touch_slip[c][u] / (size * size)
+            m.touch_by_slip[c][t][u] = m.contacts_friction[c] * m.touch_force[c] / size * across
+
+
+def _hold(m: Memory, dim: int, c: int) -> None:
+    """Friction by an anchor."""
+    slips = cython.declare(cython.bint)
+    k = m.contacts_holding[c]
+    bound = m.contacts_friction[c] * m.touch_force[c]
+    held = m.touch_held
+    _turn_anchor(m, dim, c)
+    square = 0.0
+    for t in range(dim - 1):
+        m.touch_trial[t] = held[t] + 0.5 * k * m.touch_slip[c][t]
+        square += m.touch_trial[t] ** 2
+    size = sqrt(square)
+    slips = size > bound
+    square = 0.0
+    for t in range(dim - 1):
+        along = m.touch_trial[t] / size if slips else 0.0
+        own = bound * along if slips else m.touch_trial[t]
+        m.touch_friction[c][t] = -own
+        m.touch_by_normal[c][t] = -m.contacts_friction[c] * along
+        for u in range(dim - 1):
+            turning = (1.0 if t == u else 0.0) - (along * m.touch_trial[u] / size if slips else 0.0)
+            m.touch_by_slip[c][t][u] = 0.5 * k * turning * (bound / size if slips else 1.0)
+        held[t] = 2.0 * own - held[t] if slips else held[t] + k * m.touch_slip[c][t]
+        square += held[t] ** 2
+    length = sqrt(square)
+    share = bound / length if slips and length > bound else 1.0
+    if m.touch_after[c] >= 0.0:
+        share = 0.0
+    for i in range(dim):
+        total = 0.0
+        for t in range(dim - 1):
+            total += share * held[t] * m.touch_tangent[c][t][i] / _length(dim, m.touch_tangent[c][t])
+        m.end_spring[m.contacts_anchor[c] + i] = total
+
+
+def _length(dim: int, a: Array) -> float:
+    return larger(sqrt(dot(dim, a, a)), TINY)
+
+
+def _turn_anchor(m: Memory, dim: int, c: int) -> None:
+    """Components along the tangents of an anchor at the start of the step, whose length does not change."""
+    first = m.contacts_anchor[c]
+    size = 0.0
+    length = 0.0
+    held = m.touch_held
+    for i in range(dim):
+        size += m.at_spring[first + i] ** 2
+    for t in range(dim - 1):
+        total = 0.0
+        for i in range(dim):
+            total += m.touch_tangent[c][t][i] * m.at_spring[first + i]
+        held[t] = total / _length(dim, m.touch_tangent[c][t])
+        length += held[t] ** 2
+    size = sqrt(size)
+    length = sqrt(length)
+    if length > 0.0:
+        for t in range(dim - 1):
+            held[t] *= size / length
+    else:
+        held[0] = size

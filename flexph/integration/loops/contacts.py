@@ -1,0 +1,196 @@
+"""Contacts of a mechanism for the compiled loops: their gaps by nodes, and the accounts of compliant ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ...bodies.nodal_body import nodes_of
+from ...bodies.ports import find_port
+from ...contacts.loops.island_space import LARGEST
+from ...joints.rows.vectors import Ground
+from ...kernels.contacts.gap_arrays import Contacts as Gaps
+from ...kernels.contacts.rubbing import in_tables
+from ...kernels.jacobians.body_blocks import contact_sides
+from ...mechanisms.model.account_rows import KINDS, WAYS
+from ...mechanisms.model.accounts import Accounts
+from ...numerics.arrays import Array
+from .memory.connection_data import Contacts
+from .memory.data import Index, Nodes
+from .memory.memory import FIELDS, Memory
+from .memory.step_space import StrikeSpace, TouchSpace
+from .near import NearPairs, on_sides
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+
+def contacts_of(mechanism: Model, near: Index) -> Contacts:
+    """Some of the contacts."""
+    if not near.size:
+        return _no_contacts(mechanism.layout.dim)
+    c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
+    impulses, place = len(accounts.work) + len(accounts.joint_work), np.searchsorted(accounts.compliant, c.owner)
+    names = ("stiffness", "exponent", "loss", "damping", "friction", "slipping", "holding", "pair", "rows")
+    in_table = c.pair > 0
+    anchor = springs_of(mechanism) + mechanism.layout.dim * (np.cumsum(in_table) - 1)
+    return Contacts(
+        kind=c.kind,
+        rigid=c.rigid,
+        sign=c.sign,
+        offset=c.offset,
+        node=np.stack([c.plus, c.minus], axis=1).reshape(6, -1).T,
+        fixed=c.fixed.transpose(1, 0, 2),
+        body=c.body.T,
+        share=c.share.T,
+        **{name: getattr(c, name) for name in names},
+        anchor=np.where(in_table, anchor, c.anchor),
+        table=c.anchor,
+        stored=place,
+        pressed=impulses + c.owner,
+        rubbed=impulses + accounts.touching + c.owner,
+        lost=impulses + len(accounts.impulses) + accounts.first_contact + place,
+        sides=(sides := _sides(mechanism, c)),
+        parts=_parts(mechanism, sides),
+        restitution=c.restitution,
+        struck=_struck(accounts, c),
+    )
+
+
+@cache
+def _no_contacts(dim: int) -> Contacts:
+    widths: dict[str, tuple[int, ...]] = dict.fromkeys(("body", "share", "sides", "parts"), (2,))
+    widths |= {"node": (6,), "struck": (6,), "fixed": (3, dim)}
+    kinds = {name: FIELDS[f"contacts_{name}"].kind for name in Contacts._fields} | {"rigid": "bool"}
+    fields: Any = (np.zeros((0, *widths.get(name, ())), kind) for name, kind in kinds.items())
+    return Contacts(*fields)
+
+
+def coupled_parts(mechanism: Model) -> Index:
+    """Of each side of contacts the first frame of those that joints, springs and bodies couple with it."""
+    count, sizes = len(mechanism.frames), [len(nodes_of(body)) for body in mechanism.bodies.values()]
+    linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
+    for c in mechanism.connections:
+        if c.rows or not c.touches:
+            own = [find_port(p, mechanism.bodies)[0] for p in c.ports if not isinstance(p, Ground)]
+            linked.append(np.array(own, dtype=int))
+    one, other = np.concatenate([own[:-1] for own in linked]), np.concatenate([own[1:] for own in linked])
+    graph = sparse.csr_array((np.ones(one.size), (one, other)), shape=(count, count))
+    _, label = connected_components(graph, directed=False)
+    first: Index = np.unique(label, return_index=True)[1][label]
+    return np.append(first, first[[mean.frame for mean in mechanism.network.means]])
+
+
+def _parts(mechanism: Model, sides: Index) -> Index:
+    """Parts that are coupled on both sides of contacts, and of joints with dry friction behind these, (c + f, 2)."""
+    joints = [c.ports for c in mechanism.connections if c.form.bearing is not None]
+    if not (sides >= 0).any():
+        return sides
+    frames = [[find_port(p, mechanism.bodies)[0] for p in own if not isinstance(p, Ground)] for own in joints]
+    rubbing = np.array([[own[0], -1] for own in frames], dtype=int).reshape(-1, 2)
+    parts: Index = np.append(mechanism.once(coupled_parts), -1)[np.concatenate([sides, rubbing])]
+    return parts
+
+
+def _sides(mechanism: Model, contacts: Gaps) -> Index:
+    """Sides of rigid contacts (c, 2), bodies or means of points, −1 for none; none of loops without strikes."""
+    none, rigid = np.full((contacts.kind.size, 2), -1), np.flatnonzero(contacts.rigid)
+    if not mechanism.once(NearPairs).strikes:
+        return none
+    sides = contact_sides(on_sides(mechanism)._replace(contacts=contacts.take(rigid)))
+    assert sides is not None
+    none[rigid] = sides.body.T
+    return none
+
+
+def _struck(accounts: Accounts, contacts: Gaps) -> Index:
+    """Columns (c, 6) of impulses at impacts and of what is lost by kind, of rigid contacts; else −1."""
+    count, place = accounts.rigid.size, np.searchsorted(accounts.rigid, contacts.owner)
+    at_impacts = len(accounts.work) + len(accounts.joint_work) + 2 * accounts.touching
+    lost = accounts.flow_count - len(KINDS) * count - accounts.joins
+    first = np.concatenate([at_impacts + count * np.arange(len(WAYS)), lost + count * np.arange(len(KINDS))])
+    return np.where(contacts.rigid[:, None], first + place[:, None], -1)
+
+
+def springs_of(mechanism: Model) -> int:
+    """Numbers of springs and single anchors in a state, which those of groups follow."""
+    tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
+    return mechanism.layout.springs - sum(tables)
+
+
+def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
+    """Forces of springs and anchors as the memory of loops has them: of groups those of its pairs, not of tables."""
+    single = springs[: springs_of(mechanism)]
+    listed = m.contacts_pair > 0
+    places = m.contacts_table[listed], m.contacts_rows[listed], m.contacts_pair[listed]
+    return np.concatenate([single, in_tables(places, springs, mechanism.layout.dim).ravel()])
+
+
+def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
+    """The unknowns that compliant contacts couple, −1 among them, from those of bodies and coordinates (see Border)."""
+    v, w, c, m = numbers
+    return [
+        np.concatenate(
+            [np.zeros(0, dtype=np.int64)]
+            + [
+                part
+                for n in own[own >= 0]
+                for part in (
+                    *(of[nodes.body[n]] for of in (v, w, c)),
+                    m[nodes.col[nodes.ptr[n] : nodes.ptr[n + 1]]],
+                    v[nodes.others[nodes.others_ptr[n] : nodes.others_ptr[n + 1]]].ravel(),
+                )
+            ]
+        )
+        for own in contacts.node[~contacts.rigid]
+    ]
+
+
+def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
+    """Most entries of B and W of the vectors of a contact."""
+    own = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
+    of_node = np.append(2 * dim + (1 if dim == 2 else 3) + own, 0)
+    return int(of_node[contacts.node].sum(axis=1).max(initial=0))
+
+
+def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int, pile: int) -> TouchSpace:
+    """The space, all zeros, of so many connections; of a ``pile`` of so many unknowns, else 0."""
+    c, t, z = contacts.kind.size, dim - 1, np.zeros
+    width = dim + (1 if dim == 2 else 3)
+    entries = entries_of(contacts, nodes, dim) + 2 * (1 if dim == 2 else 3)
+    given: Any = (
+        *(z(c) for _ in range(5)),
+        *(z((c, 3, dim)), z((c, 3, dim)), z((c, t, dim)), z((c, 2, dim))),
+        *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(connections)),
+        *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
+        *(z(entries), z(entries), z((2, entries)), z((t, entries))),
+        *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3), z(1)),
+        *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),
+    )
+    return TouchSpace(*given)
+
+
+def strike_space(
+    contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int, int, int], *, strikes: int
+) -> StrikeSpace:
+    """The space, all zeros, of so many bodies, means of points, dimensions, coordinates, multipliers and bearings.
+
+    Of nothing where loops have no ``strikes``, which are 2 where bodies may have the responses of all.
+    """
+    (b, means, d, q, g, f), whole = sizes, np.int64
+    c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)
+    sides, e, slips = b + means if strikes else 0, c + f, (d - 1) * f
+    n, z = d + (1 if d == 2 else 3), np.zeros
+    m, q, g = (min(LARGEST, d * e), q, g) if strikes > 1 else (0, 0, 0)
+    given: Any = (
+        *(z((2 * c, d, n)), z((2 * c, d, n)), z((2 * c, d, n)), z((b, n, n)), z((n, 2 * n)), z((sides, n))),
+        *(z((d, e)), z((d, e)), z((d, e)), z((k, d)), z((k, d)), z((b, d)), z(e)),
+        *(z(e, whole), z(c, whole), z(e, whole), z(e, whole), z(e + 1, whole), z(b, whole), z(2 * e, whole)),
+        *(z((d * c, q)), z((d * c, q)), z(q), z((m, sides * n + q + g + slips)), z((d, e)), z(g), z(slips)),
+        *(z(2), z(c, whole), z(1, whole), z(8)),
+    )
+    return StrikeSpace(*given)

@@ -1,0 +1,148 @@
+"""Elimination of a banded body in steps that lose energy: what its coordinates do by themselves and by its border."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+from ..memory.data import Index
+
+if not cython.compiled:
+    from ....numerics.algebra.band import factor as factor_band
+    from ....numerics.algebra.band import solve as solve_band
+    from ....numerics.algebra.band import solve_many
+    from ....numerics.algebra.dense import factor, solve
+    from ....numerics.algebra.dense import solve_many as solve_dense
+    from ....numerics.loops.views import block, fill, part, take
+    from ..memory.memory import Memory
+    from .banded_jacobian import RATE, border_of, enter
+
+
+def _matrices(m: Memory, b: int) -> tuple[Array, Index, Array, Array, Array]:
+    """The band of a body and its pivots, border columns, border rows (by columns), and what these have in common."""
+    rows = m.filter_rows[b]
+    columns = m.filter_columns[b]
+    first = 4 * m.inertia_first[b]
+    return (
+        block(m.filtering_band, m.filter_band[b], rows, m.filter_stored[b]),
+        part(m.filtering_band_pivot, first, first + rows),
+        block(m.filtering_reduced, m.filter_reduced[b], rows, columns),
+        block(m.filtering_left, m.filter_reduced[b], rows, columns),
+        block(m.filtering_corner, m.filter_corner[b], columns, columns),
+    )
+
+
+def _last(m: Memory, dim: int, b: int) -> tuple[Array, Index]:
+    """The matrix of spins and shifts alone, and its pivots."""
+    size = 9 if dim == 2 else 18
+    pivot = part(m.filtering_last_pivot, b * size, (b + 1) * size)
+    return block(m.filtering_last, b * size * size, size, size), pivot
+
+
+def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
+    """Factor a body, with F⁻¹ C in X, and R F⁻¹ C in ``filtering.rest``; False where it is singular."""
+    F, pivot, C, R, D = _matrices(m, b)
+    _enter_plain(m, dim, b)
+    if not factor_band(F, pivot, m.filter_width[b]):
+        return False
+    solve_many(F, pivot, m.filter_width[b], C)
+    rows = C.shape[0]
+    columns = C.shape[1]
+    W = block(m.filtering_rest, 0, columns, columns)
+    for i in range(columns):
+        for j in range(columns):
+            W[i][j] = D[i][j]
+    for row in range(rows):
+        for i in range(columns):
+            if R[row][i] != 0.0:
+                take(W, i * columns, C, row * columns, R[row][i], columns)
+    _keep_spins(m, dim, b, W)
+    _keep_reduced(m, dim, b, W, X)
+    return True
+
+
+def _enter_plain(m: Memory, dim: int, b: int) -> None:
+    """What the matrix of a body has without loss, but for masters among each other and with the border."""
+    d = dim
+    rows = m.filter_rows[b]
+    s = 1 if d == 2 else 3
+    for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+        own = m.filter_number[i][RATE]
+        for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
+            other = m.filter_number[m.inertia_col[e]][RATE]
+            if own < rows or other < rows:
+                enter(m, b, own, other, m.system_flexible[m.border_place[e]])
+        if own < rows:
+            for a in range(s):
+                enter(m, b, own, rows + a, m.system_col[i][a])
+                enter(m, b, rows + a, own, m.system_row_w[i][a])
+            for l in range(d):
+                enter(m, b, own, rows + s + l, m.inertia_mean[i][l])
+                enter(m, b, rows + s + l, own, -m.inertia_mean[i][l])
+
+
+def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
+    """Eliminate spins and shifts from the border: their factors are kept, what they do stands in their rows of W."""
+    A, pivot = _last(m, dim, b)
+    first = border_of(m, dim, b) - m.filter_rows[b]
+    size = A.shape[0]
+    for i in range(size):
+        for j in range(size):
+            A[i][j] = W[first + i][first + j]
+    factor(A, pivot)
+    solve_dense(A, pivot, part(W, first, first + size))
+    for i in range(first):
+        for k in range(size):
+            value = W[i][first + k]
+            for j in range(first):
+                W[i][j] -= value * W[first + k][j]
+
+
+def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
+    """F⁻¹ C of the inner coordinates, with spins and shifts eliminated."""
+    both1 = _matrices(m, b)
+    C = both1[2]
+    first = border_of(m, dim, b) - m.filter_rows[b]
+    size = 9 if dim == 2 else 18
+    for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+        row = m.border_inner[i]
+        own = m.filter_number[i][RATE]
+        if row >= 0:
+            for j in range(first):
+                value = C[own][j]
+                for k in range(size):
+                    value -= C[own][first + k] * W[first + k][j]
+                X[row][j] = value
+
+
+def solve_banded(m: Memory, dim: int, b: int, inner: Array) -> None:
+    """Solve for the inner coordinates of a body in place, the border held; ``filtering.done``: what they do there."""
+    F, pivot, C, R, D = _matrices(m, b)
+    A, last_pivot = _last(m, dim, b)
+    rows = C.shape[0]
+    size = A.shape[0]
+    first = border_of(m, dim, b) - rows
+    y = part(m.filtering_inner, 0, rows)
+    g = part(m.filtering_border, 0, size)
+    fill(y, 0.0)
+    for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+        if m.border_inner[i] >= 0:
+            y[m.filter_number[i][RATE]] = inner[m.border_inner[i]]
+    solve_band(F, pivot, m.filter_width[b], y)
+    fill(g, 0.0)
+    for row in range(rows):
+        for k in range(size):
+            g[k] -= R[row][first + k] * y[row]
+    solve(A, last_pivot, g)
+    fill(m.filtering_done, 0.0)
+    for k in range(first):
+        for j in range(size):
+            m.filtering_done[k] += D[k][first + j] * g[j]
+    for row in range(rows):
+        for k in range(size):
+            y[row] -= C[row][first + k] * g[k]
+        for k in range(first):
+            m.filtering_done[k] += R[row][k] * y[row]
+    for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+        if m.border_inner[i] >= 0:
+            inner[m.border_inner[i]] = y[m.filter_number[i][RATE]]

@@ -1,0 +1,144 @@
+"""Bodies that lose energy by banded matrices: which they are, the order of their unknowns, and space for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from ...numerics.arrays import Array
+from ...numerics.loops.views import padded, stored
+from .memory.constants import Constants
+from .memory.data import Filter, Index
+from .memory.run_space import FilterSpace
+
+NARROW = 4
+"""Coordinates of a body, over its bandwidth, from which on banded matrices cost less than full ones."""
+UNKNOWNS = 4
+"""Unknowns of a coordinate: τ, y, z and u̇̄ (see loops.decay.banded_jacobian)."""
+
+
+def is_banded(k: Constants) -> Array:
+    """Which bodies lose energy by banded matrices (b,), from the constants of a mechanism whose steps lose nothing."""
+    return np.diff(k.inertia.first) > NARROW * (k.border.width + 1)
+
+
+def no_filter(bodies: int) -> Filter:
+    """Of mechanisms without such bodies."""
+    none, whole = np.zeros(bodies, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    given: Any = (*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
+    return Filter(*given)
+
+
+def make_filter(k: Constants, banded: Array) -> Filter:
+    """The matrices of banded bodies (b,), as constants of a mechanism give them."""
+    bodies, d = k.inertia.weight.shape
+    s, n = k.inertia.J.shape[1], int(k.inertia.first[-1])
+    if not banded.any():
+        return no_filter(bodies)
+    place, plain_width = np.zeros(n, dtype=np.int64), np.zeros(bodies, dtype=np.int64)
+    number, rows, width = np.zeros((n, UNKNOWNS), dtype=np.int64), *np.zeros((2, bodies), dtype=np.int64)
+    for b in np.flatnonzero(banded).tolist():
+        own = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
+        entries = slice(int(k.inertia.ptr[own.start]), int(k.inertia.ptr[own.stop]))
+        ptr, col = k.inertia.ptr[own.start : own.stop + 1] - entries.start, k.inertia.col[entries] - own.start
+        size = own.stop - own.start
+        graph = sparse.csr_array((np.ones(col.size), col, ptr), shape=(size, size))
+        order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        place[own] = np.argsort(order)
+        row = np.repeat(np.arange(size), np.diff(ptr))
+        plain_width[b] = np.abs(place[own][row] - place[own][col]).max()
+        number[own], rows[b] = _numbers(order, k.border.local[own], s + d)
+        inner = np.where(number[own] < rows[b], number[own], -1)
+        width[b] = _width(inner[row], inner[col])
+    columns = np.where(banded, padded(s + d + np.diff(k.border.masters) + 3 * (s + d)), 0)
+    plain_stored, n_b = np.where(banded, stored(plain_width), 0), np.diff(k.inertia.first)
+    kept = np.where(banded, stored(width), 0)
+    return Filter(
+        rows=rows,
+        width=width,
+        stored=kept,
+        band=_starts(rows * kept),
+        columns=columns,
+        reduced=_starts(rows * columns),
+        corner=_starts(columns**2),
+        number=number,
+        place=place,
+        plain_width=plain_width,
+        plain_stored=plain_stored,
+        plain_band=_starts(n_b * plain_stored),
+        stiffness=_stiffness(k),
+    )
+
+
+def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
+    """Numbers of the unknowns of each coordinate (n, 4) in the order of the coordinates, and how many are no masters.
+
+    Masters, whose places among them are ``local``, are in the border of the matrix, ``first`` columns behind its rows.
+    """
+    is_inner = np.ones((order.size, UNKNOWNS), dtype=bool)
+    is_inner[:, -1] = local[order] < 0
+    ahead = np.cumsum(is_inner.ravel()).reshape(is_inner.shape) - 1
+    number, rows = np.empty_like(ahead), int(is_inner.sum())
+    number[order] = ahead
+    masters = local >= 0
+    number[masters, -1] = rows + first + local[masters]
+    return number, rows
+
+
+def _width(row: Index, col: Index) -> int:
+    """Bandwidth of all unknowns of pairs of coordinates (e, 4), −1 for those that are elsewhere."""
+    i, j = row[:, :, None], col[:, None, :]
+    return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))
+
+
+def _stiffness(k: Constants) -> Array:
+    """K = D₀ᵀC⁻¹D₀ on the pattern of the inertia."""
+    n, m = int(k.inertia.first[-1]), k.elastic.body.size
+    strain = sparse.csr_array((k.elastic.strain, k.elastic.col, k.elastic.ptr), shape=(m, n))
+    inverse = sparse.csr_array((k.elastic.inverse_val, k.elastic.inverse_col, k.elastic.inverse_ptr), shape=(m, m))
+    stiffness = sparse.coo_array(strain.T @ (inverse @ strain))
+    row = np.repeat(np.arange(n), np.diff(k.inertia.ptr))
+    at = np.searchsorted(row * n + k.inertia.col, stiffness.row.astype(np.int64) * n + stiffness.col)
+    return np.bincount(at, stiffness.data, k.inertia.col.size)
+
+
+def filter_space(k: Constants) -> FilterSpace:
+    """The space of a mechanism, all zeros."""
+    f, z, (bodies, d) = k.filter, np.zeros, k.inertia.weight.shape
+    s, largest = k.inertia.J.shape[1], int(np.diff(k.inertia.first)[f.rows > 0].max(initial=0))
+    n, last, columns = f.place.size, 3 * (s + d), int(f.columns.max(initial=0))
+    own, reduced = bodies if f.rows.any() else 0, int(f.rows @ f.columns)
+    whole = lambda size: z(size, dtype=np.int64)  # noqa: E731
+    return FilterSpace(
+        factors=z(3 * int(np.diff(k.inertia.first) @ f.plain_stored)),
+        pivot=whole(3 * n),
+        answers=z((3 * n, int(padded(s + d)))),
+        small=z(3 * own * (s + d) ** 2),
+        small_pivot=whole(3 * own * (s + d)),
+        strain=z(k.elastic.body.size if own else 0),
+        x=z((2 * s + 1, s + largest)),
+        y=z(s + largest),
+        feedback=z((2 * s, 2 * s)),
+        feedback_pivot=whole(2 * s),
+        gain=z(2 * s),
+        band=z(int(f.rows @ f.stored)),
+        band_pivot=whole(UNKNOWNS * n),
+        reduced=z(reduced),
+        left=z(reduced),
+        corner=z(int((f.columns**2).sum())),
+        rest=z(columns**2),
+        last=z(own * last**2),
+        last_pivot=whole(own * last),
+        border=z(last),
+        inner=z(int(f.rows.max(initial=0))),
+        done=z(columns),
+        turn=z((2 * d, d)),
+        spin=z((s, s)),
+    )
+
+
+def _starts(sizes: Index) -> Index:
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)

@@ -1,0 +1,175 @@
+"""Forces of dry friction under the force of the joint, T with |T| ≤ μ|λ| against the slip rate s.
+
+Slip rates and multipliers change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a step r in units
+of mobility the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|: Newton's method on it, whose Jacobian is that of
+the branch where an iterate is, and sweeps of Gauss and Seidel with |λ| held where that fails (see
+contacts.complementarity).
+"""
+
+from __future__ import annotations
+
+import cython
+
+if not cython.compiled:
+    from math import fabs, isfinite, sqrt
+    from math import inf as INFINITY
+
+    from ....numerics.algebra.dense import factor, solve
+    from ....numerics.loops.views import copy, fill, larger
+    from ..memory.memory import Memory
+
+
+TRIES = cython.declare(cython.Py_ssize_t, 8)
+STEPS = cython.declare(cython.Py_ssize_t, 20)
+SWEEPS = cython.declare(cython.Py_ssize_t, 50)
+"""How often Newton's method is tried, its steps, and sweeps between two tries."""
+WEIGHT = cython.declare(cython.double, 1e-8)
+"""Weight on what changes where a bearing sticks: with it forces are unique, also where bearings are redundant."""
+LEAST = cython.declare(cython.double, 1e-8)
+"""Mobility of a bearing over the largest one below which it is taken as that much."""
+SOLVED = cython.declare(cython.double, 1e-11)
+EXACT = cython.declare(cython.double, 1e-14)
+"""See contacts.complementarity."""
+
+
+def solve_law(m: Memory) -> float:
+    """The forces near those now, into ``rub.best``; the defect of their law over its scale."""
+    better = cython.declare(cython.bint)
+    scale = m.rub_scale[0]
+    least = INFINITY
+    copy(m.rub_force, m.rub_found)
+    copy(m.rub_force, m.rub_best)
+    copy(m.rub_force, m.rub_swept)
+    for _ in range(TRIES):
+        for step in range(STEPS):
+            missed = law(m)
+            better = missed < larger(least, EXACT * scale)
+            if not better and (least <= SOLVED * scale or not isfinite(missed)):
+                break
+            if better:
+                least = missed
+                copy(m.rub_found, m.rub_best)
+            if step > 0 and least <= EXACT * scale:  # after one, forces that slip are exact where rates say little
+                break
+            factor(m.rub_slope, m.rub_pivot)
+            solve(m.rub_slope, m.rub_pivot, m.rub_missed)
+            for i in range(m.rub_found.size):
+                m.rub_found[i] -= m.rub_missed[i]
+        if least <= SOLVED * scale:
+            break
+        copy(m.rub_swept, m.rub_found)
+        for _ in range(SWEEPS):
+            _sweep(m)
+        copy(m.rub_found, m.rub_swept)
+    return least / scale
+
+
+def law(m: Memory) -> float:
+    """Defects of the law T = proj(T − r s) of forces that are tried, with their Jacobian; the largest one [m/s]."""
+    largest = 0.0
+    t = m.bearings_spring.shape[1]
+    _follow(m)
+    for i in range(m.bearings_friction.size):
+        step = _step(m, i)
+        bound = m.bearings_friction[i] * m.rub_size[i]
+        size = _trial_size(m, i, step)
+        for j in range(t):
+            q = i * t + j
+            if m.bearings_spring[i][j] < 0:
+                m.rub_missed[q] = m.rub_found[q]
+            elif size <= bound:
+                m.rub_missed[q] = step * m.rub_rate[q]
+            else:
+                m.rub_missed[q] = m.rub_found[q] - bound * (m.rub_found[q] - step * m.rub_rate[q]) / size
+            missed = fabs(m.rub_missed[q]) / step
+            largest = missed if not missed <= largest else largest
+            _fill_slope(m, i, q, step, bound, size)
+    return largest
+
+
+def _follow(m: Memory) -> None:
+    """Slip rates and multipliers with the forces that are tried."""
+    for k in range(m.rub_rate.size):
+        total = m.rub_slip[k]
+        for l in range(m.rub_force.size):
+            total += m.rub_D[k][l] * (m.rub_found[l] - m.rub_force[l])
+        m.rub_rate[k] = total
+    fill(m.rub_size, 0.0)
+    for k in range(m.rub_base.size):
+        total = m.rub_base[k]
+        for l in range(m.rub_force.size):
+            total += m.rub_E[k][l] * (m.rub_found[l] - m.rub_force[l])
+        m.rub_pressed[k] = total
+        m.rub_size[m.bearings_owner[k]] += total * total
+    for i in range(m.rub_size.size):
+        m.rub_size[i] = sqrt(m.rub_size[i])
+
+
+def _step(m: Memory, i: int) -> float:
+    """r of a bearing, whose own mobility may be none in a dead centre."""
+    t = m.bearings_spring.shape[1]
+    own = 0.0
+    largest = 0.0
+    for q in range(m.rub_force.size):
+        mobility = m.rub_D[q][q]
+        largest = larger(largest, mobility)
+        own = larger(own, mobility) if q // t == i else own
+    own = larger(own, LEAST * largest)
+    return 1.0 / own if own > 0.0 else 1.0
+
+
+def _trial_size(m: Memory, i: int, step: float) -> float:
+    """|T − r s| of a bearing."""
+    t = m.bearings_spring.shape[1]
+    square = 0.0
+    for q in range(i * t, (i + 1) * t):
+        trial = m.rub_found[q] - step * m.rub_rate[q]
+        square += trial * trial
+    return sqrt(square)
+
+
+def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: float) -> None:
+    """The row of the Jacobian of a slip."""
+    t = m.bearings_spring.shape[1]
+    first = i * m.bearings_spring.shape[1]
+    row = m.rub_slope[q]
+    if m.bearings_spring[i][q - first] < 0:
+        fill(row, 0.0)
+        row[q] = 1.0
+        return
+    if size <= bound:
+        for l in range(row.size):
+            row[l] = step * m.rub_D[q][l]
+        row[q] += WEIGHT
+        return
+    n = (m.rub_found[q] - step * m.rub_rate[q]) / size
+    for l in range(row.size):
+        turned = (1.0 if l == q else 0.0) - step * m.rub_D[q][l]
+        for p in range(first, first + t):
+            along = (m.rub_found[p] - step * m.rub_rate[p]) / size
+            turned -= n * along * ((1.0 if l == p else 0.0) - step * m.rub_D[p][l])
+        row[l] = (1.0 if l == q else 0.0) - bound / size * turned
+    for k in range(m.rub_base.size):
+        if m.bearings_owner[k] == i and m.rub_size[i] > 0.0:
+            gain = n * m.bearings_friction[i] * m.rub_pressed[k] / m.rub_size[i]
+            for l in range(row.size):
+                row[l] -= gain * m.rub_E[k][l]
+
+
+def _sweep(m: Memory) -> None:
+    """One sweep over the bearings, each with the rates that those before it leave and with |λ| as at its beginning."""
+    t = m.bearings_spring.shape[1]
+    _follow(m)
+    for i in range(m.bearings_friction.size):
+        step = _step(m, i)
+        bound = m.bearings_friction[i] * m.rub_size[i]
+        size = _trial_size(m, i, step)
+        share = 1.0 if size <= bound else bound / size
+        for q in range(i * t, (i + 1) * t):
+            trial = share * (m.rub_found[q] - step * m.rub_rate[q])
+            change = trial - m.rub_found[q] if m.bearings_spring[i][q - i * t] >= 0 else 0.0
+            m.rub_missed[q] = change
+        for q in range(i * t, (i + 1) * t):
+            m.rub_found[q] += m.rub_missed[q]
+            for k in range(m.rub_rate.size):
+                m.rub_rate[k] += m.rub_D[k][q] * m.rub_missed[q]

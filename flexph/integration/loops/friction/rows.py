@@ -1,0 +1,226 @@
+"""Dry friction of joints in a step: what its forces do to the unknowns, and these to slips and joint forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import copy, fill, larger
+    from ..mechanics.arrow import solve
+    from ..mechanics.forces import act_on_nodes, pull_nodes, sum_nodes
+    from ..mechanics.motion import product_rate
+    from ..mechanics.redundancy import solve as solve_redundant
+    from ..memory.memory import Memory
+    from ..nodal.points import pull_means
+
+
+def measure_slips(m: Memory, h: float) -> None:
+    """Slip rates over a step, and the multipliers that press, at its iterate."""
+    t = m.bearings_spring.shape[1]
+    for q in range(m.rub_slip.size):
+        spring = m.bearings_spring[q // t][q % t]
+        m.rub_slip[q] = m.bearings_lever[q // t][q % t] * m.trial_extension[spring] / h if spring >= 0 else 0.0
+    for k in range(m.rub_base.size):
+        m.rub_base[k] = m.x_lam[m.bearings_row[k]]
+
+
+def rub(m: Memory) -> None:
+    """Forces of friction as tensions of the measures."""
+    t = m.bearings_spring.shape[1]
+    for q in range(m.rub_force.size):
+        if m.bearings_spring[q // t][q % t] >= 0:
+            m.trial_rub[m.bearings_spring[q // t][q % t]] = m.bearings_lever[q // t][q % t] * m.rub_force[q]
+
+
+def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
+    """Defects of a step by unit forces, the corrections that these take, D and E, by the factored Jacobian."""
+    copy(m.defect, m.rub_defect)
+    copy(m.trial_forces, m.rub_forces)
+    copy(m.trial_force, m.rub_on_product)
+    differentiate_slips(m, dim, h)
+    for q in range(m.rub_force.size):
+        pull_unit(m, dim, q, h)
+        copy(m.defect, m.rub_acting[q])
+        if redundant > 0:
+            solve_redundant(m, dim, decay, h)
+        else:
+            solve(m, dim, decay, h)
+        copy(m.correction, m.rub_answer[q])
+        for k in range(m.rub_force.size):
+            m.rub_D[k][q] = -along_row(m, k)
+        for k in range(m.rub_base.size):
+            m.rub_E[k][q] = -m.correction_lam[m.bearings_row[k]]
+    copy(m.rub_defect, m.defect)
+    copy(m.rub_forces, m.trial_forces)
+    copy(m.rub_on_product, m.trial_force)
+
+
+def along_row(m: Memory, k: int) -> float:
+    """What the solution in the border does to a slip rate."""
+    total = 0.0
+    row = m.rub_row[k]
+    for i in range(row.size):
+        total += row[i] * m.system_x[i]
+    return total
+
+
+def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
+    """The defects of a step by a unit force against a slip."""
+    t = m.bearings_spring.shape[1]
+    fill(m.defect, 0.0)
+    fill(m.trial_force, 0.0)
+    fill(m.trial_forces, 0.0)
+    spring = m.bearings_spring[q // t][q % t]
+    lever = m.bearings_lever[q // t][q % t]
+    if spring < 0:
+        return
+    p, other = _products(m, spring)
+    m.trial_force[p] += lever * m.trial_by_first[spring]
+    if other >= 0:
+        m.trial_force[other] += lever * m.trial_by_second[spring]
+    pull_nodes(m, dim)
+    sum_nodes(m, dim)
+    pull_means(m)
+    for b in range(m.inertia_mass.size):
+        for i in range(dim):
+            m.defect_v[b][i] = -h * m.trial_on_body[b][i]
+        for i in range(m.defect_w.shape[1]):
+            torque = m.trial_torque[b][i]
+            if dim == 3:
+                torque = 0.0
+                for j in range(3):
+                    torque += m.trial_inverse[b][i][j] * m.trial_torque[b][j]
+            m.defect_w[b][i] = -h * torque
+    act_on_nodes(m, dim, h)
+
+
+def _products(m: Memory, spring: int) -> tuple[Any, Any]:
+    """The product of a component, or of a sine and a cosine; −1 for none."""
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    if spring < lengths + components:
+        return m.joints_component_product[spring - lengths], -1
+    angle = spring - lengths - components
+    return m.joints_sine_product[angle], m.joints_cosine_product[angle]
+
+
+def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
+    """How the change of a component or an angle goes with its products at the end of a step."""
+    p, other = _products(m, spring)
+    if other < 0:
+        return 1.0, 0.0
+    sine = m.end_product[p]
+    cosine = m.end_product[other]
+    size = sine * sine + cosine * cosine
+    return cosine / size, -sine / size
+
+
+def set_gradients(m: Memory) -> None:
+    """Take gradients of measures over a step from its end, where it has no length."""
+    for q in range(m.rub_force.size):
+        spring = m.bearings_spring[q // m.bearings_spring.shape[1]][q % m.bearings_spring.shape[1]]
+        if spring >= 0:
+            both1 = _end_gradient(m, spring)
+            m.trial_by_first[spring] = both1[0]
+            m.trial_by_second[spring] = both1[1]
+
+
+def differentiate_slips(m: Memory, dim: int, h: float) -> None:
+    """How slip rates change with the unknowns in the border, where the Jacobian was factored."""
+    t = m.bearings_spring.shape[1]
+    for q in range(m.rub_slip.size):
+        fill(m.rub_row[q], 0.0)
+        spring = m.bearings_spring[q // t][q % t]
+        lever = m.bearings_lever[q // t][q % t] / h
+        if spring >= 0:
+            p, other = _products(m, spring)
+            first, second = _end_gradient(m, spring)
+            _add_gradient(m, dim, q, p, lever * first)
+            if other >= 0:
+                _add_gradient(m, dim, q, other, lever * second)
+
+
+def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
+    """Add the gradient of a product at the end of a step times a gain."""
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+            column = m.border_vector_col[i]
+            if column >= 0:
+                for j in range(dim):
+                    m.rub_row[q][column] += gain * m.system_W[i][j] * m.end_vector[other][j]
+
+
+def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
+    """The largest sum of the sizes of the terms of a slip rate by velocities, with their φ̄u̇."""
+    x = m.rub_terms
+    largest = 0.0
+    fill(x, 0.0)
+    for b in range(m.inertia_mass.size):
+        for i in range(dim):
+            x[m.border_v[b][i]] = fabs(v[b][i])
+            if m.border_c[b][i] >= 0:
+                x[m.border_c[b][i]] = fabs(shift[b][i])
+        for i in range(w.shape[1]):
+            if m.border_w[b][i] >= 0:
+                x[m.border_w[b][i]] = fabs(w[b][i])
+    for i in range(du.size):
+        if m.border_m[i] >= 0:
+            x[m.border_m[i]] = fabs(du[i])
+    for q in range(m.rub_slip.size):
+        total = 0.0
+        row = m.rub_row[q]
+        for i in range(row.size):
+            total += fabs(row[i]) * x[i]
+        largest = larger(largest, total)
+    return largest
+
+
+def end_rates(m: Memory, dim: int, out: Array) -> float:
+    """Slip rates at ``at`` by the speeds of nodes in ``run.moved``, and the size of their terms."""
+    t = m.bearings_spring.shape[1]
+    largest = 0.0
+    for q in range(out.size):
+        spring = m.bearings_spring[q // t][q % t]
+        lever = m.bearings_lever[q // t][q % t]
+        out[q] = 0.0
+        if spring < 0:
+            continue
+        p, other = _products(m, spring)
+        first, second = _end_gradient(m, spring)
+        out[q] = lever * first * product_rate(m, dim, p, m.at_vector)
+        largest = larger(largest, fabs(lever * first) * _terms(m, dim, p))
+        if other >= 0:
+            out[q] += lever * second * product_rate(m, dim, other, m.at_vector)
+            largest = larger(largest, fabs(lever * second) * _terms(m, dim, other))
+    return largest
+
+
+def _terms(m: Memory, dim: int, p: int) -> float:
+    """The sum of the sizes of the terms of the rate of a product."""
+    total = 0.0
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(dim):
+            if m.joints_plus[v] >= 0:
+                total += fabs(m.run_moved[m.joints_plus[v]][i] * m.at_vector[other][i])
+            if m.joints_minus[v] >= 0:
+                total += fabs(m.run_moved[m.joints_minus[v]][i] * m.at_vector[other][i])
+    return total
+
+
+def pressed_size(m: Memory, i: int) -> float:
+    """|λ| of a bearing, from ``rub.base``."""
+    square = 0.0
+    for k in range(m.rub_base.size):
+        if m.bearings_owner[k] == i:
+            square += m.rub_base[k] * m.rub_base[k]
+    return sqrt(square)

@@ -1,0 +1,7 @@
+from ....numerics.loops.views cimport fewest
+from .acceleration_space cimport Acceleration
+
+cdef double ALIKE
+
+cdef void accelerate(Acceleration a, Py_ssize_t count) noexcept nogil
+cdef void _keep_pair(Acceleration a, Py_ssize_t count) noexcept nogil

@@ -1,0 +1,70 @@
+"""Anderson acceleration of the iteration of a step: corrections by least squares over the last ones.
+
+An iteration x ← x − f(x) with one Jacobian for all nodes converges linearly, slowly where bodies turn far in a step.
+The last iterates tell what moves s do to corrections, y = f(x + s) − f(x). With f affine in between, the part Σ γ y of
+a correction, the one nearest to it, is undone by Σ γ s; the rest is taken as it is.
+Pairs (s, y) are combined so that their y are orthonormal, each of two that are too alike is left out.
+
+D. G. Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12 (1965) 547-560; of linear
+equations it finds what GMRES does (H. F. Walker, P. Ni, SIAM Journal on Numerical Analysis 49 (2011) 1715-1735).
+"""
+
+from __future__ import annotations
+
+import cython
+
+if not cython.compiled:
+    from ....numerics.loops.views import fewest
+    from .acceleration_space import Acceleration
+
+
+ALIKE = cython.declare(cython.double, 1e-3)
+"""Part of a change of corrections orthogonal to those that are kept, over all of it, below which it is left out."""
+
+
+def accelerate(a: Acceleration, count: int) -> None:
+    """Make an accelerated correction of a plain one, ``count`` corrections after the first."""
+    n = a.x.size
+    depth = a.moves.shape[0] - 1
+    if count > 0:
+        _keep_pair(a, count)
+    for i in range(n):
+        a.last[i] = a.correction[i]
+        a.moves[depth][i] = 0.0
+    for k in range(fewest(count, depth)):
+        share = 0.0
+        for i in range(n):
+            share += a.weight[i] * a.changes[k][i] * a.correction[i]
+        for i in range(n):
+            a.correction[i] -= share * a.changes[k][i]
+            a.moves[depth][i] += share * a.moves[k][i]
+    for i in range(n):
+        a.correction[i] += a.moves[depth][i]
+        a.moves[depth][i] = a.correction[i]
+
+
+def _keep_pair(a: Acceleration, count: int) -> None:
+    """What the last move changed corrections by, in place of the oldest pair."""
+    n = a.x.size
+    depth = a.moves.shape[0] - 1
+    own = (count - 1) % depth
+    whole = 0.0
+    size = 0.0
+    for i in range(n):
+        a.moves[own][i] = a.moves[depth][i]
+        a.changes[own][i] = a.last[i] - a.correction[i]
+        whole += a.weight[i] * a.changes[own][i] ** 2
+    for k in range(fewest(count, depth)):
+        if k != own:
+            share = 0.0
+            for i in range(n):
+                share += a.weight[i] * a.changes[k][i] * a.changes[own][i]
+            for i in range(n):
+                a.changes[own][i] -= share * a.changes[k][i]
+                a.moves[own][i] -= share * a.moves[k][i]
+    for i in range(n):
+        size += a.weight[i] * a.changes[own][i] ** 2
+    factor = 1.0 / size**0.5 if size > ALIKE**2 * whole else 0.0
+    for i in range(n):
+        a.changes[own][i] *= factor
+        a.moves[own][i] *= factor

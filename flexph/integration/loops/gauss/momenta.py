@@ -1,0 +1,201 @@
+"""Defects of momenta and constraints at the nodes of a step in loops (see kernels.gauss.collocation)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy, fill, flat
+    from ..mechanics.forces import act
+    from ..mechanics.residual import resist
+    from ..mechanics.rolling import gain
+    from ..memory.memory import Memory, stage
+    from ..memory.structures import AtNodes
+    from ..terms.nodes import cross_product
+    from .field import add_field
+    from .prescribed import row_of
+    from .scheme import Scheme
+
+
+def begin(m: Memory, dim: int) -> None:
+    """J(u) and the angular momenta of the bodies at the start of a step."""
+    s = 1 if dim == 2 else 3
+    for b in range(m.inertia_mass.size):
+        for i in range(s):
+            for j in range(s):
+                total = m.inertia_J[b][i][j]
+                for k in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                    total += (2.0 * m.inertia_s[k][i][j] + m.at_Pu[k][1 + s + s * i + j]) * m.at_u[k]
+                m.stage_J[b][i][j] = total
+            total = m.at_p_r[b][i]
+            if s == 3:
+                total = 0.0
+                for j in range(3):
+                    total += m.at_R[b][i][j] * m.at_p_r[b][j]
+            m.stage_momentum[b][i] = total
+
+
+def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
+    """Defects of momenta and of constraints over the step, at all nodes."""
+    for i in range(g.stages.size):
+        _rate_inertia(stage(g.stages, i), dim)
+    for i in range(g.stages.size):
+        _change(m, dim, g, h, i)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        _translate(m, g, h, i)
+        _turn(s, dim, h)
+        _bend(s, dim, h)
+        if s.x_du.size > 0:
+            _curve(dim, g, h, i)
+        resist(s, h)
+        act(s, dim, h)
+        _gap(m, s, dim, h, given, i)
+
+
+def _rate_inertia(s: Memory, dim: int) -> None:
+    """J̇ = (2s + Ku)·u̇ + Ku̇·u of the bodies."""
+    n = 1 if dim == 2 else 3
+    for b in range(s.inertia_mass.size):
+        for i in range(n):
+            for j in range(n):
+                total = 0.0
+                kind = 1 + n + n * i + j
+                for k in range(s.inertia_first[b], s.inertia_first[b + 1]):
+                    square = 2.0 * s.inertia_s[k][i][j] + s.end_Pu[k][kind]
+                    total += square * s.x_du[k] + s.end_Pdu[k][kind] * s.end_u[k]
+                s.stage_J_rate[b][i][j] = total
+
+
+def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
+    """J at a node, and the changes hω̇, hü and of the inertia products of u̇."""
+    s = stage(g.stages, i)
+    share = 0.0
+    copy(m.stage_J, s.stage_J)
+    fill(s.stage_spin_change, 0.0)
+    fill(s.stage_du_change, 0.0)
+    fill(s.stage_P_change, 0.0)
+    for j in range(g.stages.size):
+        t = stage(g.stages, j)
+        weight = g.inverse[i][j]
+        share -= weight
+        add_field(h * g.a[i][j], flat(t.stage_J_rate), flat(s.stage_J))
+        add_field(weight, flat(t.end_w), flat(s.stage_spin_change))
+        add_field(weight, t.x_du, s.stage_du_change)
+        add_field(weight, flat(t.end_Pdu), flat(s.stage_P_change))
+    add_field(share, flat(m.at_w), flat(s.stage_spin_change))
+    add_field(share, m.at_du, s.stage_du_change)
+    add_field(share, flat(m.at_Pdu), flat(s.stage_P_change))
+
+
+def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
+    """m hv̇ less the forces."""
+    s = stage(g.stages, i)
+    for b in range(s.inertia_mass.size):
+        for k in range(s.x_v.shape[1]):
+            change = 0.0
+            for j in range(g.stages.size):
+                change += g.inverse[i][j] * (stage(g.stages, j).x_v[b][k] - m.at_v[b][k])
+            s.defect_v[b][k] = s.inertia_mass[b] * change - h * (s.inertia_weight[b][k] + s.trial_on_body[b][k])
+
+
+def _turn(s: Memory, dim: int, h: float) -> None:
+    """R⁻ᵀhṗ_r + hΩ × π less the torques, in the axes of the body by Rᵀ."""
+    n = 1 if dim == 2 else 3
+    for b in range(s.inertia_mass.size):
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += s.stage_J[b][i][j] * s.stage_spin_change[b][j] + h * s.stage_J_rate[b][i][j] * s.end_w[b][j]
+            for k in range(s.inertia_first[b], s.inertia_first[b + 1]):
+                total += (s.inertia_n[k][i] + s.end_Pu[k][1 + i]) * s.stage_du_change[k]
+            s.defect_w[b][i] = total
+        if n == 1:
+            s.defect_w[b][0] -= h * s.trial_torque[b][0]
+        else:
+            _turn_axes(s, h, b)
+
+
+def _turn_axes(s: Memory, h: float, b: int) -> None:
+    """What the rate of the angular momentum in turning axes and the torque come to, in space."""
+    rate = s.stage_turned
+    swept = s.run_space[0]
+    cross_product(s.stage_spin[b], s.stage_momentum[b], swept)
+    for i in range(3):
+        rate[i] = h * (swept[i] - s.trial_torque[b][i])
+        for j in range(3):
+            rate[i] += s.trial_inverse[b][j][i] * s.defect_w[b][j]
+    for i in range(3):
+        s.defect_w[b][i] = 0.0
+        s.end_p_r[b][i] = 0.0
+        for j in range(3):
+            s.defect_w[b][i] += s.end_R[b][j][i] * rate[j]
+            s.end_p_r[b][i] += s.end_R[b][j][i] * s.stage_momentum[b][j]
+
+
+def _bend(s: Memory, dim: int, h: float) -> None:
+    """hṗ_u less the inertia forces of the spins."""
+    n = 1 if dim == 2 else 3
+    for b in range(s.inertia_mass.size):
+        for k in range(s.inertia_first[b], s.inertia_first[b + 1]):
+            total = s.stage_P_change[k][0]
+            for i in range(n):
+                coupling = s.inertia_n[k][i] + s.end_Pu[k][1 + i]
+                total += s.stage_spin_change[b][i] * coupling
+                force = -2.0 * s.end_Pdu[k][1 + i]
+                for j in range(n):
+                    force += (s.inertia_s[k][i][j] + s.end_Pu[k][1 + n + n * i + j]) * s.end_w[b][j]
+                total -= h * s.end_w[b][i] * force
+            s.defect_du[k] = total
+
+
+def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
+    """What makes up for p ≠ M(u)w: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
+    n = 1 if dim == 2 else 3
+    s = stage(g.stages, i)
+    for k in range(g.stages.size):
+        t = stage(g.stages, k)
+        for b in range(s.inertia_mass.size):
+            for a in range(n):
+                total = 0.0
+                for j in range(g.stages.size):
+                    total += g.curvature[i][j][k] * stage(g.stages, j).stage_spin_change[b][a]
+                s.stage_spread[b][a] = h * total
+            for c in range(s.inertia_first[b], s.inertia_first[b + 1]):
+                total = 0.0
+                for a in range(n):
+                    work = -t.stage_P_change[c][1 + a]
+                    for q in range(n):
+                        square = s.inertia_s[c][a][q] + s.end_Pu[c][1 + n + n * a + q]
+                        work += square * t.stage_spin_change[b][q]
+                    total += s.stage_spread[b][a] * work
+                s.defect_du[c] += total
+
+
+def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
+    """What constraints change by over the step at the rates of a node, less what they are to, and their gap before."""
+    own = row_of(given.coefficient, given, i)
+    offset = row_of(given.offset_rate, given, i)
+    rated = row_of(given.coefficient_rate, given, i)
+    constraint_rates(s, dim, given.coefficient[own])
+    for row in range(s.defect_lam.size):
+        s.defect_lam[row] = h * s.defect_lam[row] + m.run_gap[row] - given.offset_rate[offset][row]
+    for term in range(s.joints_term_row.size):
+        change = given.coefficient_rate[rated][term] * s.end_product[s.joints_term_product[term]]
+        s.defect_lam[s.joints_term_row[term]] += change
+
+
+def constraint_rates(s: Memory, dim: int, coefficient: Array) -> None:
+    """Rates of the constraints at constant coefficients, into the defects."""
+    fill(s.defect_lam, 0.0)
+    for term in range(s.joints_term_row.size):
+        p = s.joints_term_product[term]
+        s.defect_lam[s.joints_term_row[term]] += coefficient[term] * s.stage_product_rate[p]
+    for i in range(s.rolling_row.size):
+        s.defect_lam[s.rolling_row[i]] += gain(s, i) * s.stage_product_rate[s.rolling_product[i]]
+    for i in range(s.rolling_spin_row.size):
+        for k in range(s.rolling_spin_axis.shape[1]):
+            spin = s.rolling_spin_axis[i][k] * s.stage_spin[s.rolling_spin_body[i]][k]
+            s.defect_lam[s.rolling_spin_row[i]] += spin

@@ -1,0 +1,31 @@
+from ....kernels.ending.rules cimport is_slow, settled_at, settles, stagnates
+from ....numerics.loops.views cimport fewest, larger, smaller
+from ..memory.memory cimport Memory
+from ..memory.memory cimport stage
+from ..memory.structures cimport AtNodes
+from .acceleration cimport accelerate
+from .momenta cimport balance
+from .places cimport places
+from .prescribed cimport row_of
+from .scheme cimport Scheme
+from .stresses cimport add_stress_defects, correct_stress_rates, keep_strain_rows
+from .systems cimport factor_all, solve_all
+from .unknowns cimport gather, subtract, weigh
+from libc.math cimport INFINITY, fabs, sqrt
+
+cdef double SLOW
+cdef double MANY
+cdef double REMAINS
+cdef Py_ssize_t ITERATIONS
+cdef double GROWN
+cdef double MIXED
+cdef double TINY
+cdef double NEWTON_NOISE
+cdef double NEWTON_STAGNATED
+
+cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given) noexcept nogil
+cdef void _take(Memory* m, Py_ssize_t dim, Scheme g, double h, bint mixed) noexcept nogil
+cdef void _take_accelerated(Memory* m, Py_ssize_t dim, Scheme g, double h, bint mixed, Py_ssize_t count, double scale) noexcept nogil
+cdef double _work(Scheme g) noexcept nogil
+cdef void _correct(Py_ssize_t dim, Scheme g) noexcept nogil
+cdef double _energy_scale(Scheme g, double h) noexcept nogil

@@ -1,0 +1,184 @@
+"""The Newton iteration of all nodes of a step in loops (see exact.gauss_newton)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import NEWTON
+from ....kernels.ending.tolerances import TINY as _TINY
+
+if not cython.compiled:
+    from math import fabs, sqrt
+    from math import inf as INFINITY
+
+    from ....kernels.ending.rules import is_slow, settled_at, settles, stagnates
+    from ....numerics.loops.views import fewest, larger, smaller
+    from ..memory.memory import Memory, stage
+    from ..memory.structures import AtNodes
+    from .acceleration import accelerate
+    from .momenta import balance
+    from .places import places
+    from .prescribed import row_of
+    from .scheme import Scheme
+    from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
+    from .systems import factor_all, solve_all
+    from .unknowns import gather, subtract, weigh
+
+TINY = cython.declare(cython.double, _TINY)
+NEWTON_NOISE = cython.declare(cython.double, NEWTON.noise)
+NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
+
+
+SLOW = cython.declare(cython.double, 0.3)
+MANY = cython.declare(cython.double, 8.0)
+"""See Tolerances: a Jacobian costs as much as two iterations."""
+REMAINS = cython.declare(cython.double, 0.1)
+"""Expected next correction at which the iteration ends, over that of the exact scheme.
+
+With the Jacobian of one state for all nodes it converges linearly to the end, from the same side at every step: what
+remains would add up in long runs. Accelerated corrections shrink unevenly: they must be as small whatever is expected.
+"""
+ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
+"""Most iterations. With a Jacobian of one state for all nodes they converge linearly; slow ones are accelerated."""
+GROWN = cython.declare(cython.double, 10.0)
+"""Correction, over the largest of the first two, from which the NumPy kernels, with a Jacobian of all nodes, go on."""
+MIXED = cython.declare(cython.double, 0.03)
+"""Size of the first correction, or ratio of two, from which stress rates are unknowns: a tenth more an iteration."""
+
+
+def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
+    """Solve a step from the guess at its nodes; iterations, or −1 where the NumPy kernels are to judge it."""
+    changes = cython.declare(cython.bint)
+    count = cython.declare(cython.Py_ssize_t)
+    factored = cython.declare(cython.bint)
+    mixed = cython.declare(cython.bint)
+    used = cython.declare(cython.Py_ssize_t)
+    if not places(m, dim, g, h, given, True):
+        return -1
+    balance(m, dim, g, h, given)
+    changes = m.elastic_G_val.size > 0
+    mixed = False  # whether strain rows change
+    middle = row_of(given.coefficient, given, g.stages.size // 2)
+    factored = False
+    used = 0
+    previous = INFINITY
+    largest = 0.0
+    scale = TINY
+    settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
+    count = -1  # corrections that were accelerated, −1 as long as none is
+    for iteration in range(1, ITERATIONS + 1):
+        if not factored:
+            if not factor_all(dim, g, h, given.coefficient[middle]):
+                return -1
+            factored = True
+            used = 0
+            if changes:
+                keep_strain_rows(m, g)
+        if mixed:
+            add_stress_defects(m, g, h)
+        solve_all(dim, g, h)
+        work = _work(g)
+        if iteration <= 2:
+            largest = larger(largest, work)
+            scale = _energy_scale(g, h)
+        size = sqrt(work / larger(largest, scale))
+        if not size <= GROWN:
+            return -1
+        if not mixed and changes and size > MIXED * smaller(1.0, previous):
+            mixed = True
+            count = fewest(count, 0)
+        used += 1
+        if count < 0:
+            _take(m, dim, g, h, mixed)
+        else:
+            _take_accelerated(m, dim, g, h, mixed, count, scale)
+            count += 1
+        if not places(m, dim, g, h, given, not mixed):
+            return -1
+        if count < 0 and settles(size, previous, used, settled):
+            return iteration
+        if count >= 0 and size * larger(smaller(1.0, size / previous), 0.1) < settled:
+            return iteration
+        if stagnates(size, previous) and used > 1 and size <= NEWTON_STAGNATED:
+            if size <= NEWTON_NOISE * sqrt(m.x.size):
+                return iteration
+            if count < 0:
+                return -1
+        balance(m, dim, g, h, given)
+        if count < 0 and is_slow(size, previous, used, SLOW, MANY):
+            factored = False
+            count = 0
+        previous = size
+    return -1
+
+
+def _take(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:
+    """Take the corrections as they are."""
+    _correct(dim, g)
+    if mixed:
+        correct_stress_rates(m, g, h)
+
+
+def _take_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int, scale: float) -> None:
+    """Take the corrections as accelerated by the last ones, ``count`` after the first that was."""
+    a = g.acceleration
+    if count == 0:
+        weigh(g, mixed, scale, a.weight)
+    gather(g, mixed, a.x)
+    _take(m, dim, g, h, mixed)
+    gather(g, mixed, a.correction)
+    for k in range(a.x.size):
+        a.correction[k] = a.x[k] - a.correction[k]
+    accelerate(a, count)
+    subtract(g, mixed, a.x, a.correction)
+
+
+def _work(g: Scheme) -> float:
+    """Work of the defects along the corrections, every entry counted positive [J]."""
+    total = 0.0
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        for k in range(s.defect.size):
+            total += fabs(s.correction[k] * s.defect[k])
+    return total
+
+
+def _correct(dim: int, g: Scheme) -> None:
+    """Take the corrections from the unknowns, those of spins in the world."""
+    d = dim
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        for b in range(s.inertia_mass.size):
+            for k in range(d):
+                s.x_v[b][k] -= s.correction_v[b][k]
+            if d == 2:
+                s.stage_spin[b][0] -= s.correction_w[b][0]
+            else:
+                for k in range(3):
+                    for j in range(3):
+                        s.stage_spin[b][k] -= s.end_R[b][k][j] * s.correction_w[b][j]
+        for k in range(s.x_du.size):
+            s.x_du[k] -= s.correction_du[k]
+        for k in range(s.x_lam.size):
+            s.x_lam[k] -= s.correction_lam[k]
+
+
+def _energy_scale(g: Scheme, h: float) -> float:
+    """Kinetic and elastic energy of the step and the work of its weights [J]."""
+    total = 0.0
+    for n in range(g.stages.size):
+        s = stage(g.stages, n)
+        for b in range(s.inertia_mass.size):
+            for i in range(s.x_v.shape[1]):
+                total += s.inertia_mass[b] * s.x_v[b][i] ** 2 + h * fabs(s.x_v[b][i] * s.inertia_weight[b][i])
+            for i in range(s.end_w.shape[1]):
+                for j in range(s.end_w.shape[1]):
+                    total += fabs(s.end_w[b][i] * s.stage_J[b][i][j] * s.end_w[b][j])
+        for i in range(s.x_du.size):
+            total += fabs(s.x_du[i] * s.end_Pdu[i][0])
+        for i in range(s.trial_stress.size):
+            strain = 0.0
+            for e in range(s.elastic_compliance_ptr[i], s.elastic_compliance_ptr[i + 1]):
+                strain += s.elastic_compliance_val[e] * s.trial_stress[s.elastic_compliance_col[e]]
+            total += fabs(s.trial_stress[i] * strain)
+    return larger(total / g.stages.size, TINY)

@@ -1,0 +1,15 @@
+"""What time prescribes at the nodes of steps."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ..memory.structures import AtNodes
+
+
+def row_of(values: Array, given: AtNodes, i: int) -> int:
+    """The row of a stage: there is only one where nothing changes."""
+    return given.first + i if values.shape[0] > 1 else 0

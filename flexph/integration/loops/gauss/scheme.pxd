@@ -1,0 +1,19 @@
+from ....numerics.loops.views cimport CMat, CVec, IVec, Mat, Ten, Vec
+
+from .acceleration_space cimport Acceleration
+cdef struct Scheme:
+    IVec stages
+    IVec real
+    IVec pairs
+    Vec nodes
+    Vec weights
+    Mat a
+    Mat inverse
+    Vec ends
+    Ten curvature
+    CVec eigenvalue
+    CMat left
+    CMat right
+    Ten transport
+    Vec driven
+    Acceleration acceleration

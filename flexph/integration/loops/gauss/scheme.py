@@ -1,0 +1,127 @@
+"""The stages of a step in memories of their own, and the systems to which the Jacobian of all falls apart.
+
+At one state for all nodes the Jacobian is A⁻¹ ⊗ M + 1 ⊗ hC + A ⊗ h²K. With A⁻¹ = V diag(μ) V⁻¹ it falls apart into
+
+    μM + hC + h²K/μ = ½μ (2M + h'C + ½h'²K),  h' = 2h/μ,
+
+the Jacobian of a step h' of the exact scheme: at most one μ is real, the others are pairs of conjugates, of which one
+is enough. The same loops factor it, with complex numbers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ....numerics.arrays import Array
+from ....numerics.gauss_tableau import Tableau, gauss
+from ..memory.constants import Constants
+from ..memory.data import Index
+from ..memory.memory import FIELDS, REAL, ROW, SYSTEMS, Memory, address_of
+from .acceleration_space import Acceleration, acceleration_of
+
+
+class Scheme(NamedTuple):
+    """A tableau for the loops, and where the memories of its stages and systems are."""
+
+    stages: Index  # (s,) addresses
+    real: Index  # (0 or 1,)
+    pairs: Index
+    nodes: Array  # of the tableau
+    weights: Array
+    a: Array
+    inverse: Array
+    ends: Array
+    curvature: Array
+    eigenvalue: Array  # (k,) complex, of the inverse: a real one first
+    left: Array  # (k, s) complex, rows of V⁻¹
+    right: Array  # (s, k) complex, columns of V, twice those of a pair
+    transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
+    driven: Array  # (s·d,), work space
+    acceleration: Acceleration  # of the unknowns of all stages
+
+
+UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
+
+
+class StageMemories:
+    """The memories of all stages beside that of a run, with the constants of that."""
+
+    def __init__(self, run: Memory, tableau: Tableau) -> None:
+        stages = tableau.nodes.size
+        self.stages = [_stage(run) for _ in range(stages)]
+        middle = self.stages[stages // 2]
+        eigenvalue, left, right = spectrum(stages)
+        self.systems = [_system(middle, is_complex=mu.imag != 0.0) for mu in eigenvalue]
+        addresses = np.array([m.address for m in (*self.stages, *self.systems)])
+        odd = stages % 2
+        bodies, d = run.inertia_weight.shape
+        self.scheme = Scheme(
+            stages=addresses[:stages],
+            real=addresses[stages : stages + odd],
+            pairs=addresses[stages + odd :],
+            nodes=tableau.nodes,
+            weights=tableau.weights,
+            a=tableau.a,
+            inverse=tableau.inverse,
+            ends=tableau.ends,
+            curvature=tableau.curvature,
+            eigenvalue=eigenvalue,
+            left=left,
+            right=right,
+            transport=np.zeros((bodies, stages * d, stages * d)),
+            driven=np.zeros(stages * d),
+            acceleration=acceleration_of(stages * sum(run.__getattr__(name).size for name in UNKNOWNS)),
+        )
+
+
+@cache
+def spectrum(stages: int) -> tuple[Array, Array, Array]:
+    """Eigenvalues of A⁻¹ with Im μ ≥ 0, a real one first, rows of V⁻¹, and columns of V, twice those of pairs."""
+    values, right = np.linalg.eig(gauss(stages).inverse)
+    left, size = np.linalg.inv(right), np.abs(values).max()
+    kept = [k for k in np.argsort(values.imag) if values[k].imag > -1e-9 * size]
+    values = np.where(np.abs(values.imag) > 1e-9 * size, values, values.real)[kept]
+    return (
+        values + 0j,
+        left[kept] + 0j,
+        np.ascontiguousarray(right[:, kept] * np.where(values.imag > 0.0, 2.0, 1.0) + 0j),
+    )
+
+
+def _stage(run: Memory) -> Memory:
+    """A memory in which what stands for the start, the end and the mean of a step are one: values at a node."""
+    table = run.table.copy()
+    table[_NAMED] = table[_NODES]
+    stage = Memory(run.reals.copy(), run.wholes.copy(), table)
+    stage.addresses[:_CONSTANTS] = run.addresses[:_CONSTANTS]
+    stage.span_fields()
+    return stage
+
+
+def _rows_at_a_node() -> dict[int, int]:
+    """Rows of fields at the start of a step or in its mean, and of those at its end that stand for them."""
+    rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
+    for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
+        rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]
+    return rows
+
+
+_NAMED, _NODES = (np.array(part) for part in zip(*_rows_at_a_node().items(), strict=True))
+_CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)  # lead them all
+_OWN = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS])
+_OWN_REALS = _OWN[REAL[_OWN]]
+
+
+def _system(middle: Memory, *, is_complex: bool) -> Memory:
+    """A memory with a linear system of its own, complex or not, at the values of a stage."""
+    table, size = middle.table, 2 if is_complex else 1
+    system = Memory(np.zeros(size * middle.reals.size), middle.wholes.copy(), table)
+    system.addresses[_OWN_REALS, 0] = address_of(system.reals) + 8 * size * table[_OWN_REALS, 0]
+    own = system.addresses[_OWN]
+    system.addresses[:] = middle.addresses
+    system.addresses[_OWN] = own
+    system.span_fields(is_complex=is_complex)
+    return system

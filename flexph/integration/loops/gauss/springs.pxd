@@ -1,0 +1,17 @@
+from ....numerics.loops.views cimport larger
+from ..mechanics.forces cimport constrain
+from ..memory.memory cimport Memory
+from ..memory.memory cimport stage
+from ..memory.structures cimport AtNodes
+from .prescribed cimport row_of
+from .scheme cimport Scheme
+from libc.math cimport INFINITY, fabs, sqrt
+
+cdef double ROUND_OFF
+cdef Py_ssize_t SUBSTITUTIONS
+cdef double TINY
+
+cdef void stretch(Memory* m, Scheme g, double h, AtNodes given) noexcept nogil
+cdef void _measure_length(Memory* m, Scheme g, double h, Py_ssize_t k) noexcept nogil
+cdef void _measure_angle(Memory* s, Py_ssize_t k, Py_ssize_t angle) noexcept nogil
+cdef void _pull(Memory* m, Scheme g, double h, Py_ssize_t k, Py_ssize_t i) noexcept nogil

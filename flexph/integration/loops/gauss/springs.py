@@ -1,0 +1,110 @@
+"""Spring-dampers at the nodes of a step in loops (see kernels.springs: stage_springs)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.springs import ROUND_OFF as _ROUND_OFF
+from ....kernels.springs import SUBSTITUTIONS as _SUBSTITUTIONS
+from ....kernels.springs import TINY as _TINY
+
+if not cython.compiled:
+    from math import fabs, sqrt
+    from math import inf as INFINITY
+
+    from ....numerics.loops.views import larger
+    from ..mechanics.forces import constrain
+    from ..memory.memory import Memory, stage
+    from ..memory.structures import AtNodes
+    from .prescribed import row_of
+    from .scheme import Scheme
+
+ROUND_OFF = cython.declare(cython.double, _ROUND_OFF)
+SUBSTITUTIONS = cython.declare(cython.Py_ssize_t, _SUBSTITUTIONS)
+TINY = cython.declare(cython.double, _TINY)
+
+
+def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
+    """Forces on products at all nodes: of constraints, and of springs, whose rates stay in ``trial.extension``."""
+    for i in range(g.stages.size):
+        own = given.coefficient[row_of(given.coefficient, given, i)]
+        constrain(stage(g.stages, i), own, own)
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    for k in range(m.joints_stiffness.size):
+        if k < lengths:
+            _measure_length(m, g, h, k)
+        for i in range(g.stages.size):
+            s = stage(g.stages, i)
+            if k >= lengths + components:
+                _measure_angle(s, k, k - lengths - components)
+            elif k >= lengths:
+                s.trial_by_first[k] = 1.0
+                s.trial_extension[k] = s.stage_product_rate[m.joints_component_product[k - lengths]]
+        for i in range(g.stages.size):
+            _pull(m, g, h, k, i)
+
+
+def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
+    """A length at the nodes by ℓ̇ = Π̇/(2ℓ): by substitution, which each step shortens."""
+    p = m.joints_length_product[k]
+    stages = g.stages.size
+    start = sqrt(m.at_product[p])
+    change = INFINITY
+    for i in range(stages):
+        s = stage(g.stages, i)
+        s.stage_length[k] = sqrt(larger(s.end_product[p], TINY))
+    for _ in range(SUBSTITUTIONS):
+        change = 0.0
+        for i in range(stages):
+            s = stage(g.stages, i)
+            s.trial_by_first[k] = 0.5 / s.stage_length[k]
+        for i in range(stages):
+            s = stage(g.stages, i)
+            length = start
+            for j in range(stages):
+                t = stage(g.stages, j)
+                length += h * g.a[i][j] * t.stage_product_rate[p] * t.trial_by_first[k]
+            change = larger(change, fabs(length - s.stage_length[k]))
+            s.stage_length[k] = length
+        if not change > ROUND_OFF * start:
+            break
+    for i in range(stages):
+        s = stage(g.stages, i)
+        s.trial_by_first[k] = 0.5 / s.stage_length[k]
+        s.trial_extension[k] = s.trial_by_first[k] * s.stage_product_rate[p]
+
+
+def _measure_angle(s: Memory, k: int, angle: int) -> None:
+    """The rate (cṡ − sċ)/(s² + c²) of an angle."""
+    p = s.joints_sine_product[angle]
+    q = s.joints_cosine_product[angle]
+    y = s.end_product[p]
+    x = s.end_product[q]
+    size = y * y + x * x
+    s.trial_by_first[k] = x / size
+    s.trial_by_second[k] = -y / size
+    rate = s.trial_by_first[k] * s.stage_product_rate[p] + s.trial_by_second[k] * s.stage_product_rate[q]
+    s.trial_extension[k] = rate
+
+
+def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
+    """Tension of a spring-damper at a node, and its forces on products."""
+    s = stage(g.stages, i)
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    tension = m.joints_damping[k] * s.trial_extension[k]
+    angle = k - lengths - components
+    if m.joints_state[k] >= 0:
+        tension += m.at_spring[m.joints_state[k]]
+        for j in range(g.stages.size):
+            tension += h * g.a[i][j] * m.joints_stiffness[k] * stage(g.stages, j).trial_extension[k]
+    s.trial_tension[k] = tension
+    if k < lengths:
+        p = m.joints_length_product[k]
+    elif angle < 0:
+        p = m.joints_component_product[k - lengths]
+    else:
+        p = m.joints_sine_product[angle]
+        s.trial_force[m.joints_cosine_product[angle]] -= tension * s.trial_by_second[k]
+    s.trial_force[p] -= tension * s.trial_by_first[k]

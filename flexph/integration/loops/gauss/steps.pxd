@@ -1,0 +1,30 @@
+from ....numerics.loops.views cimport IVec, Vec, copy, fill, larger
+from ..mechanics.ledger_rows cimport energies, flows, velocity_defect
+from ..mechanics.motion cimport derive
+from ..mechanics.rolling cimport add_squares
+from ..memory.memory cimport Memory
+from ..memory.memory cimport stage
+from ..steps.calls cimport hold
+from ..steps.rows cimport begin_row, close_row, record_energy
+from ..memory.structures cimport AtNodes, Calls, GaussTable, Rows
+from .field cimport add_field
+from .history cimport guess, remember
+from .momenta cimport begin, constraint_rates
+from .newton cimport newton
+from .prescribed cimport row_of
+from .scheme cimport Scheme
+from libc.math cimport fabs
+
+cdef double NEWTON_CLOSED
+cdef double NEWTON_FORGOTTEN
+
+cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Py_ssize_t save_every, Py_ssize_t count, Py_ssize_t known, Calls calls, Rows rows, IVec solved) noexcept nogil
+cdef bint _step(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef void gaps(Memory* m, Vec coefficient, Vec offset) noexcept nogil
+cdef void _end(Memory* m, Py_ssize_t dim, Scheme g, double h) noexcept nogil
+cdef void _add_increments(Memory* m, Scheme g, double h) noexcept nogil
+cdef void _turn(Memory* m, Py_ssize_t dim, Scheme g, double h, Py_ssize_t b) noexcept nogil
+cdef void _square_up(Memory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
+cdef bint _is_open(Memory* m) noexcept nogil
+cdef bint _lies(Memory* m) noexcept nogil
+cdef void _book(Memory* m, Py_ssize_t dim, Scheme g, double h, AtNodes given) noexcept nogil

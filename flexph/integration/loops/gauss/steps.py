@@ -1,0 +1,242 @@
+"""Steps of Gauss collocation in loops (see exact.gauss): guess, solution, what is booked, and the end."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import NEWTON
+from ....numerics.arrays import Array
+from ..memory.data import Index
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import copy, fill, larger
+    from ..mechanics.ledger_rows import energies, flows, velocity_defect
+    from ..mechanics.motion import derive
+    from ..mechanics.rolling import add_squares
+    from ..memory.memory import Memory, stage
+    from ..memory.structures import AtNodes, Calls, GaussTable, Rows
+    from ..steps.calls import hold
+    from ..steps.rows import begin_row, close_row, record_energy
+    from .field import add_field
+    from .history import guess, remember
+    from .momenta import begin, constraint_rates
+    from .newton import newton
+    from .prescribed import row_of
+    from .scheme import Scheme
+
+NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
+NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
+
+
+def run_gauss(
+    m: Memory,
+    dim: int,
+    g: Scheme,
+    table: GaussTable,
+    save_every: int,
+    count: int,
+    known: int,
+    calls: Calls,
+    rows: Rows,
+    solved: Index,
+) -> None:
+    """Take the steps of the table and book them, until one is not solved (see steps.run)."""
+    row = cython.declare(cython.Py_ssize_t)
+    row = 0
+    for step in range(table.times.size - 1):
+        begin_row(m)
+        if calls.due.size > 0 and not hold(calls, table.inputs, step, g.stages.size):
+            return
+        if not _step(m, dim, g, table, step, known):
+            return
+        known = g.stages.size
+        close_row(m, dim, rows, row)
+        count += 1
+        solved[0] += 1
+        if count % save_every == 0:
+            row += 1
+
+
+def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> bool:
+    """Take one step and book it; False where it is not solved."""
+    h = table.times[k + 1] - table.times[k]
+    first = k if table.coefficient.shape[0] > 1 else 0
+    last = k + 1 if table.coefficient.shape[0] > 1 else 0
+    given = AtNodes(table.stage_coefficient, table.stage_rate, table.stage_offset, table.inputs, k * g.stages.size)
+    gaps(m, table.coefficient[first], table.offset[first])
+    for i in range(m.run_gap.size):
+        m.run_gap[i] *= NEWTON_FORGOTTEN
+    begin(m, dim)
+    guess(m, dim, g, h, known)
+    iterations = newton(m, dim, g, h, given)
+    if iterations < 0:
+        return False
+    _end(m, dim, g, h)
+    gaps(m, table.coefficient[last], table.offset[last])
+    if _is_open(m) or _lies(m):
+        return False
+    velocity_defect(m, dim, table.coefficient[last], table.own_coefficient[first], table.own_offset[first])
+    _book(m, dim, g, h, given)
+    m.run_step_audit[4] += iterations
+    remember(m, g, h)
+    return True
+
+
+def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
+    """Gaps of the constraints at ``at``, into ``run.gap``."""
+    for i in range(offset.size):
+        m.run_gap[i] = -offset[i]
+    for i in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[i]] += coefficient[i] * m.at_product[m.joints_term_product[i]]
+    add_squares(m, m.run_gap)
+
+
+def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
+    """The end of the step becomes the start of the next: increments are summed up before they are added."""
+    _add_increments(m, g, h)
+    for b in range(m.inertia_mass.size):
+        _turn(m, dim, g, h, b)
+        _square_up(m, dim, b)
+    derive(m, dim, m.trial_c)
+
+
+def _add_increments(m: Memory, g: Scheme, h: float) -> None:
+    """Positions, stresses and spring forces by their rates, velocities by their values at the nodes."""
+    for b in range(m.inertia_mass.size):
+        for k in range(m.at_r.shape[1]):
+            moved = 0.0
+            faster = 0.0
+            for i in range(g.stages.size):
+                s = stage(g.stages, i)
+                moved += g.weights[i] * s.x_v[b][k]
+                faster += g.ends[i] * (s.x_v[b][k] - m.at_v[b][k])
+            m.at_r[b][k] += h * moved
+            m.at_v[b][k] += faster
+        for k in range(m.at_w.shape[1]):
+            faster = 0.0
+            for i in range(g.stages.size):
+                faster += g.ends[i] * (stage(g.stages, i).end_w[b][k] - m.at_w[b][k])
+            m.at_w[b][k] += faster
+    for k in range(m.at_u.size):
+        moved = 0.0
+        faster = 0.0
+        for i in range(g.stages.size):
+            s = stage(g.stages, i)
+            moved += g.weights[i] * s.x_du[k]
+            faster += g.ends[i] * (s.x_du[k] - m.at_du[k])
+        m.at_u[k] += h * moved
+        m.at_du[k] += faster
+    for k in range(m.at_sigma.size):
+        moved = 0.0
+        for i in range(g.stages.size):
+            moved += g.weights[i] * stage(g.stages, i).trial_jump[k]
+        m.at_sigma[k] += h * moved
+    for k in range(m.joints_state.size):
+        if m.joints_state[k] >= 0:
+            moved = 0.0
+            for i in range(g.stages.size):
+                moved += g.weights[i] * stage(g.stages, i).trial_extension[k]
+            m.at_spring[m.joints_state[k]] += h * m.joints_stiffness[k] * moved
+
+
+def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
+    """R of a body by Ω × R at the nodes."""
+    d = dim
+    swept = m.run_frame
+    fill(swept, 0.0)
+    for n in range(g.stages.size):
+        s = stage(g.stages, n)
+        share = h * g.weights[n]
+        R = s.end_R[b]
+        spin = s.stage_spin[b]
+        for column in range(d):
+            if d == 2:
+                swept[0][column] -= share * spin[0] * R[1][column]
+                swept[1][column] += share * spin[0] * R[0][column]
+            else:
+                for i in range(3):
+                    j = (i + 1) % 3
+                    k = (i + 2) % 3
+                    swept[i][column] += share * (spin[j] * R[k][column] - spin[k] * R[j][column])
+    for i in range(d):
+        for column in range(d):
+            m.at_R[b][i][column] += swept[i][column]
+
+
+def _square_up(m: Memory, dim: int, b: int) -> None:
+    """R(3 − RᵀR)/2: the round-off of the tableau would take RᵀR from 1 to the same side at every step."""
+    R = m.at_R[b]
+    form = m.run_frame
+    d = dim
+    for i in range(d):
+        for j in range(d):
+            total = 0.0
+            for k in range(d):
+                total += R[k][i] * R[k][j]
+            form[i][j] = (1.5 if i == j else 0.0) - 0.5 * total
+    for i in range(d):
+        for j in range(d):
+            total = 0.0
+            for k in range(d):
+                total += R[i][k] * form[k][j]
+            m.run_space[0][j] = total
+        for j in range(d):
+            R[i][j] = m.run_space[0][j]
+    if d == 2:
+        R[0][1] = -R[1][0]
+        R[1][1] = R[0][0]
+
+
+def _is_open(m: Memory) -> bool:
+    """Whether the end of the step misses the constraints (see kernels.constraint_sizes)."""
+    length = m.joints_lengths[1]
+    for i in range(m.at_vector.shape[0]):
+        for k in range(m.at_vector.shape[1]):
+            length = larger(length, fabs(m.at_vector[i][k]) * m.joints_joins_points[i])
+    for i in range(m.run_gap.size):
+        size = length if m.joints_holds_points[i] > 0.0 else 1.0
+        if not m.rolling_free[i] and not fabs(m.run_gap[i]) <= NEWTON_CLOSED * size:
+            return True
+    return False
+
+
+def _lies(m: Memory) -> bool:
+    """Whether a disc lies flat at the end of the step."""
+    lies = cython.declare(cython.bint)
+    lies = False
+    for i in range(m.rolling_positive.size):
+        lies = lies or m.at_product[m.rolling_positive[i]] <= m.rolling_least[i]
+    return lies
+
+
+def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
+    """Energies, flows, residuals and multipliers of a step."""
+    energies(m, dim, m.run_new_energy)
+    fill(m.run_flow, 0.0)
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        own = row_of(given.coefficient, given, i)
+        share = h * g.weights[i]
+        for k in range(s.trial_jump.size):
+            s.trial_jump[k] *= share
+        for k in range(s.trial_extension.size):
+            s.trial_extension[k] *= share
+        flows(s, dim, share, given.coefficient[own], given.coefficient[own])
+        add_field(1.0, s.run_flow, m.run_flow)
+        constraint_rates(s, dim, given.coefficient[own])
+        for row in range(m.run_gap.size):
+            m.run_step_stage[row] += g.weights[i] * s.x_lam[row]
+    copy(stage(g.stages, g.stages.size // 2).x_lam, m.run_step_multipliers)
+    audit = m.run_step_audit
+    audit[0] = larger(audit[0], fabs(record_energy(m)))
+    for row in range(m.run_gap.size):
+        m.run_defect[row] = m.run_new_defect[row]
+        if m.rolling_free[row]:
+            slip = 0.0
+            for i in range(g.stages.size):
+                slip += g.weights[i] * stage(g.stages, i).defect_lam[row]
+            audit[3] = larger(audit[3], fabs(slip))
+        else:
+            audit[1] = larger(audit[1], fabs(m.run_gap[row]))

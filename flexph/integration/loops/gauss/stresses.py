@@ -1,0 +1,85 @@
+"""Stress rates at the nodes of a step as unknowns of their own: the mixed iteration of collocation.
+
+Strain rows D(u) of von Kármán bodies differ from node to node, and one Jacobian has those of the middle node. Where
+stresses are eliminated, σ̇_i = C⁻¹D(u_i) u̇_i, the difference is multiplied by the stiffness in each residual, and the
+iteration converges slowly. As unknowns, σ̇ have defects of their own,
+
+    s_i = σ̇_i − C⁻¹ D(u_i) u̇_i.
+
+With D₀ and Ḋ₀ = ∂D/∂u u̇ where the Jacobian was taken, and with σ̇ eliminated from the corrections δ, Newton's method is
+
+    r_u,i − h D₀ᵀ(β s_i + h Σ a_ij s_j)  in place of  r_u,i,    δσ̇_i = s_i + C⁻¹(D₀ δu̇_i + Ḋ₀ h Σ a_ij δu̇_j);
+
+the matrix of δu̇ stays as it is.
+"""
+
+from __future__ import annotations
+
+import cython
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy, fill
+    from ..mechanics.residual import stiffen, stress_rates, turn_strain_rows
+    from ..memory.memory import Memory, stage
+    from .field import add_field
+    from .scheme import Scheme
+
+
+def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
+    """Stresses with what damping adds, by stress rates that are unknowns, or that begin as those of the strains.
+
+    C⁻¹D u̇ stays in ``trial.jump``.
+    """
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        stress_rates(s)
+        if begins:
+            copy(s.trial_jump, s.stage_stress_rate)
+        for k in range(s.trial_jump.size):
+            s.stage_stress_defect[k] = s.stage_stress_rate[k] - s.trial_jump[k]
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        for k in range(s.trial_stress.size):
+            s.trial_stress[k] = m.at_sigma[k] + s.elastic_damping[k] * s.stage_stress_rate[k]
+        for j in range(g.stages.size):
+            add_field(h * g.a[i][j], stage(g.stages, j).stage_stress_rate, s.trial_stress)
+
+
+def keep_strain_rows(m: Memory, g: Scheme) -> None:
+    """D₀ and Ḋ₀ of the middle node, at which the Jacobian is taken."""
+    middle = stage(g.stages, g.stages.size // 2)
+    copy(middle.trial_D, m.stage_strain_row)
+    fill(m.stage_strain_row_rate, 0.0)
+    turn_strain_rows(m, 1.0, middle.x_du, m.stage_strain_row_rate)
+
+
+def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
+    """Take h D₀ᵀ(β s_i + h Σ a_ij s_j) from the defects of the flexible coordinates."""
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        for k in range(s.trial_local.size):
+            s.trial_local[k] = s.elastic_damping[k] * s.stage_stress_defect[k]
+        for j in range(g.stages.size):
+            add_field(h * g.a[i][j], stage(g.stages, j).stage_stress_defect, s.trial_local)
+        for e in range(m.stage_strain_row.size):
+            s.defect_du[m.elastic_col[e]] -= h * m.stage_strain_row[e] * s.trial_local[m.elastic_row[e]]
+
+
+def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
+    """Take δσ̇ from the stress rates, by the corrections of the rates of the coordinates; σ is work space."""
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        fill(s.stage_du_change, 0.0)
+        for j in range(g.stages.size):
+            add_field(h * g.a[i][j], stage(g.stages, j).correction_du, s.stage_du_change)
+        for k in range(s.trial_local.size):
+            strained = 0.0
+            for e in range(m.elastic_ptr[k], m.elastic_ptr[k + 1]):
+                c = m.elastic_col[e]
+                strained += (
+                    m.stage_strain_row[e] * s.correction_du[c] + m.stage_strain_row_rate[e] * s.stage_du_change[c]
+                )
+            s.trial_local[k] = strained
+        stiffen(m, s.trial_local, s.trial_stress)
+        for k in range(s.trial_stress.size):
+            s.stage_stress_rate[k] -= s.stage_stress_defect[k] + s.trial_stress[k]

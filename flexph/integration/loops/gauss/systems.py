@@ -1,0 +1,82 @@
+"""The linear systems of a step: factors of the Jacobian of the exact scheme at complex steps (see scheme)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import divided, fill
+    from ..mechanics.arrow import eliminate, solve
+    from ..mechanics.arrow import eliminate as eliminate_pair
+    from ..mechanics.arrow import solve as solve_pair
+    from ..mechanics.assembly import assemble
+    from ..mechanics.assembly import assemble as assemble_pair
+    from ..memory.memory import paired, stage
+    from .scheme import Scheme
+
+
+def factor_all(dim: int, g: Scheme, h: float, coefficient: Array) -> bool:
+    """Factor all systems at the middle stage, with the coefficients there; False where one is singular."""
+    first = g.real.size
+    if first > 0:
+        real = stage(g.real, 0)
+        assemble(real, dim, 0, 2.0 * h / g.eigenvalue[0].real, coefficient, coefficient)
+        if not eliminate(real, dim, 0):
+            return False
+    for k in range(g.pairs.size):
+        pair = paired(g.pairs, k)
+        assemble_pair(pair, dim, 0, divided(2.0 * h, g.eigenvalue[first + k]), coefficient, coefficient)
+        if not eliminate_pair(pair, dim, 0):
+            return False
+    return True
+
+
+def solve_all(dim: int, g: Scheme, h: float) -> None:
+    """Corrections of all stages from their defects, which are those of a step h' by h'/h = 2/μ."""
+    first = g.real.size
+    if first > 0:
+        _solve_real(dim, g, h)
+    for k in range(g.pairs.size):
+        _solve_pair(dim, g, h, k)
+    for i in range(g.stages.size):
+        own = stage(g.stages, i)
+        fill(own.correction, 0.0)
+        if first > 0:
+            real = stage(g.real, 0)
+            weight = g.right[i][0].real
+            for j in range(own.correction.size):
+                own.correction[j] += weight * real.correction[j]
+        for k in range(g.pairs.size):
+            pair = paired(g.pairs, k)
+            turned = g.right[i][first + k]
+            for j in range(own.correction.size):
+                own.correction[j] += (turned * pair.correction[j]).real
+
+
+def _solve_real(dim: int, g: Scheme, h: float) -> None:
+    """Solve the system of the real eigenvalue for the shares of all stages in its defects."""
+    real = stage(g.real, 0)
+    step = 2.0 * h / g.eigenvalue[0].real
+    fill(real.defect, 0.0)
+    for i in range(g.stages.size):
+        own = stage(g.stages, i)
+        weight = g.left[0][i].real * step / h
+        for j in range(own.defect.size):
+            real.defect[j] += weight * own.defect[j]
+    solve(real, dim, 0, step)
+
+
+def _solve_pair(dim: int, g: Scheme, h: float, k: int) -> None:
+    """Solve that of a pair of eigenvalues."""
+    pair = paired(g.pairs, k)
+    place = g.real.size + k
+    step = divided(2.0 * h, g.eigenvalue[place])
+    fill(pair.defect, 0.0)
+    for i in range(g.stages.size):
+        own = stage(g.stages, i)
+        weight = g.left[place][i] * step / h
+        for j in range(own.defect.size):
+            pair.defect[j] += weight * own.defect[j]
+    solve_pair(pair, dim, 0, step)

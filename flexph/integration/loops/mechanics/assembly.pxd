@@ -1,0 +1,13 @@
+from ....numerics.loops.views cimport Number
+from ....numerics.loops.views cimport Vec, fill
+from ..contact.jacobian cimport add_contacts
+from ..decay.step cimport add_decay
+from ..memory.memory cimport Memory
+from ..memory.memory cimport Memory as AnyMemory
+from ..nodal.jacobian cimport add_strains
+from .couplings cimport add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+from .jacobian cimport add_flexible, add_rigid, turn_bodies
+from .turned_forces cimport add_following, add_turned_forces
+
+cdef void assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
+cdef void assemble_step(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after) noexcept nogil

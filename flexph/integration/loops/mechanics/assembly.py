@@ -1,0 +1,43 @@
+"""The entries of the Jacobian of a step."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import fill
+    from ..contact.jacobian import add_contacts
+    from ..decay.step import add_decay
+    from ..memory.memory import Memory
+    from ..nodal.jacobian import add_strains
+    from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+    from .jacobian import add_flexible, add_rigid, turn_bodies
+    from .turned_forces import add_following, add_turned_forces
+
+
+def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> None:
+    """The entries of the Jacobian at a trial."""
+    assemble(m, dim, decay, h, before, after)
+    add_following(m, dim, h)
+    if dim == 3:
+        add_strains(m, h)
+    if contact > 0:
+        add_contacts(m, dim, contact, h)
+
+
+def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
+    """The entries of the Jacobian at a trial, but for those that collocation does without: see assemble_step."""
+    fill(m.system_jacobian, 0.0)
+    add_flexible(m, dim, h)
+    turn_bodies(m, dim, decay, h)
+    add_rigid(m, dim, decay, h)
+    add_turned_forces(m, dim, h)
+    differentiate_vectors(m, dim, h)
+    add_springs(m, dim, h)
+    add_products(m, dim, h)
+    add_constraints(m, dim, h, before, after)
+    add_rolling(m, dim, h)
+    if decay > 0:
+        add_decay(m, dim, h)

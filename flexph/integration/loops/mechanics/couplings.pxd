@@ -1,0 +1,17 @@
+from ....numerics.loops.views cimport Number
+from ....numerics.loops.views cimport Vec, row_product, divided
+from ..memory.memory cimport Memory
+from ..memory.memory cimport Memory as AnyMemory
+from ..terms.border cimport add
+from ..terms.nodes cimport differentiate_node
+from .rolling cimport gain, gain_slopes
+from .springs cimport tangent
+
+cdef void differentiate_vectors(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
+cdef void add_springs(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
+cdef void _add_stiffness(AnyMemory* m, Py_ssize_t dim, Number h, Number value, Py_ssize_t p, Py_ssize_t q) noexcept nogil
+cdef void add_products(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
+cdef void add_constraints(AnyMemory* m, Py_ssize_t dim, Number h, Vec before, Vec after) noexcept nogil
+cdef void add_rolling(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
+cdef void _add_row(AnyMemory* m, Py_ssize_t dim, Py_ssize_t row, Py_ssize_t p, double mean, Number last) noexcept nogil
+cdef void _add_spins(AnyMemory* m, Py_ssize_t dim) noexcept nogil

@@ -1,0 +1,147 @@
+"""The blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import Number, divided, row_product
+    from ..memory.memory import Memory
+    from ..terms.border import add
+    from ..terms.nodes import differentiate_node
+    from .rolling import gain, gain_slopes
+    from .springs import tangent
+
+
+def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
+    """Discrete gradient B and end derivative W of the vectors by the unknowns that move them."""
+    for v in range(m.joints_plus.size):
+        row = m.border_vector_ptr[v]
+        for side in range(2):
+            n = m.joints_plus[v] if side == 0 else m.joints_minus[v]
+            sign = 1.0 if side == 0 else -1.0
+            if n >= 0:
+                row = differentiate_node(m, dim, h, n, sign, row)
+
+
+def add_springs(m: Memory, dim: int, h: float) -> None:
+    """−h βᵀ T γ with the tangents T of the spring-dampers."""
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    for i in range(m.joints_stiffness.size):
+        tangent(m, i, h, m.at_product, m.end_product, m.system_tangent)
+        if i < lengths:
+            p = m.joints_length_product[i]
+            _add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
+        elif i < lengths + components:
+            p = m.joints_component_product[i - lengths]
+            _add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
+        else:
+            a = i - lengths - components
+            p = m.joints_sine_product[a]
+            q = m.joints_cosine_product[a]
+            _add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
+            _add_stiffness(m, dim, h, m.system_tangent[0][1], p, q)
+            _add_stiffness(m, dim, h, m.system_tangent[1][0], q, p)
+            _add_stiffness(m, dim, h, m.system_tangent[1][1], q, q)
+
+
+def _add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
+    left = cython.declare(Number)
+    right = cython.declare(Number)
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+            left = -h * value * row_product(dim, m.system_B[i], m.trial_mean[other])
+            if left == 0.0:
+                continue
+            for back in range(2):
+                u = m.joints_first[q] if back == 0 else m.joints_second[q]
+                rest = m.joints_second[q] if back == 0 else m.joints_first[q]
+                for j in range(m.border_vector_ptr[u], m.border_vector_ptr[u + 1]):
+                    right = row_product(dim, m.system_W[j], m.end_vector[rest])
+                    add(m, m.border_vector_col[i], m.border_vector_col[j], left * right)
+
+
+def add_products(m: Memory, dim: int, h: float) -> None:
+    """The force φ on V·W acts along ½(W₀ + W₁) and ½(V₀ + V₁), which change."""
+    gain = cython.declare(Number)
+    value = cython.declare(Number)
+    for p in range(m.joints_first.size):
+        gain = -0.5 * h * m.trial_force[p]
+        for side in range(2):
+            v = m.joints_first[p] if side == 0 else m.joints_second[p]
+            u = m.joints_second[p] if side == 0 else m.joints_first[p]
+            for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+                for j in range(m.border_vector_ptr[u], m.border_vector_ptr[u + 1]):
+                    value = gain * row_product(dim, m.system_B[i], m.system_W[j])
+                    add(m, m.border_vector_col[i], m.border_vector_col[j], value)
+
+
+def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
+    """−(c̄ β B)ᵀ and c₁ γ W/h."""
+    last = cython.declare(Number)
+    for term in range(m.joints_term_row.size):
+        row = m.border_l[m.joints_term_row[term]]
+        p = m.joints_term_product[term]
+        mean = 0.5 * (before[term] + after[term])
+        last = divided(after[term], h)
+        for side in range(2):
+            v = m.joints_first[p] if side == 0 else m.joints_second[p]
+            other = m.joints_second[p] if side == 0 else m.joints_first[p]
+            for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+                column = m.border_vector_col[i]
+                add(m, column, row, -mean * row_product(dim, m.system_B[i], m.trial_mean[other]))
+                add(m, row, column, last * row_product(dim, m.system_W[i], m.end_vector[other]))
+
+
+def add_rolling(m: Memory, dim: int, h: float) -> None:
+    """Forces w Π̄_by λ and torques a λ of constraints on velocities, and how their defects change."""
+    change = cython.declare(Number)
+    for i in range(m.rolling_row.size):
+        row = m.border_l[m.rolling_row[i]]
+        p = m.rolling_product[i]
+        q = m.rolling_by[i]
+        own = gain(m, i)
+        change = divided(m.end_product[p] - m.at_product[p], h)
+        lam = m.x_lam[m.rolling_row[i]]
+        along, across = gain_slopes(m, i)
+        _add_row(m, dim, row, p, own, divided(own, h) + along * change)
+        _add_row(m, dim, row, q, 0.0, across * change)
+        _add_stiffness(m, dim, h, across * lam, p, q)
+        if along != 0.0:
+            _add_stiffness(m, dim, h, along * lam, p, p)
+    _add_spins(m, dim)
+
+
+def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) -> None:
+    """−(mean β B)ᵀ and last γ W of a product."""
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+            column = m.border_vector_col[i]
+            add(m, column, row, -mean * row_product(dim, m.system_B[i], m.trial_mean[other]))
+            add(m, row, column, last * row_product(dim, m.system_W[i], m.end_vector[other]))
+
+
+def _add_spins(m: Memory, dim: int) -> None:
+    """Torques −R̄⁻¹a and rows aᵀR₀ of the spins."""
+    s = m.rolling_spin_axis.shape[1]
+    for i in range(m.rolling_spin_row.size):
+        row = m.border_l[m.rolling_spin_row[i]]
+        b = m.rolling_spin_body[i]
+        for j in range(s):
+            acting = m.rolling_spin_axis[i][j]
+            moved = m.rolling_spin_axis[i][j]
+            if s == 3:
+                acting = 0.0
+                moved = 0.0
+                for k in range(3):
+                    acting += m.trial_inverse[b][j][k] * m.rolling_spin_axis[i][k]
+                    moved += m.at_R[b][k][j] * m.rolling_spin_axis[i][k]
+            add(m, m.border_w[b][j], row, -acting)
+            add(m, row, m.border_w[b][j], moved)

@@ -1,0 +1,150 @@
+"""Forces on products, nodes, sections and bodies over a step (see kernels.step, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy, fill
+    from ..contact.forces import push_nodes, twist_bodies
+    from ..memory.memory import Memory
+    from ..nodal.points import pull_means
+    from .rolling import pull, twist
+    from .springs import measure
+
+
+def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
+    """Forces on products, of constraints and springs."""
+    constrain(m, before, after)
+    measure(m, h, m.at_product, m.end_product, m.at_spring)
+    for i in range(m.joints_state.size):
+        if m.joints_state[i] >= 0:
+            m.end_spring[m.joints_state[i]] = (
+                m.at_spring[m.joints_state[i]] + m.joints_stiffness[i] * m.trial_extension[i]
+            )
+
+
+def constrain(m: Memory, before: Array, after: Array) -> None:
+    """Forces on products, of constraints."""
+    fill(m.trial_force, 0.0)
+    for i in range(m.joints_term_row.size):
+        m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
+    pull(m)
+
+
+def turn_loads(m: Memory, dim: int, inputs: Array) -> None:
+    """The inputs in the world: those that follow sections turn with them."""
+    d = dim
+    copy(inputs, m.trial_loads)
+    copy(inputs, m.trial_given)
+    for f in range(m.loads_follow_input.shape[0]):
+        for i in range(d):
+            total = 0.0
+            for j in range(d):
+                total += inputs[m.loads_follow_input[f][j]] * m.trial_lever[m.loads_follow_node[f][j]][i]
+            m.trial_loads[m.loads_follow_input[f][i]] = total
+
+
+def forces(m: Memory, dim: int, contact: int) -> None:
+    """Forces on nodes from products and inputs, torques on sections, and their sums by body."""
+    fill(m.trial_forces, 0.0)
+    fill(m.trial_section, 0.0)
+    pull_nodes(m, dim)
+    apply_loads(m, dim)
+    if contact > 0:
+        push_nodes(m, dim)
+    sum_by_body(m, dim)
+    pull_means(m)
+    twist(m)
+    if contact > 0:
+        twist_bodies(m, dim)
+
+
+def pull_nodes(m: Memory, dim: int) -> None:
+    """Forces on nodes from those on products."""
+    for p in range(m.trial_force.size):
+        first = m.joints_first[p]
+        second = m.joints_second[p]
+        for i in range(dim):
+            m.trial_on_vector[first][i] += m.trial_force[p] * m.trial_mean[second][i]
+            m.trial_on_vector[second][i] += m.trial_force[p] * m.trial_mean[first][i]
+    for v in range(m.joints_plus.size):
+        for i in range(dim):
+            if m.joints_plus[v] >= 0:
+                m.trial_on_node[m.joints_plus[v]][i] += m.trial_on_vector[v][i]
+            if m.joints_minus[v] >= 0:
+                m.trial_on_node[m.joints_minus[v]][i] -= m.trial_on_vector[v][i]
+
+
+def apply_loads(m: Memory, dim: int) -> None:
+    """Forces on nodes and torques on sections from inputs."""
+    d = dim
+    s = 1 if d == 2 else 3
+    for e in range(m.loads_node_row.size):
+        row = m.loads_node_row[e]
+        m.trial_on_node[row // d][row % d] += m.loads_node_val[e] * m.trial_loads[m.loads_node_input[e]]
+    for e in range(m.loads_torque_row.size):
+        row = m.loads_torque_row[e]
+        m.trial_section[row // s][row % s] += m.loads_torque_val[e] * m.trial_loads[m.loads_torque_input[e]]
+
+
+def sum_by_body(m: Memory, dim: int) -> None:
+    """Forces and torques on bodies from those on their nodes and sections."""
+    sum_nodes(m, dim)
+    for n in range(m.loads_torque_body.size):
+        for i in range(m.trial_section.shape[1]):
+            m.trial_torque[m.loads_torque_body[n]][i] += m.trial_section[n][i]
+
+
+def sum_nodes(m: Memory, dim: int) -> None:
+    """Forces and torques on bodies from those on their nodes."""
+    for n in range(m.nodes_body.size):
+        b = m.nodes_body[n]
+        f = m.trial_on_node[n]
+        lever = m.trial_lever[n]
+        for i in range(dim):
+            m.trial_on_body[b][i] += m.nodes_moves[n] * f[i]
+        if dim == 2:
+            m.trial_torque[b][0] += lever[0] * f[1] - lever[1] * f[0]
+        else:
+            m.trial_torque[b][0] += lever[1] * f[2] - lever[2] * f[1]
+            m.trial_torque[b][1] += lever[2] * f[0] - lever[0] * f[2]
+            m.trial_torque[b][2] += lever[0] * f[1] - lever[1] * f[0]
+
+
+def act(m: Memory, dim: int, h: float) -> None:
+    """Generalised forces −h φᵀ R̄⁻¹ f of nodes and −h ψᵀ R̄⁻¹ τ of sections; the shift takes the sum of the body's."""
+    act_on_nodes(m, dim, h)
+    s = 1 if dim == 2 else 3
+    for n in range(m.loads_torque_body.size):
+        b = m.loads_torque_body[n]
+        for j in range(s):
+            local = m.trial_section[n][0]
+            if s == 3:
+                local = 0.0
+                for i in range(s):
+                    local += m.trial_inverse[b][j][i] * m.trial_section[n][i]
+            for e in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
+                m.defect_du[m.loads_torque_col[e]] -= h * m.loads_torque_shape[e][j] * local
+
+
+def act_on_nodes(m: Memory, dim: int, h: float) -> None:
+    """Those of nodes."""
+    d = dim
+    for n in range(m.nodes_body.size):
+        b = m.nodes_body[n]
+        for j in range(d):
+            local = 0.0
+            for i in range(d):
+                local += m.trial_inverse[b][j][i] * m.trial_on_node[n][i]
+            for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+                m.defect_du[m.nodes_col[e]] -= h * m.nodes_val[e][j] * local
+    for b in range(m.inertia_mass.size):
+        for j in range(d):
+            local = 0.0
+            for i in range(d):
+                local += m.trial_inverse[b][j][i] * m.trial_on_body[b][i]
+            for e in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                m.defect_du[e] += h * m.inertia_mean[e][j] * local

@@ -1,0 +1,15 @@
+from ....numerics.loops.views cimport Vec, copy, fill
+from ..decay.step cimport soften
+from ..memory.memory cimport Memory
+from .motion cimport mean_speeds, momenta, node_speeds, product_rate
+from .relations cimport force
+from .rolling cimport gain, world_spin
+
+cdef void energies(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
+cdef void flows(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after) noexcept nogil
+cdef void _torque_work(Memory* m, Py_ssize_t dim, double h, Vec out) noexcept nogil
+cdef double _section_spin(Memory* m, Py_ssize_t dim, Py_ssize_t e) noexcept nogil
+cdef void _dissipation(Memory* m, double h, Vec out) noexcept nogil
+cdef void velocity_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Vec own_coefficient, Vec own_offset) noexcept nogil
+cdef void outputs(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef double lost(Memory* m, Py_ssize_t dim) noexcept nogil

@@ -1,0 +1,177 @@
+"""Energies, work and dissipation of a step in loops (see flexph.results.ledger, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy, fill
+    from ..decay.step import soften
+    from ..memory.memory import Memory
+    from .motion import mean_speeds, momenta, node_speeds, product_rate
+    from .relations import force
+    from .rolling import gain, world_spin
+
+
+def energies(m: Memory, dim: int, out: Array) -> None:
+    """Energy by part in the order of the accounts."""
+    d = dim
+    s = 1 if d == 2 else 3
+    fill(out, 0.0)
+    for b in range(m.inertia_mass.size):
+        kinetic = 0.0
+        potential = 0.0
+        for i in range(d):
+            kinetic += m.inertia_mass[b] * m.at_v[b][i] ** 2
+            potential -= m.inertia_weight[b][i] * m.at_r[b][i]
+        for i in range(s):
+            kinetic += m.at_w[b][i] * m.at_p_r[b][i]
+        for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            kinetic += m.at_du[i] * m.at_p_u[i]
+        out[m.ledger_kinetic[b]] += 0.5 * kinetic
+        if m.ledger_potential[b] >= 0:
+            out[m.ledger_potential[b]] += potential
+    for i in range(m.at_sigma.size):
+        strain = 0.0
+        for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
+            strain += m.elastic_compliance_val[e] * m.at_sigma[m.elastic_compliance_col[e]]
+        out[m.ledger_elastic[m.elastic_body[i]]] += 0.5 * m.at_sigma[i] * strain
+    for i in range(m.joints_state.size):
+        if m.joints_state[i] >= 0:
+            out[m.ledger_spring[0] + m.joints_state[i]] = (
+                0.5 * m.at_spring[m.joints_state[i]] ** 2 / m.joints_stiffness[i]
+            )
+    for i in range(m.touch_stored.size):
+        out[m.ledger_contact[0] + i] = m.touch_stored[i]
+
+
+def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
+    """Work by port and drive, work by ideal joint, dissipation of a step, in the order of the accounts."""
+    out = m.run_flow
+    d = dim
+    fill(out, 0.0)
+    mean_speeds(m, dim)
+    for term in range(m.joints_term_row.size):
+        row = m.joints_term_row[term]
+        done = h * product_rate(m, dim, m.joints_term_product[term], m.trial_mean)
+        out[m.ledger_row[row]] += m.x_lam[row] * 0.5 * (before[term] + after[term]) * done
+    for i in range(m.rolling_row.size):
+        row = m.rolling_row[i]
+        out[m.ledger_row[row]] += (
+            m.x_lam[row] * gain(m, i) * h * product_rate(m, dim, m.rolling_product[i], m.trial_mean)
+        )
+    for i in range(m.rolling_spin_row.size):
+        row = m.rolling_spin_row[i]
+        out[m.ledger_row[row]] += m.x_lam[row] * h * world_spin(m, dim, i, m.x_w)
+    for e in range(m.loads_node_row.size):
+        row = m.loads_node_row[e]
+        column = m.loads_node_input[e]
+        out[m.ledger_input[column]] += h * m.loads_node_val[e] * m.run_moved[row // d][row % d] * m.trial_loads[column]
+    _torque_work(m, dim, h, out)
+    for i in range(m.joints_stiffness.size):
+        if m.ledger_reference[i] >= 0:
+            out[m.ledger_reference[i]] -= m.trial_tension[i] * m.trial_moved[i]
+    _dissipation(m, h, out)
+
+
+def _torque_work(m: Memory, dim: int, h: float, out: Array) -> None:
+    for e in range(m.loads_torque_row.size):
+        column = m.loads_torque_input[e]
+        total = _section_spin(m, dim, e)
+        out[m.ledger_input[column]] += h * m.loads_torque_val[e] * total * m.trial_loads[column]
+
+
+def _section_spin(m: Memory, dim: int, e: int) -> float:
+    """The mean spin on which a component of a torque works."""
+    s = 1 if dim == 2 else 3
+    n = m.loads_torque_row[e] // s
+    i = m.loads_torque_row[e] % s
+    b = m.loads_torque_body[n]
+    total = 0.0
+    for j in range(s):
+        spin = m.x_w[b][j]
+        for f in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
+            spin += m.loads_torque_shape[f][j] * m.x_du[m.loads_torque_col[f]]
+        total += spin if s == 1 else m.trial_inverse[b][j][i] * spin
+    return total
+
+
+def outputs(m: Memory, dim: int) -> None:
+    """Mean velocities of a step that inputs work on, in their axes, after its flows: see control.port_outputs."""
+    d = dim
+    out = m.run_output
+    fill(out, 0.0)
+    for e in range(m.loads_node_row.size):
+        row = m.loads_node_row[e]
+        out[m.loads_node_input[e]] += m.loads_node_val[e] * m.run_moved[row // d][row % d]
+    for e in range(m.loads_torque_row.size):
+        out[m.loads_torque_input[e]] += m.loads_torque_val[e] * _section_spin(m, dim, e)
+    for f in range(m.loads_follow_input.shape[0]):
+        for i in range(d):
+            m.run_frame[0][i] = out[m.loads_follow_input[f][i]]
+        for j in range(d):
+            total = 0.0
+            for i in range(d):
+                total += m.trial_lever[m.loads_follow_node[f][j]][i] * m.run_frame[0][i]
+            out[m.loads_follow_input[f][j]] = total
+
+
+def _dissipation(m: Memory, h: float, out: Array) -> None:
+    for i in range(m.trial_jump.size):
+        column = m.ledger_body[m.elastic_body[i]]
+        if column >= 0:
+            strain = 0.0
+            for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
+                strain += m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]
+            out[column] += m.elastic_damping[i] / h * m.trial_jump[i] * strain
+    for b in range(m.inertia_mass.size):
+        if m.ledger_body[b] >= 0:
+            for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
+                    out[m.ledger_body[b]] += h * m.x_du[i] * m.elastic_viscous[e] * m.x_du[m.inertia_col[e]]
+    for i in range(m.joints_damping.size):
+        if m.ledger_damper[i] >= 0:
+            out[m.ledger_damper[i]] += m.joints_damping[i] * m.trial_extension[i] ** 2 / h
+            if m.joints_kind[i] != 0:
+                out[m.ledger_damper[i]] += m.trial_extension[i] * force(m, i, m.trial_extension[i] / h)
+
+
+def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
+    """G v − ∂g/∂t at a state, (g,)."""
+    out = m.run_new_defect
+    node_speeds(m, dim)
+    for row in range(out.size):
+        out[row] = -own_offset[row]
+    for term in range(m.joints_term_row.size):
+        p = m.joints_term_product[term]
+        rate = product_rate(m, dim, p, m.at_vector)
+        out[m.joints_term_row[term]] += coefficient[term] * rate + own_coefficient[term] * m.at_product[p]
+    for i in range(m.rolling_row.size):
+        rate = product_rate(m, dim, m.rolling_product[i], m.at_vector)
+        out[m.rolling_row[i]] += m.rolling_weight[i] * m.at_product[m.rolling_by[i]] * rate
+    for i in range(m.rolling_spin_row.size):
+        out[m.rolling_spin_row[i]] += world_spin(m, dim, i, m.at_w)
+
+
+def lost(m: Memory, dim: int) -> float:
+    """(ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J]."""
+    momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
+    total = 0.0
+    for b in range(m.inertia_mass.size):
+        if m.inertia_first[b] < m.inertia_first[b + 1]:
+            for i in range(m.x_w.shape[1]):
+                away = m.x_w[b][i] - 0.5 * (m.at_w[b][i] + m.end_w[b][i])
+                total += away * (m.end_p_r[b][i] - m.at_p_r[b][i])
+            for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                away = m.x_du[i] - 0.5 * (m.at_du[i] + m.end_du[i])
+                total += away * (m.end_p_u[i] - m.at_p_u[i])
+    copy(m.trial_stress, m.trial_local)
+    fill(m.trial_stress, 0.0)
+    soften(m, dim)
+    for i in range(m.trial_stress.size):
+        for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
+            total += m.trial_stress[i] * m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]
+    copy(m.trial_local, m.trial_stress)
+    return total

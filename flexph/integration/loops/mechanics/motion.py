@@ -1,0 +1,195 @@
+"""Momenta, node arms, vectors and products of a configuration (see kernels.state, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import combine, combine_two
+    from ..memory.memory import Memory
+    from ..nodal.points import move_means, place_means
+    from ..terms.nodes import cross_product
+
+
+def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
+    """M u, N_a u, K_ab u of all coordinates into ``out`` (n, K); φ̄u into ``space`` (b, d)."""
+    mean_shapes(m, dim, u, space)
+    _products(m, dim, False, u, u, space, space, out, out)
+
+
+def _products(
+    m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
+) -> None:
+    """Inertia products of u, and of u̇ where there are ``both``, with their means in the spaces."""
+    d = dim
+    count = 3 if d == 2 else 13
+    for b in range(m.inertia_mass.size):
+        if m.inertia_first[b] == m.inertia_first[b + 1]:
+            continue
+        for own in range(2 if both else 1):
+            for j in range(d):
+                for k in range(count):
+                    total = 0.0
+                    for i in range(d):
+                        total -= m.inertia_form[b][k * d + j][i] * (space[b][i] if own == 0 else rates[b][i])
+                    m.run_form[own * d + j][k] = total
+        for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            first = m.inertia_ptr[i]
+            last = m.inertia_ptr[i + 1]
+            alike = m.inertia_alike[b]
+            form = m.run_form
+            val = m.inertia_val
+            col = m.inertia_col
+            if both:
+                combine_two(d, out, more, i, m.inertia_mean, form, val, first, last, alike, u, du, col)
+            else:
+                combine(d, out, i, m.inertia_mean, form, val, first, last, alike, u, col)
+
+
+def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
+    """φ̄ u of all bodies, (b, d)."""
+    for b in range(m.inertia_mass.size):
+        for j in range(dim):
+            total = 0.0
+            for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                total += m.inertia_mean[i][j] * u[i]
+            out[b][j] = total
+
+
+def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array) -> None:
+    """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
+    s = 1 if dim == 2 else 3
+    for b in range(m.inertia_mass.size):
+        for i in range(s):
+            total = 0.0
+            for j in range(s):
+                total += m.inertia_J[b][i][j] * w[b][j]
+            for k in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                turning = 0.0
+                for j in range(s):
+                    turning += (2.0 * m.inertia_s[k][i][j] + Pu[k][1 + s + s * i + j]) * w[b][j]
+                total += turning * u[k] + (m.inertia_n[k][i] + Pu[k][1 + i]) * du[k]
+            p_r[b][i] = total
+        for k in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            total = Pdu[k][0]
+            for i in range(s):
+                total += w[b][i] * (m.inertia_n[k][i] + Pu[k][1 + i])
+            p_u[k] = total
+
+
+def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
+    """R (X + φ u) of all nodes; φ̄u is taken from ``space``."""
+    d = dim
+    for k in range(m.nodes_body.size):
+        b = m.nodes_body[k]
+        moves = m.nodes_moves[k]
+        for i in range(d):
+            arm[k][i] = 0.0
+        for j in range(d):
+            local = m.nodes_position[k][j] - moves * space[b][j]
+            for e in range(m.nodes_ptr[k], m.nodes_ptr[k + 1]):
+                local += m.nodes_val[e][j] * u[m.nodes_col[e]]
+            for i in range(d):
+                arm[k][i] += R[b][i][j] * local
+
+
+def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
+    """World vectors between nodes and their products."""
+    d = dim
+    place_means(m, r, arm)
+    for v in range(m.joints_plus.size):
+        p = m.joints_plus[v]
+        q = m.joints_minus[v]
+        for i in range(d):
+            total = m.joints_fixed[v][i]
+            if p >= 0:
+                total += m.nodes_moves[p] * r[m.nodes_body[p]][i] + arm[p][i]
+            if q >= 0:
+                total -= m.nodes_moves[q] * r[m.nodes_body[q]][i] + arm[q][i]
+            out[v][i] = total
+    for p in range(m.joints_first.size):
+        total = 0.0
+        for i in range(d):
+            total += out[m.joints_first[p]][i] * out[m.joints_second[p]][i]
+        product[p] = total
+
+
+def derive(m: Memory, dim: int, space: Array) -> None:
+    """Derive all values of a configuration from its positions and velocities."""
+    derive_momenta(m, dim, space)
+    node_arms(m, dim, m.at_R, m.at_u, space, m.at_arm)
+    vectors(m, dim, m.at_r, m.at_arm, m.at_vector, m.at_product)
+
+
+def derive_momenta(m: Memory, dim: int, space: Array) -> None:
+    """The inertia products and momenta; φ̄u is left in ``space``."""
+    rates = m.run_mean_rate
+    mean_shapes(m, dim, m.at_du, rates)
+    mean_shapes(m, dim, m.at_u, space)
+    _products(m, dim, True, m.at_u, m.at_du, space, rates, m.at_Pu, m.at_Pdu)
+    momenta(m, dim, m.at_w, m.at_u, m.at_du, m.at_Pu, m.at_Pdu, m.at_p_r, m.at_p_u)
+
+
+def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
+    """Rate of a product when both its vectors move with the nodes, at the speeds in ``run.moved``."""
+    done = 0.0
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(dim):
+            if m.joints_plus[v] >= 0:
+                done += m.run_moved[m.joints_plus[v]][i] * others[other][i]
+            if m.joints_minus[v] >= 0:
+                done -= m.run_moved[m.joints_minus[v]][i] * others[other][i]
+    return done
+
+
+def mean_speeds(m: Memory, dim: int) -> None:
+    """Exact increments of the nodes over a step, divided by its length: B v̄, (k, d)."""
+    mean_shapes(m, dim, m.x_du, m.trial_c)
+    for n in range(m.nodes_body.size):
+        b = m.nodes_body[n]
+        for i in range(dim):
+            for j in range(dim):
+                m.run_frame[i][j] = m.trial_inverse[b][j][i]
+        node_speed(m, dim, n, m.x_v[b], m.x_w[b], m.x_du, m.trial_lever[n])
+    move_means(m, m.x_v)
+
+
+def node_speeds(m: Memory, dim: int) -> None:
+    """Speeds of all nodes at ``at`` into ``run.moved``."""
+    mean_shapes(m, dim, m.at_du, m.trial_c)
+    for n in range(m.nodes_body.size):
+        b = m.nodes_body[n]
+        for i in range(dim):
+            for j in range(dim):
+                m.run_frame[i][j] = m.at_R[b][i][j]
+        node_speed(m, dim, n, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[n])
+    move_means(m, m.at_v)
+
+
+def node_speed(m: Memory, dim: int, n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
+    """Speed of a node into ``run.moved`` with the frame of its body in ``run.frame``, φ̄u̇ in ``trial.c``."""
+    speed = m.run_moved
+    d = dim
+    b = m.nodes_body[n]
+    moves = m.nodes_moves[n]
+    turn = m.run_space[0]
+    lever = m.run_space[1]
+    if d == 2:
+        lever[0] = -w[0] * arm[1]
+        lever[1] = w[0] * arm[0]
+    else:
+        for i in range(3):
+            turn[i] = m.run_frame[i][0] * w[0] + m.run_frame[i][1] * w[1] + m.run_frame[i][2] * w[2]
+        cross_product(turn, arm, lever)
+    for i in range(d):
+        speed[n][i] = moves * v[i] + lever[i]
+    for j in range(d):
+        local = -moves * m.trial_c[b][j]
+        for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+            local += m.nodes_val[e][j] * du[m.nodes_col[e]]
+        for i in range(d):
+            speed[n][i] += m.run_frame[i][j] * local

@@ -1,0 +1,234 @@
+"""Multipliers of least norm of redundant constraints in loops (see mechanisms.model.redundancy).
+
+With W G = U Σ Vᵀ and NᵀWG = 0, multipliers W U μ are those with NᵀW⁻¹λ = 0, and Uᵀ W g = 0 is g = W⁻¹N ν for some ν. So
+of the Jacobian K the columns and rows of N are a border: ν, and y = Eᵀx of rows p that depend on others, one for each
+column of N, whose diagonal entries σ keep K + E σ Eᵀ regular.
+
+    (K + EσEᵀ) x − Eσ y − W⁻¹N ν = b,   y = Eᵀx,   NᵀW⁻¹x = 0
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....mechanisms.model.redundancy import RANK as _RANK
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.algebra.band import factor as factor_band
+    from ....numerics.algebra.band import solve as solve_band
+    from ....numerics.algebra.dense import perpendicular
+    from ....numerics.loops.views import block, copy, fewest, fill, most, part
+    from ..memory.memory import Memory
+    from ..terms.border import add
+    from .arrow import eliminate, expand, reduce, solve_border
+    from .assembly import assemble_step
+    from .couplings import differentiate_vectors
+
+RANK = cython.declare(cython.double, _RANK)
+
+
+def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
+    """Find N at the start of a step, and the dependent rows; False where the rank is in doubt."""
+    _gradients(m, dim, coefficient)
+    fill(m.null_vectors, 0.0)
+    m.null_number[0] = 0
+    for group in range(m.redundancy_first.size - 1):
+        first = m.redundancy_first[group]
+        last = m.redundancy_first[group + 1]
+        A = block(m.null_rows, m.redundancy_block[group], last - first, m.redundancy_columns[group])
+        out = block(m.null_space, 0, last - first, last - first)
+        count = perpendicular(A, RANK, m.null_gain, m.null_sums, out)
+        if count < 0 or m.null_number[0] + count > m.null_chosen.size:
+            return False
+        for k in range(count):
+            copy(out[k], part(m.null_vectors[m.null_number[0] + k], first, last))
+        m.null_number[0] += count
+    _choose(m)
+    return True
+
+
+def keep_independent(m: Memory, gap: Array) -> None:
+    """Defects of the constraints without what depends on others: g − W⁻¹N NᵀW g."""
+    _project(m, gap, True)
+
+
+def keep_least(m: Memory, lam: Array) -> None:
+    """Multipliers without what makes no force: λ − W N NᵀW⁻¹λ."""
+    _project(m, lam, False)
+
+
+def _project(m: Memory, values: Array, weighed: bool) -> None:
+    for k in range(m.null_number[0]):
+        N = m.null_vectors[k]
+        total = 0.0
+        for i in range(m.redundancy_row.size):
+            value = values[m.redundancy_row[i]]
+            weight = m.redundancy_weight[i]
+            total += N[i] * (value * weight if weighed else value / weight)
+        for i in range(m.redundancy_row.size):
+            weight = m.redundancy_weight[i]
+            values[m.redundancy_row[i]] -= total * N[i] * (1.0 / weight if weighed else weight)
+
+
+def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
+    """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
+    assemble_step(m, dim, decay, contact, h, before, after)
+    return factor_assembled(m, dim, decay)
+
+
+def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
+    """Factor the entries of a Jacobian, with the border of N; False where it is singular."""
+    for k in range(m.null_number[0]):
+        row = m.border_l[m.redundancy_row[m.null_chosen[k]]]
+        m.null_shift[k] = _flexibility(m, row)
+        add(m, row, row, m.null_shift[k])
+    return eliminate(m, dim, decay) and _factor_border(m)
+
+
+def _factor_border(m: Memory) -> bool:
+    """Answers Z to the columns E σ and W⁻¹N, and [EᵀZ; NᵀW⁻¹Z] less the unit of y, factored."""
+    count = m.null_number[0]
+    rows = m.redundancy_row.size
+    width = m.border_size[1]
+    for k in range(2 * count):
+        x = m.null_answers[k]
+        fill(x, 0.0)
+        if k < count:
+            x[m.border_l[m.redundancy_row[m.null_chosen[k]]]] = m.null_shift[k]
+        else:
+            for i in range(rows):
+                x[m.border_l[m.redundancy_row[i]]] = m.null_vectors[k - count][i] / m.redundancy_weight[i]
+        solve_band(m.system_border, m.system_border_pivot, width, x)
+    if count == 0:
+        return True
+    small = part(m.null_small, 0, 2 * count)
+    fill(small, 0.0)
+    for k in range(2 * count):
+        _products(m, m.null_answers[k], m.null_x)
+        m.null_x[k] -= 1.0 if k < count else 0.0
+        for i in range(2 * count):
+            small[i][k - i + 2 * count - 1] = m.null_x[i]
+    return factor_band(small, part(m.null_pivot, 0, 2 * count), 2 * count - 1)
+
+
+def _products(m: Memory, x: Array, out: Array) -> None:
+    """Eᵀx and NᵀW⁻¹x."""
+    count = m.null_number[0]
+    for k in range(count):
+        total = 0.0
+        for i in range(m.redundancy_row.size):
+            total += m.null_vectors[k][i] / m.redundancy_weight[i] * x[m.border_l[m.redundancy_row[i]]]
+        out[k] = x[m.border_l[m.redundancy_row[m.null_chosen[k]]]]
+        out[count + k] = total
+
+
+def solve(m: Memory, dim: int, decay: int, h: float) -> None:
+    """Corrections from their defects, by the Jacobian with its border."""
+    reduce(m, dim, decay, h)
+    solve_least(m)
+    expand(m, dim, h)
+
+
+def solve_least(m: Memory) -> None:
+    """Solve for the border of the bodies what is in its place, with multipliers of least norm."""
+    solve_border(m)
+    count = m.null_number[0]
+    if count == 0:
+        return
+    small = part(m.null_small, 0, 2 * count)
+    _products(m, m.system_x, m.null_x)
+    solve_band(small, part(m.null_pivot, 0, 2 * count), 2 * count - 1, part(m.null_x, 0, 2 * count))
+    for k in range(2 * count):
+        for i in range(m.system_x.size):
+            m.system_x[i] -= m.null_x[k] * m.null_answers[k][i]
+
+
+def _flexibility(m: Memory, row: int) -> float:
+    """About what the diagonal entry of a constraint is when the velocities are eliminated."""
+    width = m.border_size[1]
+    size = m.system_border.shape[0]
+    total = 0.0
+    for j in range(most(0, row - width), fewest(size, row + width + 1)):
+        own = m.system_border[j][width]
+        if own != 0.0:
+            total += fabs(m.system_border[row][j - row + width] * m.system_border[j][row - j + width] / own)
+    return total if total > 0.0 else 1.0
+
+
+def _choose(m: Memory) -> None:
+    """One row for each column of N, by elimination with pivots: what is left without them is independent."""
+    held1 = cython.declare(cython.double)
+    M = m.null_reduced
+    count = m.null_number[0]
+    for k in range(count):
+        copy(m.null_vectors[k], M[k])
+    for k in range(count):
+        row = k
+        column = 0
+        largest = 0.0
+        for i in range(k, count):
+            for j in range(M.shape[1]):
+                if fabs(M[i][j]) > largest:
+                    row = i
+                    column = j
+                    largest = fabs(M[i][j])
+        m.null_chosen[k] = column
+        for j in range(M.shape[1]):
+            held1 = M[k][j]
+            M[k][j] = M[row][j]
+            M[row][j] = held1
+        for i in range(k + 1, count):
+            factor = M[i][column] / M[k][column]
+            for j in range(M.shape[1]):
+                M[i][j] -= factor * M[k][j]
+
+
+def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
+    """W G of the rows that may depend on others, at the start of the step, over velocities scaled to one length."""
+    for b in range(m.inertia_mass.size):
+        for i in range(dim):
+            for j in range(dim):
+                m.trial_inverse[b][i][j] = m.at_R[b][j][i]
+    copy(m.at_arm, m.trial_lever)
+    differentiate_vectors(m, dim, 0.0)
+    fill(m.null_rows, 0.0)
+    for term in range(m.joints_term_row.size):
+        _add_gradient(m, dim, m.joints_term_row[term], m.joints_term_product[term], coefficient[term])
+    for i in range(m.rolling_row.size):
+        gain = m.rolling_weight[i] * m.at_product[m.rolling_by[i]]
+        _add_gradient(m, dim, m.rolling_row[i], m.rolling_product[i], gain)
+    for i in range(m.rolling_spin_row.size):
+        b = m.rolling_spin_body[i]
+        for j in range(m.rolling_spin_axis.shape[1]):
+            moved = m.rolling_spin_axis[i][j]
+            if dim == 3:
+                moved = 0.0
+                for k in range(3):
+                    moved += m.at_R[b][k][j] * m.rolling_spin_axis[i][k]
+            _add_entry(m, m.rolling_spin_row[i], m.border_w[b][j], moved)
+
+
+def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
+    """The gradient of a product times a gain in a row."""
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+            total = 0.0
+            for j in range(dim):
+                total += m.system_B[i][j] * m.at_vector[other][j]
+            _add_entry(m, row, m.border_vector_col[i], gain * total)
+
+
+def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
+    """Add to an entry of the scaled rows that are looked at."""
+    own = m.redundancy_own[row]
+    if own < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:
+        return
+    group = m.redundancy_group[own]
+    at = m.redundancy_block[group] + (own - m.redundancy_first[group]) * m.redundancy_columns[group]
+    scale = m.redundancy_weight[own] * m.redundancy_scale[unknown]
+    m.null_rows[at + m.redundancy_column[unknown]] += scale * value

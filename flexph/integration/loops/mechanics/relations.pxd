@@ -1,0 +1,15 @@
+from ....numerics.loops.views cimport call_real, larger
+from ..memory.memory cimport Memory
+from ..memory.memory cimport Memory as AnyMemory
+from libc.math cimport exp, fabs, tanh
+
+cdef Py_ssize_t COULOMB
+cdef double DIFFERENCE
+cdef Py_ssize_t GENERAL
+cdef Py_ssize_t QUADRATIC
+
+cdef double force(Memory* m, Py_ssize_t i, double s) noexcept nogil
+cdef double slope(AnyMemory* m, Py_ssize_t i, double s) noexcept nogil
+cdef void keep_rates(Memory* m) noexcept nogil
+cdef bint stick(Memory* m, double h) noexcept nogil
+cdef bint generates(Memory* m, double h) noexcept nogil

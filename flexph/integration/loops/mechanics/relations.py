@@ -1,0 +1,92 @@
+"""Resistive relations in loops, by kind and parameters; functions of a user are called at their addresses."""
+
+from __future__ import annotations
+
+import cython
+
+from ....systems.resistive_relations import DIFFERENCE as _DIFFERENCE
+from ..memory.relation_functions import COULOMB as _COULOMB
+from ..memory.relation_functions import GENERAL as _GENERAL
+from ..memory.relation_functions import QUADRATIC as _QUADRATIC
+
+if not cython.compiled:
+    from math import exp, fabs, tanh
+
+    from ....numerics.loops.views import call_real, larger
+    from ..memory.memory import Memory
+
+COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
+DIFFERENCE = cython.declare(cython.double, _DIFFERENCE)
+GENERAL = cython.declare(cython.Py_ssize_t, _GENERAL)
+QUADRATIC = cython.declare(cython.Py_ssize_t, _QUADRATIC)
+
+
+def force(m: Memory, i: int, s: float) -> float:
+    """ρ(s) of a spring-damper, see flexph.systems.resistive_relations."""
+    kind = m.joints_kind[i]
+    parameter = m.joints_parameter[i]
+    if kind == QUADRATIC:
+        return parameter[0] * fabs(s) * s
+    if kind == COULOMB:
+        x = s / parameter[3]
+        level = parameter[0] + (parameter[2] - parameter[0]) * exp(-(x * x))
+        return level * tanh(s / parameter[1]) + parameter[4] * s
+    if kind == GENERAL:
+        return call_real(m.joints_function[i], s)
+    return 0.0
+
+
+def slope(m: Memory, i: int, s: float) -> float:
+    """ρ'(s), of functions without derivative by central differences."""
+    kind = m.joints_kind[i]
+    parameter = m.joints_parameter[i]
+    if kind == QUADRATIC:
+        return 2.0 * parameter[0] * fabs(s)
+    if kind == COULOMB:
+        x = s / parameter[3]
+        drop = (parameter[2] - parameter[0]) * exp(-(x * x))
+        smooth = tanh(s / parameter[1])
+        change = -2.0 * s / parameter[3] ** 2 * drop
+        return change * smooth + (parameter[0] + drop) * (1.0 - smooth**2) / parameter[1] + parameter[4]
+    if kind == GENERAL:
+        derivative = m.joints_derivative[i]
+        if derivative != 0:
+            return call_real(derivative, s)
+        step = DIFFERENCE * larger(fabs(s), 1.0)
+        function = m.joints_function[i]
+        return (call_real(function, s + step) - call_real(function, s - step)) / (2.0 * step)
+    return 0.0
+
+
+def keep_rates(m: Memory) -> None:
+    """Keep the extensions before a correction."""
+    for k1 in range(m.joints_resisting.shape[0]):
+        i = m.joints_resisting[k1]
+        m.trial_before[i] = m.trial_extension[i]
+
+
+def stick(m: Memory, h: float) -> bool:
+    """Mark relations to be taken by their tangent at rest (see exact.newton); whether any is or was marked."""
+    marked = cython.declare(cython.bint)
+    was = cython.declare(cython.bint)
+    marked = False
+    for k1 in range(m.joints_resisting.shape[0]):
+        i = m.joints_resisting[k1]
+        s = m.trial_before[i] / h
+        t = m.trial_extension[i] / h
+        was = m.trial_stuck[i] != 0.0
+        m.trial_stuck[i] = 1.0 if not was and s * t < 0.0 and slope(m, i, s) < 0.5 * m.joints_steepness[i] else 0.0
+        marked = marked or was or m.trial_stuck[i] != 0.0
+    return marked
+
+
+def generates(m: Memory, h: float) -> bool:
+    """Whether a relation of a user generates energy at the rate of a step, or gives no number."""
+    for k1 in range(m.joints_resisting.shape[0]):
+        i = m.joints_resisting[k1]
+        if m.joints_kind[i] == GENERAL:
+            s = m.trial_extension[i] / h
+            f = force(m, i, s)
+            if not s * f >= 0.0 or (s == 0.0 and f != 0.0):
+                return True
+    return False

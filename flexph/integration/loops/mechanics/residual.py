@@ -1,0 +1,241 @@
+"""The residual of a step in loops (see kernels.step, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import average, copy, entries, mix
+    from ..contact.forces import touch
+    from ..decay.step import end_rates, soften
+    from ..memory.memory import Memory
+    from ..nodal.forces import pull_strains, strain
+    from .forces import act, forces, pull_products, turn_loads
+    from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
+    from .rolling import add_gap
+
+
+def residual(
+    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> None:
+    """Momentum and constraint defects of the mean velocities x, and the trial end of the step.
+
+    ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` those of the rows at the end;
+    ``decay`` and ``contact`` as of ``run.Parts``.
+    """
+    trial(m, dim, decay, contact, h, before, after, offset, inputs)
+    balance_momenta(m, dim, decay, contact, h)
+
+
+def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> None:
+    """Momentum defects of a trial."""
+    if decay == 0:
+        _turn_products(m, dim, h)
+        mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, entries(m.trial_rate))
+    forces(m, dim, contact)
+    if dim == 3:
+        pull_strains(m)
+    balance(m, dim, h)
+    act(m, dim, h)
+
+
+def trial(
+    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> None:
+    """The trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
+    move(m, dim, h)
+    _stress(m, h)
+    if dim == 3:
+        strain(m, h)
+    if decay > 0:
+        soften(m, dim)
+    mean_shapes(m, dim, m.end_u, m.trial_c)
+    node_arms(m, dim, m.end_R, m.end_u, m.trial_c, m.end_arm)
+    vectors(m, dim, m.end_r, m.end_arm, m.end_vector, m.end_product)
+    average(m.at_arm, m.end_arm, m.trial_lever)
+    average(m.at_vector, m.end_vector, m.trial_mean)
+    pull_products(m, h, before, after)
+    turn_loads(m, dim, inputs)
+    if contact > 0:
+        touch(m, dim, h)
+    _gap(m, after, offset)
+    add_gap(m, dim, h)
+    if decay > 0:
+        _turn_products(m, dim, h)
+        end_rates(m, dim)
+        inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
+
+
+def _gap(m: Memory, after: Array, offset: Array) -> None:
+    """Constraint defects at the end."""
+    for row in range(offset.size):
+        m.defect_lam[row] = -offset[row]
+    for i in range(m.joints_term_row.size):
+        m.defect_lam[m.joints_term_row[i]] += after[i] * m.end_product[m.joints_term_product[i]]
+
+
+def move(m: Memory, dim: int, h: float) -> None:
+    """Positions, rotations and velocities at the end, and R̄⁻¹."""
+    d = dim
+    for b in range(m.inertia_mass.size):
+        for i in range(d):
+            m.end_r[b][i] = m.at_r[b][i] + h * m.x_v[b][i]
+            m.end_v[b][i] = 2.0 * m.x_v[b][i] - m.at_v[b][i]
+        for i in range(1 if d == 2 else 3):
+            m.end_w[b][i] = 2.0 * m.x_w[b][i] - m.at_w[b][i]
+        if d == 2:
+            _turn_in_the_plane(m, h, b)
+        else:
+            _turn_in_space(m, h, b)
+    for i in range(m.x_du.size):
+        m.end_u[i] = m.at_u[i] + h * m.x_du[i]
+        m.trial_u[i] = m.at_u[i] + 0.5 * h * m.x_du[i]
+        m.end_du[i] = 2.0 * m.x_du[i] - m.at_du[i]
+
+
+def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
+    """Rotation of a body at the end, and R̄⁻¹."""
+    R = m.at_R[b]
+    R1 = m.end_R[b]
+    inverse = m.trial_inverse[b]
+    a = 0.5 * h * m.x_w[b][0]
+    scale = 2.0 / (1.0 + a * a)
+    c = 1.0 - scale * a * a
+    z = scale * a
+    for i in range(2):
+        R1[i][0] = R[i][0] * c + R[i][1] * z
+        R1[i][1] = R[i][1] * c - R[i][0] * z
+        inverse[0][i] = R[i][0] + a * R[i][1]
+        inverse[1][i] = R[i][1] - a * R[i][0]
+
+
+def _turn_in_space(m: Memory, h: float, b: int) -> None:
+    """Rotation of a body at the end by the rows of R [a]× and R [a]×², a = ½hω̄, and R̄⁻¹ = (1 − [a]×) Rᵀ."""
+    R = m.at_R[b]
+    R1 = m.end_R[b]
+    inverse = m.trial_inverse[b]
+    a0 = 0.5 * h * m.x_w[b][0]
+    a1 = 0.5 * h * m.x_w[b][1]
+    a2 = 0.5 * h * m.x_w[b][2]
+    scale = 2.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+    for i in range(3):
+        y0 = R[i][0]
+        y1 = R[i][1]
+        y2 = R[i][2]
+        p0 = y1 * a2 - y2 * a1
+        p1 = y2 * a0 - y0 * a2
+        p2 = y0 * a1 - y1 * a0
+        q0 = p1 * a2 - p2 * a1
+        q1 = p2 * a0 - p0 * a2
+        q2 = p0 * a1 - p1 * a0
+        R1[i][0] = y0 + scale * (p0 + q0)
+        R1[i][1] = y1 + scale * (p1 + q1)
+        R1[i][2] = y2 + scale * (p2 + q2)
+        inverse[0][i] = y0 + p0
+        inverse[1][i] = y1 + p1
+        inverse[2][i] = y2 + p2
+
+
+def _turn_products(m: Memory, dim: int, h: float) -> None:
+    """The inertia products of coordinates at the end of the step and in its mean, by linearity."""
+    inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
+    mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))
+    mix(m.trial_Pmean, 0, 1.0, m.at_Pu, 0.5 * h, m.trial_rate, entries(m.trial_rate))
+
+
+def _stress(m: Memory, h: float) -> None:
+    """CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h; the rows D̄ are kept."""
+    rate = 1.0 / h
+    stress_rates(m)
+    for i in range(m.trial_stress.size):
+        m.trial_jump[i] = h * m.trial_jump[i]
+        m.end_sigma[i] = m.at_sigma[i] + m.trial_jump[i]
+        m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] * rate) * m.trial_jump[i]
+
+
+def stress_rates(m: Memory) -> None:
+    """C⁻¹D(u) u̇ into ``trial.jump``; the rows D are kept."""
+    copy(m.elastic_strain, m.trial_D)
+    turn_strain_rows(m, 1.0, m.trial_u, m.trial_D)
+    for i in range(m.trial_stress.size):
+        strained = 0.0
+        for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
+            strained += m.trial_D[e] * m.x_du[m.elastic_col[e]]
+        m.trial_local[i] = strained
+    stiffen(m, m.trial_local, m.trial_jump)
+
+
+def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
+    """Add what strain rows change by where the coordinates do by a factor times u, entries of factor ∂D/∂u u."""
+    for g in range(m.elastic_G_val.size):
+        rows[m.elastic_G_entry[g]] += factor * m.elastic_G_val[g] * u[m.elastic_G_col[g]]
+
+
+def stiffen(m: Memory, strains: Array, stresses: Array) -> None:
+    """C⁻¹ε of all strains."""
+    for i in range(stresses.size):
+        total = 0.0
+        for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
+            total += m.elastic_inverse_val[e] * strains[m.elastic_inverse_col[e]]
+        stresses[i] = total
+
+
+def balance(m: Memory, dim: int, h: float) -> None:
+    """Momentum defects by inertia, weight, stresses and damping."""
+    d = dim
+    momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
+    for b in range(m.inertia_mass.size):
+        for i in range(d):
+            pull = m.inertia_weight[b][i] + m.trial_on_body[b][i]
+            m.defect_v[b][i] = m.inertia_mass[b] * (m.end_v[b][i] - m.at_v[b][i]) - h * pull
+        for i in range(1 if d == 2 else 3):
+            m.defect_w[b][i] = m.end_p_r[b][i] - m.at_p_r[b][i] - h * _turning(m, dim, b, i)
+        for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            m.defect_du[i] = m.end_p_u[i] - m.at_p_u[i] - h * _inertial_force(m, dim, b, i)
+    resist(m, h)
+
+
+def resist(m: Memory, h: float) -> None:
+    """Add what stresses and constant damping do to the flexible coordinates."""
+    if m.elastic_is_viscous[0]:
+        _drag(m, h)
+    for e in range(m.trial_D.size):
+        m.defect_du[m.elastic_col[e]] += h * m.trial_D[e] * m.trial_stress[m.elastic_row[e]]
+
+
+def _turning(m: Memory, dim: int, b: int, i: int) -> float:
+    """p̄_r × ω̄ + R̄⁻¹τ, a component."""
+    if dim == 2:
+        return m.trial_torque[b][0]
+    j = (i + 1) % 3
+    l = (i + 2) % 3
+    rate = 0.5 * (m.at_p_r[b][j] + m.end_p_r[b][j]) * m.x_w[b][l]
+    rate -= 0.5 * (m.at_p_r[b][l] + m.end_p_r[b][l]) * m.x_w[b][j]
+    for q in range(3):
+        rate += m.trial_inverse[b][i][q] * m.trial_torque[b][q]
+    return rate
+
+
+def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
+    """What the rotation of a body does to a flexible coordinate."""
+    s = 1 if dim == 2 else 3
+    force = 0.0
+    for j in range(s):
+        w0 = m.at_w[b][j]
+        w1 = m.end_w[b][j]
+        for l in range(s):
+            square = m.inertia_s[i][j][l] + m.trial_Pmean[i][1 + s + s * j + l]
+            force += w0 * m.end_w[b][l] * square
+        force -= 0.5 * (w0 * m.end_Pdu[i][1 + j] + w1 * m.at_Pdu[i][1 + j])
+    return force
+
+
+def _drag(m: Memory, h: float) -> None:
+    """Constant damping of the flexible coordinates."""
+    for i in range(m.x_du.size):
+        total = 0.0
+        for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
+            total += m.elastic_viscous[e] * m.x_du[m.inertia_col[e]]
+        m.defect_du[i] += h * total

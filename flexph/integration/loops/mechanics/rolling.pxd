@@ -1,0 +1,15 @@
+from ....numerics.loops.views cimport Mat, Vec
+from ..memory.memory cimport Memory
+from ..memory.memory cimport Memory as AnyMemory
+from ..terms.angles cimport kappa
+from .motion cimport mean_speeds, product_rate
+
+cdef double gain(AnyMemory* m, Py_ssize_t i) noexcept nogil
+cdef (double, double) gain_slopes(AnyMemory* m, Py_ssize_t i) noexcept nogil
+cdef (double, double, double) _by_angle(AnyMemory* m, Py_ssize_t i) noexcept nogil
+cdef double world_spin(Memory* m, Py_ssize_t dim, Py_ssize_t i, Mat w) noexcept nogil
+cdef void pull(Memory* m) noexcept nogil
+cdef void twist(Memory* m) noexcept nogil
+cdef void add_squares(Memory* m, Vec gap) noexcept nogil
+cdef void add_gap(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef bint has_fallen(Memory* m) noexcept nogil

@@ -1,0 +1,97 @@
+"""Terms of constraints on velocities in loops (see kernels.rolling, whose formulas these are)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ..memory.memory import Memory
+    from ..terms.angles import kappa
+    from .motion import mean_speeds, product_rate
+
+
+def gain(m: Memory, i: int) -> float:
+    """w Π̄_by of a term, over ρ² of angles, from the products at both ends."""
+    by = m.rolling_by[i]
+    mean = m.rolling_weight[i] * 0.5 * (m.at_product[by] + m.end_product[by])
+    if m.rolling_angular[i]:
+        mean *= _by_angle(m, i)[0]
+    return mean
+
+
+def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
+    """∂(gain) by Π and by Π_by at the end."""
+    half = 0.5 * m.rolling_weight[i]
+    if not m.rolling_angular[i]:
+        return 0.0, half
+    factor, by_y, by_x = _by_angle(m, i)
+    p = m.at_product[m.rolling_product[i]]
+    q = m.at_product[m.rolling_by[i]]
+    mean = half * (q + m.end_product[m.rolling_by[i]])
+    return mean * (by_y * q + by_x * p), half * factor + mean * (by_x * q - by_y * p)
+
+
+def _by_angle(m: Memory, i: int) -> tuple[float, float, float]:
+    """κ of the angle whose sine and cosine a term has, and its derivatives by Y and X."""
+    p0 = m.at_product[m.rolling_product[i]]
+    q0 = m.at_product[m.rolling_by[i]]
+    p1 = m.end_product[m.rolling_product[i]]
+    q1 = m.end_product[m.rolling_by[i]]
+    return kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)
+
+
+def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
+    """a·R ω of a spin by the rotations of ``at``: over a step, that of its start."""
+    b = m.rolling_spin_body[i]
+    if dim == 2:
+        return m.rolling_spin_axis[i][0] * w[b][0]
+    total = 0.0
+    for j in range(3):
+        for k in range(3):
+            total += m.rolling_spin_axis[i][j] * m.at_R[b][j][k] * w[b][k]
+    return total
+
+
+def pull(m: Memory) -> None:
+    """Add the forces of the terms on products."""
+    for i in range(m.rolling_row.size):
+        m.trial_force[m.rolling_product[i]] += gain(m, i) * m.x_lam[m.rolling_row[i]]
+
+
+def twist(m: Memory) -> None:
+    """Add the world torques of the spins on bodies."""
+    for i in range(m.rolling_spin_row.size):
+        for j in range(m.rolling_spin_axis.shape[1]):
+            m.trial_torque[m.rolling_spin_body[i]][j] += m.x_lam[m.rolling_spin_row[i]] * m.rolling_spin_axis[i][j]
+
+
+def add_gap(m: Memory, dim: int, h: float) -> None:
+    """Add squares at the end, and what nonholonomic rows miss over the step, by the mean velocities."""
+    if m.rolling_row.size > 0:
+        mean_speeds(m, dim)
+    for i in range(m.rolling_row.size):
+        p = m.rolling_product[i]
+        if m.rolling_square[i]:
+            m.defect_lam[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.end_product[p] ** 2
+        else:
+            m.defect_lam[m.rolling_row[i]] += gain(m, i) * h * product_rate(m, dim, p, m.trial_mean)
+    for i in range(m.rolling_spin_row.size):
+        m.defect_lam[m.rolling_spin_row[i]] += h * world_spin(m, dim, i, m.x_w)
+
+
+def add_squares(m: Memory, gap: Array) -> None:
+    """Add the squares of the products of ``at``."""
+    for i in range(m.rolling_row.size):
+        if m.rolling_square[i]:
+            gap[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.at_product[m.rolling_product[i]] ** 2
+
+
+def has_fallen(m: Memory) -> bool:
+    """Whether a disc lies flat at the end of the step."""
+    fallen = cython.declare(cython.bint)
+    fallen = False
+    for i in range(m.rolling_positive.size):
+        fallen = fallen or m.end_product[m.rolling_positive[i]] <= m.rolling_least[i]
+    return fallen

@@ -1,0 +1,12 @@
+from ....numerics.loops.views cimport Mat as AnyMat
+from ....numerics.loops.views cimport Number
+from ....numerics.loops.views cimport Vec, real_part, divided
+from ..memory.memory cimport Memory
+from ..memory.memory cimport Memory as AnyMemory
+from ..terms.angles cimport kappa
+from .relations cimport force, slope
+from libc.math cimport atan2, sqrt
+
+cdef void tangent(AnyMemory* m, Py_ssize_t i, Number h, Vec before, Vec after, AnyMat out) noexcept nogil
+cdef void measure(Memory* m, double h, Vec before, Vec after, Vec e0) noexcept nogil
+cdef double _tension(Memory* m, Py_ssize_t i, double h, Vec e0) noexcept nogil

@@ -1,0 +1,96 @@
+"""Spring-dampers in loops (see kernels.springs)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import atan2, sqrt
+
+    from ....numerics.loops.views import Number, divided, real_part
+    from ..memory.memory import Memory
+    from ..terms.angles import kappa
+    from .relations import force, slope
+
+
+def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
+    """Extensions over a step, their discrete gradients, and the tensions, added to the forces on the products."""
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    for i in range(m.joints_stiffness.size):
+        k = i - lengths
+        angle = i - lengths - components
+        if i < lengths:
+            p = m.joints_length_product[i]
+            m.trial_by_first[i] = 1.0 / (sqrt(before[p]) + sqrt(after[p]))
+            m.trial_extension[i] = (after[p] - before[p]) * m.trial_by_first[i]
+        elif k < components:
+            p = m.joints_component_product[k]
+            m.trial_by_first[i] = 1.0
+            m.trial_extension[i] = after[p] - before[p]
+        else:
+            p = m.joints_sine_product[angle]
+            q = m.joints_cosine_product[angle]
+            y = after[p] * before[q] - after[q] * before[p]
+            x = before[q] * after[q] + before[p] * after[p]
+            ratio = kappa(y, x)[0]
+            m.trial_extension[i] = atan2(y, x)
+            m.trial_by_first[i] = 0.5 * ratio * (before[q] + after[q])
+            m.trial_by_second[i] = -0.5 * ratio * (before[p] + after[p])
+        m.trial_extension[i] -= m.trial_moved[i]
+        tension = _tension(m, i, h, e0)
+        m.trial_force[p] -= tension * m.trial_by_first[i]
+        if k >= components:
+            m.trial_force[m.joints_cosine_product[angle]] -= tension * m.trial_by_second[i]
+
+
+def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
+    stuck = cython.declare(cython.bint)
+    tension = (0.5 * m.joints_stiffness[i] + m.joints_damping[i] / h) * m.trial_extension[i]
+    if m.joints_state[i] >= 0:
+        tension += e0[m.joints_state[i]]
+    if m.joints_kind[i] != 0:
+        rate = m.trial_extension[i] / h
+        stuck = m.trial_stuck[i] != 0.0
+        tension += m.joints_steepness[i] * rate if stuck else force(m, i, rate)
+    tension -= m.trial_rub[i]
+    m.trial_tension[i] = tension
+    return tension
+
+
+def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
+    """∂(forces on the products of a spring)/∂(products after the step): (2, 2), sine before cosine."""
+    gain = cython.declare(Number)
+    stiff = cython.declare(Number)
+    stuck = cython.declare(cython.bint)
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    damping = m.joints_damping[i]
+    tension = m.trial_tension[i]
+    if m.joints_kind[i] != 0:
+        stuck = m.trial_stuck[i] != 0.0
+        damping += m.joints_steepness[i] if stuck else slope(m, i, real_part(m.trial_extension[i] / h))
+    stiff = 0.5 * m.joints_stiffness[i] + divided(damping, h)
+    if i < lengths:
+        by = m.trial_by_first[i]
+        out[0][0] = -(stiff * by - tension * by * by) / (2.0 * sqrt(after[m.joints_length_product[i]]))
+    elif i < lengths + components:
+        out[0][0] = -stiff
+    else:
+        a = i - lengths - components
+        s0 = before[m.joints_sine_product[a]]
+        c0 = before[m.joints_cosine_product[a]]
+        s1 = after[m.joints_sine_product[a]]
+        c1 = after[m.joints_cosine_product[a]]
+        ratio, by_y, by_x = kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
+        s_mean = 0.5 * (s0 + s1)
+        c_mean = 0.5 * (c0 + c1)
+        size = s1 * s1 + c1 * c1
+        gain = stiff * c1 / size * ratio + tension * (by_y * c0 + by_x * s0)
+        out[0][0] = -(gain * c_mean)
+        out[1][0] = gain * s_mean + tension * ratio * 0.5
+        gain = -stiff * s1 / size * ratio + tension * (-by_y * s0 + by_x * c0)
+        out[0][1] = -(gain * c_mean + tension * ratio * 0.5)
+        out[1][1] = gain * s_mean

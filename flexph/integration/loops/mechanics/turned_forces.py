@@ -1,0 +1,202 @@
+"""How forces that act on bodies change when levers and rotations change, or turn with them; blocks of the Jacobian."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import Number
+    from ..memory.memory import Memory
+    from ..terms.border import add
+    from ..terms.nodes import cross_product
+
+
+def add_turned_forces(m: Memory, dim: int, h: float) -> None:
+    """What node forces and section torques do when levers and R̄⁻¹ change under them."""
+    s = 1 if dim == 2 else 3
+    for n in range(m.nodes_body.size):
+        if m.inertia_turns[m.nodes_body[n]]:
+            for a in range(s + dim):
+                _move_arm(m, dim, h, n, a)
+                _add_torque(m, dim, h, n, a)
+            _turn_force(m, dim, h, n)
+    if s == 3:
+        for n in range(m.loads_torque_body.size):
+            _turn_section(m, dim, h, n)
+
+
+def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
+    """The arm of a node moved by ω̄, then by u̇̄ along each axis of the body, into ``system.moved``."""
+    turn = cython.declare(Number)
+    s = 1 if dim == 2 else 3
+    b = m.nodes_body[n]
+    if a >= s:
+        for i in range(dim):
+            m.system_moved[i] = h * m.end_R[b][i][a - s]
+    elif s == 1:
+        turn = m.system_turn[b][0][0]
+        m.system_moved[0] = -turn * m.end_arm[n][1]
+        m.system_moved[1] = turn * m.end_arm[n][0]
+    else:
+        for i in range(3):
+            m.system_turned[i] = m.system_turn[b][i][a]
+        cross_product(m.system_turned, m.end_arm[n], m.system_moved)
+
+
+def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
+    """The torque of the force on a node whose arm has moved, in the rows of ω̄."""
+    value = cython.declare(Number)
+    s = 1 if dim == 2 else 3
+    b = m.nodes_body[n]
+    force = m.trial_on_node[n]
+    moved = m.system_moved
+    torque = m.system_torque
+    if s == 1:
+        torque[0] = moved[0] * force[1] - moved[1] * force[0]
+    else:
+        cross_product(moved, force, m.system_turned)
+        for i in range(3):
+            torque[i] = 0.0
+            for j in range(3):
+                torque[i] += m.trial_inverse[b][i][j] * m.system_turned[j]
+    for i in range(s):
+        value = -0.5 * h * torque[i]
+        if a < s:
+            add(m, m.border_w[b][i], m.border_w[b][a], value)
+        else:
+            add(m, m.border_w[b][i], m.border_c[b][a - s], -m.nodes_moves[n] * value)
+            for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+                m.system_row_w[m.nodes_col[e]][i] += value * m.nodes_val[e][a - s]
+
+
+def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
+    """The force on a node, in the axes of its body, in the columns of ω̄."""
+    d = dim
+    b = m.nodes_body[n]
+    turned = m.system_torque
+    _to_body(m, dim, b, m.trial_on_node[n])
+    for a in range(1 if d == 2 else 3):
+        _turned(dim, a, m.system_moved, turned)
+        for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+            for i in range(d):
+                m.system_col[m.nodes_col[e]][a] += 0.5 * h * h * m.nodes_val[e][i] * turned[i]
+        for e in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            for i in range(d):
+                m.system_col[e][a] -= 0.5 * h * h * m.nodes_moves[n] * m.inertia_mean[e][i] * turned[i]
+
+
+def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
+    """The torque on a section, in the axes of its body, in the columns of ω̄."""
+    turned = m.system_torque
+    _to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
+    for a in range(3):
+        _turned(dim, a, m.system_moved, turned)
+        for e in range(m.loads_torque_ptr[n], m.loads_torque_ptr[n + 1]):
+            for i in range(3):
+                m.system_col[m.loads_torque_col[e]][a] += 0.5 * h * h * m.loads_torque_shape[e][i] * turned[i]
+
+
+def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
+    """R₀ᵀ x into ``system.moved``."""
+    for i in range(dim):
+        m.system_moved[i] = 0.0
+        for j in range(dim):
+            m.system_moved[i] += m.at_R[b][j][i] * x[j]
+
+
+def _turned(dim: int, a: int, x: Array, out: Array) -> None:
+    """e_a × x."""
+    if dim == 2:
+        out[0] = -x[1]
+        out[1] = x[0]
+    else:
+        i = (a + 1) % 3
+        j = (a + 2) % 3
+        out[a] = 0.0
+        out[i] = -x[j]
+        out[j] = x[i]
+
+
+def add_following(m: Memory, dim: int, h: float) -> None:
+    """−h Bᵀ δf of loads that follow sections or frames: f on the mean directions changes by ½ Σ f_j δd_j."""
+    d = dim
+    s = 1 if d == 2 else 3
+    for e in range(m.loads_node_row.size):
+        if m.loads_follower[m.loads_node_input[e]] >= 0:
+            _follow(m, dim, h, m.loads_node_input[e], m.loads_node_row[e] // d, -1, m.loads_node_val[e])
+    for e in range(m.loads_torque_row.size):
+        if m.loads_follower[m.loads_torque_input[e]] >= 0:
+            _follow(m, dim, h, m.loads_torque_input[e], -1, m.loads_torque_row[e] // s, m.loads_torque_val[e])
+
+
+def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
+    """What a component of a load in the world, on a node or a section, changes by when its directions turn."""
+    d = dim
+    f = m.loads_follower[given]
+    i = 0
+    s = 1 if d == 2 else 3
+    b = m.nodes_body[m.loads_follow_node[f][0]]
+    for j in range(d):
+        if m.loads_follow_input[f][j] == given:
+            i = j
+    for a in range(s):
+        change = 0.0
+        for j in range(d):
+            _move_arm(m, dim, h, m.loads_follow_node[f][j], a)
+            change += m.trial_given[m.loads_follow_input[f][j]] * m.system_moved[i]
+        if m.border_w[b][a] >= 0:
+            value = -0.5 * h * weight * change
+            if node >= 0:
+                own_spin = a if m.nodes_body[node] == b else -1
+                _push_node(m, dim, node, i, own_spin, m.border_w[b][a], value)
+            else:
+                _push_section(m, dim, section, i, m.border_w[b][a], value)
+    for j in range(d):
+        own = -0.5 * h * weight * m.trial_given[m.loads_follow_input[f][j]]
+        for e in range(m.nodes_ptr[m.loads_follow_node[f][j]], m.nodes_ptr[m.loads_follow_node[f][j] + 1]):
+            change = 0.0
+            for k in range(d):
+                change += h * m.end_R[b][i][k] * m.nodes_val[e][k]
+            column = m.border_m[m.nodes_col[e]]
+            if node >= 0:
+                _push_node(m, dim, node, i, -1, column, own * change)
+            else:
+                _push_section(m, dim, section, i, column, own * change)
+
+
+def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
+    """Bᵀ times a component of the force on a node, in a column, of a ``spin`` of its body (else −1) for all of it."""
+    d = dim
+    b = m.nodes_body[n]
+    lever = m.trial_lever[n]
+    torque = m.system_torque
+    add(m, m.border_v[b][i], column, m.nodes_moves[n] * value)
+    if d == 2:
+        torque[0] = lever[0] if i == 1 else -lever[1]
+        add(m, m.border_w[b][0], column, torque[0] * value)
+    else:
+        for c in range(3):
+            cross_product(m.trial_inverse[b][c], lever, torque)
+            add(m, m.border_w[b][c], column, torque[i] * value)
+    for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+        local = 0.0
+        for k in range(d):
+            local += m.nodes_val[e][k] * m.trial_inverse[b][k][i]
+        if spin >= 0:
+            m.system_col[m.nodes_col[e]][spin] += local * value
+        else:
+            add(m, m.border_m[m.nodes_col[e]], column, local * value)
+
+
+def _push_section(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
+    """R̄⁻¹ and ψᵀR̄⁻¹ times a component of the torque on a section, in a column."""
+    b = m.loads_torque_body[t]
+    for c in range(3):
+        add(m, m.border_w[b][c], column, m.trial_inverse[b][c][i] * value)
+    for e in range(m.loads_torque_ptr[t], m.loads_torque_ptr[t + 1]):
+        local = 0.0
+        for c in range(3):
+            local += m.loads_torque_shape[e][c] * m.trial_inverse[b][c][i]
+        add(m, m.border_m[m.loads_torque_col[e]], column, local * value)

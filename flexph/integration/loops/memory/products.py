@@ -1,0 +1,10 @@
+"""Sums of inertia products, K = 1 + s + s² numbers each, in lanes (see numerics.loops.views)."""
+
+from __future__ import annotations
+
+from ....numerics.loops.views import LANES
+
+
+def kinds(dim: int) -> int:
+    """Inertia products of a coordinate, 1 + s + s², padded."""
+    return LANES if dim == 2 else 4 * LANES

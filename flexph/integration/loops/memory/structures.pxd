@@ -1,0 +1,100 @@
+from ....numerics.loops.views cimport IVec, Mat, Vec
+
+cdef struct AtNodes:
+    Mat coefficient
+    Mat coefficient_rate
+    Mat offset_rate
+    Mat inputs
+    Py_ssize_t first
+
+cdef struct Table:
+    Vec times
+    Mat coefficient
+    Mat offset
+    Mat own_coefficient
+    Mat own_offset
+    Mat inputs
+    Mat moved
+
+cdef struct Between:
+    Py_ssize_t address
+    Vec times
+    Table table
+
+cdef struct Bracket:
+    double first
+    double before
+    double last
+    double after
+
+cdef struct Within:
+    Py_ssize_t address
+    Py_ssize_t data
+    Vec state
+    Vec output
+    Vec inputs
+    Vec given
+    Vec start
+
+cdef struct Calls:
+    Py_ssize_t address
+    Py_ssize_t data
+    IVec due
+    Vec held
+    Mat held_in_steps
+    Within within
+
+cdef struct GaussTable:
+    Vec times
+    Mat coefficient
+    Mat offset
+    Mat own_coefficient
+    Mat own_offset
+    Mat stage_coefficient
+    Mat stage_rate
+    Mat stage_offset
+    Mat inputs
+
+cdef struct Given:
+    double h
+    Vec inputs
+    Vec before
+    Vec after
+    Vec offset
+    Vec last_offset
+    Vec own_coefficient
+    Vec own_offset
+    bint moves
+
+cdef struct Pair:
+    Vec found
+    Vec before
+    Vec mu
+    Vec gaps
+    Vec control
+    Vec start
+    Vec times
+    Mat spans
+
+cdef struct Parts:
+    Vec shares
+    Vec weights
+    Py_ssize_t depth
+    Pair pair
+    Py_ssize_t redundant
+    Py_ssize_t decay
+    Py_ssize_t contact
+    Py_ssize_t friction
+
+cdef struct Prescribed:
+    Table table
+    Py_ssize_t k
+    Between between
+
+cdef struct Rows:
+    Mat state
+    Mat energy
+    Mat stage
+    Mat multipliers
+    Mat flow
+    Mat audit

@@ -1,0 +1,101 @@
+"""Lists of near pairs: of the pairs of spheres in groups, loops look at those that may touch before the next list.
+
+A list made with a margin s has every pair with a gap up to s. As long as no node is further than ½s from where it was,
+a gap has changed by s at most, so that pairs that are not in the list are open. Forces of a step depend on the gaps at
+its ends alone: where both ends are within ½s, which loops look at before they record a step, the pairs left out have
+none, and the step is that with all pairs. One that goes further is not recorded but taken again with another list.
+Iterates that go further in between change nothing: only the last one, which solves the step, counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...contacts.broad_phase import BroadPhase, broad_phase
+from ...kernels.arrays import Arrays
+from ...kernels.contacts.rubbing import held_in
+from ...kernels.jacobians.body_blocks import are_apart, contact_sides
+from ...numerics.arrays import Array
+from .memory.data import Index
+from .points import node_sides
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+LISTED = 300
+"""Pairs from which on a list is worth its while."""
+MARGIN, WIDER = 0.5, 2.0
+"""Margin of a list over the largest sum of two radii, and how much wider the next one is where a step leaves it."""
+
+
+class NearPairs:
+    """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
+
+    A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
+    Where contacts are rigid, loops take steps in which they strike (see integration.loops.rigid_steps), ``coupled``
+    ones where the bodies have joints or springs, bend, or do not turn, and ``mixed`` ones where others are compliant or
+    joints have dry friction. Compliant pairs of a list are in the order of unknowns, which goes with the list then.
+    """
+
+    def __init__(self, mechanism: Model) -> None:
+        a = mechanism.network.arrays
+        rigid, nodes = sum(group.number for group in a.contacts.groups if group.law.rigid[0]), a.node_body.size
+        are_rigid = a.contacts.laws.rigid
+        self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
+        self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
+        self.strikes = _strikes(on_sides(mechanism))
+        self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
+        self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
+        self.lists = self.phase.pairs > LISTED
+        self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
+        compliant = self.phase.pair.size or not all(group.law.rigid[0] for group in self.contacts.groups)
+        self.orders = bool(self.lists and compliant and not self.is_pile)
+
+    @property
+    def answers_whole(self) -> bool:
+        """Whether impulses may have the responses of all bodies: where these are coupled, or contacts by events."""
+        return self.coupled or self.contacts.number <= LISTED
+
+    @property
+    def never_left_out(self) -> Index:
+        """Contacts that are in every list."""
+        return self.phase.others if self.lists else np.arange(self.contacts.number)
+
+    def near(self, points: Array, margin: float, springs: Array) -> Index:
+        """Contacts with a gap up to a margin [m] with the nodes at points (k, d), and those whose anchors hold."""
+        near = self.phase.near(points[self.phase.nodes], margin)
+        held = [self._held(self.phase.pair, self.contacts.anchor[self.phase.pair], springs)]
+        firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
+        for first, group in zip(firsts, self.contacts.groups, strict=False):
+            if group.rows:
+                table = int(group.law.anchor[0]), group.rows
+                held.append(first + held_in(springs, table, points.shape[1])[0] - 1)
+        return np.union1d(near, np.concatenate(held))
+
+    def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
+        """Pairs whose anchors hold."""
+        held = np.zeros(anchor.size, dtype=bool)
+        for i in range(self.contacts.fixed.shape[2] if springs.size else 0):
+            held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
+        return pair[held]
+
+
+def on_sides(mechanism: Model) -> Arrays:
+    """The arrays with nodes on the sides that contacts have: bodies, and means of points that move by themselves."""
+    return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
+
+
+def _strikes(a: Arrays) -> bool:
+    """Whether there are rigid contacts, all of them between two sides at most."""
+    single = a.contacts._replace(groups=())
+    own = single.take(np.flatnonzero(single.rigid))
+    return bool(a.contacts.laws.rigid.any()) and contact_sides(a._replace(contacts=own)) is not None
+
+
+def _is_pile(mechanism: Model) -> bool:
+    """Whether all bodies are free rigid ones that nothing but contacts couples."""
+    a, layout = mechanism.network.arrays, mechanism.layout
+    coupled = sum(not c.touches for c in mechanism.connections) + a.follow_input.size
+    return not (layout.multipliers or coupled or a.body_u.size) and a.turning.size == len(a.mass)

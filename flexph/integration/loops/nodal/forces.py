@@ -1,0 +1,214 @@
+"""Stresses and forces of strain rows in loops (see kernels.strains, whose formulas these are).
+
+Vectors are weighted sums of columns: of frame b column 4b is its place, and 4b + 1 … 4b + 3 are its directions.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....numerics.loops.views import fill, get, put
+    from ..memory.memory import Memory
+
+
+def begin_strains(m: Memory) -> None:
+    """Vectors and products where a step starts, and its stresses as the first iterate of the mixed iteration."""
+    _place(m.at_r, m.at_R, m.nodal_column)
+    _combine(m, m.nodal_column, m.nodal_vector)
+    _multiply(m, m.nodal_vector, m.nodal_product)
+    for e in range(m.strains_stress.size):
+        m.nodal_ahead[e] = m.at_sigma[m.strains_stress[e]]
+
+
+def strain(m: Memory, h: float) -> None:
+    """Stresses σ₁ = C⁻¹ε at the end of a step, their changes and the mean ones σ̃, and the gradients of the strains."""
+    _place(m.end_r, m.end_R, m.nodal_end_column)
+    _combine(m, m.nodal_end_column, m.nodal_end_vector)
+    _multiply(m, m.nodal_end_vector, m.nodal_end_product)
+    for e in range(m.strains_stress.size):
+        _differentiate(m, e)
+    for e in range(m.strains_stress.size):
+        stress = 0.0
+        i = m.strains_stress[e]
+        for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
+            stress += m.strains_stiffness_val[k] * m.nodal_strain[m.strains_stiffness_col[k]]
+        jump = stress - m.at_sigma[i]
+        m.end_sigma[i] = stress
+        m.trial_jump[i] = jump
+        m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] / h) * jump
+
+
+def _place(r: Array, R: Array, column: Array) -> None:
+    """Columns of all frames; there are none where no body has strain rows."""
+    for b in range(column.shape[0] // 4):
+        for i in range(3):
+            put(column, 12 * b + i, r[b][i])
+            for j in range(3):
+                put(column, 12 * b + 3 + 3 * j + i, R[b][i][j])
+
+
+def _combine(m: Memory, column: Array, vector: Array) -> None:
+    """Vectors as weighted sums of columns."""
+    for v in range(vector.shape[0]):
+        x = 0.0
+        y = 0.0
+        z = 0.0
+        for e in range(m.strains_column_ptr[v], m.strains_column_ptr[v + 1]):
+            weight = m.strains_weight[e]
+            c = 3 * m.strains_column[e]
+            x += weight * get(column, c)
+            y += weight * get(column, c + 1)
+            z += weight * get(column, c + 2)
+        vector[v][0] = x
+        vector[v][1] = y
+        vector[v][2] = z
+
+
+def _multiply(m: Memory, vector: Array, product: Array) -> None:
+    """Products of two vectors."""
+    for p in range(product.size):
+        v = m.strains_first[p]
+        w = m.strains_second[p]
+        product[p] = vector[v][0] * vector[w][0] + vector[v][1] * vector[w][1] + vector[v][2] * vector[w][2]
+
+
+def _differentiate(m: Memory, e: int) -> None:
+    """A strain at the end of the step, its gradient there, and that which is exact over the step."""
+    p = m.strains_product[e]
+    i = m.strains_square[e][0]
+    j = m.strains_square[e][1]
+    factor = m.strains_factor[e]
+    v0 = m.nodal_product[p]
+    v1 = m.nodal_end_product[p]
+    a0 = 1.0
+    a1 = 1.0
+    b0 = 1.0
+    b1 = 1.0
+    if i >= 0:
+        a0 = sqrt(m.nodal_product[i])
+        a1 = sqrt(m.nodal_end_product[i])
+    if j >= 0:
+        b0 = sqrt(m.nodal_product[j])
+        b1 = sqrt(m.nodal_end_product[j])
+    own = factor / (a1 * b1)
+    m.nodal_strain[e] = own * v1 - m.strains_reference[e]
+    m.nodal_end_gradient[e][0] = own
+    m.nodal_end_gradient[e][1] = -0.5 * v1 * own / (a1 * a1)
+    m.nodal_end_gradient[e][2] = -0.5 * v1 * own / (b1 * b1)
+    value = 0.25 * factor * (v0 + v1)
+    m.nodal_gradient[e][0] = 0.5 * factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1))
+    m.nodal_gradient[e][1] = -value * (1.0 / b0 + 1.0 / b1) / (a0 * a1 * (a0 + a1))
+    m.nodal_gradient[e][2] = -value * (1.0 / a0 + 1.0 / a1) / (b0 * b1 * (b0 + b1))
+
+
+def pull_strains(m: Memory) -> None:
+    """Add the forces and torques of the mean stresses on the frames."""
+    for e in range(m.strains_stress.size):
+        m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
+    pull_columns(m)
+    for b in range(m.strains_holds.size):
+        if m.strains_holds[b]:
+            for i in range(3):
+                m.trial_on_body[b][i] += m.nodal_pull[4 * b][i]
+                m.nodal_torque[b][i] = column_torque(m, b, i)
+                m.trial_torque[b][i] += m.nodal_torque[b][i]
+
+
+def pull_columns(m: Memory) -> None:
+    """Forces on products and on columns of the stresses in ``nodal.stress``."""
+    fill(m.nodal_on_product, 0.0)
+    for e in range(m.strains_stress.size):
+        m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]
+        for side in range(2):
+            if m.strains_square[e][side] >= 0:
+                m.nodal_on_product[m.strains_square[e][side]] -= m.nodal_gradient[e][1 + side] * m.nodal_stress[e]
+    fill(m.nodal_on_vector, 0.0)
+    for p in range(m.nodal_on_product.size):
+        v = m.strains_first[p]
+        w = m.strains_second[p]
+        half = 0.5 * m.nodal_on_product[p]
+        for i in range(3):
+            m.nodal_on_vector[v][i] += half * (m.nodal_vector[w][i] + m.nodal_end_vector[w][i])
+            m.nodal_on_vector[w][i] += half * (m.nodal_vector[v][i] + m.nodal_end_vector[v][i])
+    fill(m.nodal_pull, 0.0)
+    for v in range(m.nodal_on_vector.shape[0]):
+        x = m.nodal_on_vector[v][0]
+        y = m.nodal_on_vector[v][1]
+        z = m.nodal_on_vector[v][2]
+        for e in range(m.strains_column_ptr[v], m.strains_column_ptr[v + 1]):
+            weight = m.strains_weight[e]
+            c = 3 * m.strains_column[e]
+            put(m.nodal_pull, c, get(m.nodal_pull, c) + weight * x)
+            put(m.nodal_pull, c + 1, get(m.nodal_pull, c + 1) + weight * y)
+            put(m.nodal_pull, c + 2, get(m.nodal_pull, c + 2) + weight * z)
+
+
+def column_torque(m: Memory, b: int, i: int) -> float:
+    """A component of the world torque of the forces on the directions of a frame, with their mean levers."""
+    j = (i + 1) % 3
+    k = (i + 2) % 3
+    torque = 0.0
+    for c in range(4 * b + 1, 4 * b + 4):
+        torque += 0.5 * (m.nodal_column[c][j] + m.nodal_end_column[c][j]) * m.nodal_pull[c][k]
+        torque -= 0.5 * (m.nodal_column[c][k] + m.nodal_end_column[c][k]) * m.nodal_pull[c][j]
+    return torque
+
+
+def run_ahead(m: Memory, h: float) -> None:
+    """Stresses to first order after a correction, which is subtracted, with those of the end (see jacobians.mixed)."""
+    for b in range(m.strains_holds.size):
+        if m.strains_holds[b]:
+            _move_columns(m, h, b)
+    _combine(m, m.nodal_move, m.nodal_on_vector)
+    for p in range(m.nodal_on_product.size):
+        v = m.strains_first[p]
+        w = m.strains_second[p]
+        total = 0.0
+        for i in range(3):
+            total += m.nodal_on_vector[v][i] * m.nodal_end_vector[w][i]
+            total += m.nodal_on_vector[w][i] * m.nodal_end_vector[v][i]
+        m.nodal_on_product[p] = total
+    for e in range(m.strains_stress.size):
+        change = m.nodal_end_gradient[e][0] * m.nodal_on_product[m.strains_product[e]]
+        for side in range(2):
+            if m.strains_square[e][side] >= 0:
+                change += m.nodal_end_gradient[e][1 + side] * m.nodal_on_product[m.strains_square[e][side]]
+        m.nodal_strain[e] = change
+    for e in range(m.strains_stress.size):
+        stress = m.end_sigma[m.strains_stress[e]]
+        for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
+            stress -= m.strains_stiffness_val[k] * m.nodal_strain[m.strains_stiffness_col[k]]
+        m.nodal_ahead[e] = stress
+
+
+def _move_columns(m: Memory, h: float, b: int) -> None:
+    """How a correction moves the columns of a frame: its directions turn by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄."""
+    for i in range(3):
+        m.nodal_move[4 * b][i] = h * m.correction_v[b][i]
+    if not m.inertia_turns[b]:
+        return
+    a0 = 0.5 * h * m.x_w[b][0]
+    a1 = 0.5 * h * m.x_w[b][1]
+    a2 = 0.5 * h * m.x_w[b][2]
+    w0 = m.correction_w[b][0]
+    w1 = m.correction_w[b][1]
+    w2 = m.correction_w[b][2]
+    scale = h / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+    y0 = w0 + a1 * w2 - a2 * w1
+    y1 = w1 + a2 * w0 - a0 * w2
+    y2 = w2 + a0 * w1 - a1 * w0
+    t0 = scale * (m.at_R[b][0][0] * y0 + m.at_R[b][0][1] * y1 + m.at_R[b][0][2] * y2)
+    t1 = scale * (m.at_R[b][1][0] * y0 + m.at_R[b][1][1] * y1 + m.at_R[b][1][2] * y2)
+    t2 = scale * (m.at_R[b][2][0] * y0 + m.at_R[b][2][1] * y1 + m.at_R[b][2][2] * y2)
+    for c in range(4 * b + 1, 4 * b + 4):
+        x = m.nodal_end_column[c][0]
+        y = m.nodal_end_column[c][1]
+        z = m.nodal_end_column[c][2]
+        m.nodal_move[c][0] = t1 * z - t2 * y
+        m.nodal_move[c][1] = t2 * x - t0 * z
+        m.nodal_move[c][2] = t0 * y - t1 * x

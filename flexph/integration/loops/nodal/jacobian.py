@@ -1,0 +1,277 @@
+"""Blocks of the Jacobian that strain rows add, element by element, with stresses that run ahead (jacobians.mixed).
+
+Forces on vectors V are Σ g W̄ over their products V·W, with g = Σ σ̃ ∂̄ε. They change with the unknowns x of an element by
+
+    T_V = Σ_W (W̄ ⊗ ∂g/∂x + ½ g ∂W₁/∂x),
+
+go with the weights of V to the columns of frames, and from these to their places and, by levers, to their spins.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import fill, flat, get, put, take
+    from ..memory.memory import Memory
+    from .forces import column_torque, pull_columns
+
+
+def add_strains(m: Memory, h: float) -> None:
+    """What strain rows add to the border."""
+    for e in range(m.strains_stress.size):
+        i = m.strains_stress[e]
+        ahead = (0.5 + m.elastic_damping[i] / h) * (m.nodal_ahead[e] - m.end_sigma[i])
+        m.nodal_stress[e] = m.trial_stress[i] + ahead
+    pull_columns(m)
+    for b in range(m.strains_holds.size):
+        if m.strains_holds[b] and m.inertia_turns[b]:
+            _turn_frame(m, b)
+            _turn_pull(m, h, b)
+    for element in range(m.strains_element.size - 1):
+        _add_element(m, h, element)
+
+
+def _turn_frame(m: Memory, b: int) -> None:
+    """How directions of a frame move with its spin: B by R̄⁻ᵀ and the mean lever, W by the rotation of the end."""
+    for c in range(3):
+        k = 4 * b + 1 + c
+        x = m.nodal_end_column[k][0]
+        y = m.nodal_end_column[k][1]
+        z = m.nodal_end_column[k][2]
+        u = 0.5 * (m.nodal_column[k][0] + x)
+        v = 0.5 * (m.nodal_column[k][1] + y)
+        w = 0.5 * (m.nodal_column[k][2] + z)
+        for a in range(3):
+            t0 = m.system_turn[b][0][a]
+            t1 = m.system_turn[b][1][a]
+            t2 = m.system_turn[b][2][a]
+            W = m.nodal_W[3 * b + c][a]
+            B = m.nodal_B[3 * b + c][a]
+            W[0] = t1 * z - t2 * y
+            W[1] = t2 * x - t0 * z
+            W[2] = t0 * y - t1 * x
+            t0 = m.trial_inverse[b][a][0]
+            t1 = m.trial_inverse[b][a][1]
+            t2 = m.trial_inverse[b][a][2]
+            B[0] = t1 * w - t2 * v
+            B[1] = t2 * u - t0 * w
+            B[2] = t0 * v - t1 * u
+
+
+def _turn_pull(m: Memory, h: float, b: int) -> None:
+    """What forces on the directions of a frame do when levers and R̄⁻¹ change under them.
+
+    The torque of the stresses themselves is among those that :mod:`loops.jacobian` turns; here is what those ahead of
+    them add.
+    """
+    for a in range(3):
+        i0 = m.trial_inverse[b][a][0]
+        i1 = m.trial_inverse[b][a][1]
+        i2 = m.trial_inverse[b][a][2]
+        for other in range(3):
+            value = 0.0
+            for c in range(3):
+                f = m.nodal_pull[4 * b + 1 + c]
+                W = m.nodal_W[3 * b + c][other]
+                value += (
+                    f[0] * (i1 * W[2] - i2 * W[1]) + f[1] * (i2 * W[0] - i0 * W[2]) + f[2] * (i0 * W[1] - i1 * W[0])
+                )
+            _add(m, m.border_w[b][a], m.border_w[b][other], -0.5 * h * value)
+    for i in range(3):
+        j = (i + 1) % 3
+        l = (i + 2) % 3
+        value = 0.0
+        for c in range(3):
+            value += 0.5 * h * h * m.at_R[b][c][i] * (column_torque(m, b, c) - m.nodal_torque[b][c])
+        _add(m, m.border_w[b][j], m.border_w[b][l], value)
+        _add(m, m.border_w[b][l], m.border_w[b][j], -value)
+
+
+def _add(m: Memory, i: int, j: int, value: float) -> None:
+    """Add to an entry of the border."""
+    entry = i * m.system_border.shape[1] + j - i + m.border_size[1]
+    put(m.system_border, entry, get(m.system_border, entry) + value)
+
+
+def _add_element(m: Memory, h: float, element: int) -> None:
+    """The forces on the columns of an element by its unknowns, and these in the border."""
+    first = m.strains_frame_ptr[element]
+    frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
+    width = m.nodal_columns.shape[1]
+    count = m.strains_unknown_ptr[element + 1] - m.strains_unknown_ptr[element]
+    for i in range(12 * frames * width):
+        put(m.nodal_columns, i, 0.0)
+    for point in range(m.strains_element[element], m.strains_element[element + 1]):
+        _move_vectors(m, h, first, point)
+        _differentiate_products(m, point, count)
+        _couple_products(m, h, point)
+        _combine_products(m, point, count)
+        _pull_vectors(m, point, count)
+    for slot in range(frames):
+        b = m.strains_frame[first + slot]
+        place = m.strains_place[first + slot]
+        for i in range(3):
+            _add_row(m, h, element, place + i, flat(m.nodal_columns), (12 * slot + i) * width)
+        if m.inertia_turns[b]:
+            for a in range(3):
+                for k in range(width):
+                    put(m.nodal_force, k, 0.0)
+                for c in range(3):
+                    for i in range(3):
+                        row = (3 * (4 * slot + 1 + c) + i) * width
+                        take(m.nodal_force, 0, m.nodal_columns, row, -m.nodal_B[3 * b + c][a][i], count)
+                _add_row(m, h, element, place + 3 + a, m.nodal_force, 0)
+
+
+def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
+    """A row of the forces on the unknowns of an element, from an entry of a field on, into the border."""
+    first = m.strains_unknown_ptr[element]
+    i = m.strains_unknown[first + unknown]
+    here = i * m.system_border.shape[1] - i + m.border_size[1]
+    for k in range(m.strains_unknown_ptr[element + 1] - first):
+        entry = here + m.strains_unknown[first + k]
+        put(m.system_border, entry, get(m.system_border, entry) + h * get(row, at + k))
+
+
+def _move_vectors(m: Memory, h: float, first: int, point: int) -> None:
+    """∂V/∂x at the end of the vectors of a point, three rows each."""
+    width = m.nodal_moved.shape[1]
+    base = m.strains_vector_ptr[point]
+    for v in range(base, m.strains_vector_ptr[point + 1]):
+        row = 3 * (v - base) * width
+        for k in range(3 * width):
+            put(m.nodal_moved, row + k, 0.0)
+            put(m.nodal_on, row + k, 0.0)
+        for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
+            slot = m.strains_near[e] >> 2
+            c = m.strains_near[e] & 3
+            weight = m.strains_near_weight[e]
+            place = row + m.strains_place[first + slot]
+            b = m.strains_frame[first + slot]
+            for i in range(3):
+                if c == 0:
+                    at = i * width + place + i
+                    put(m.nodal_moved, at, get(m.nodal_moved, at) + weight * h)
+                else:
+                    for a in range(3):
+                        at = i * width + place + 3 + a
+                        put(m.nodal_moved, at, get(m.nodal_moved, at) + weight * m.nodal_W[3 * b + c - 1][a][i])
+
+
+def _differentiate_products(m: Memory, point: int, count: int) -> None:
+    """∂Π/∂x at the end of the products of a point."""
+    width = m.nodal_rows.shape[1]
+    base = m.strains_product_ptr[point]
+    vectors = m.strains_vector_ptr[point]
+    for p in range(base, m.strains_product_ptr[point + 1]):
+        row = (p - base) * width
+        v = m.strains_first[p]
+        w = m.strains_second[p]
+        for k in range(width):
+            put(m.nodal_rows, row + k, 0.0)
+        for i in range(3):
+            take(m.nodal_rows, row, m.nodal_moved, (3 * (v - vectors) + i) * width, -m.nodal_end_vector[w][i], count)
+            take(m.nodal_rows, row, m.nodal_moved, (3 * (w - vectors) + i) * width, -m.nodal_end_vector[v][i], count)
+
+
+def _couple_products(m: Memory, h: float, point: int) -> None:
+    """∂g/∂Π of the products of a point: by stresses, and by the gradients of the strains."""
+    fill(m.nodal_couple, 0.0)
+    base = m.strains_product_ptr[point]
+    for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
+        soft = 0.5 + m.elastic_damping[m.strains_stress[e]] / h
+        for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
+            other = m.strains_stiffness_col[k]
+            D = soft * m.strains_stiffness_val[k]
+            for s in range(3):
+                i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
+                for t in range(3):
+                    j = m.strains_product[other] if t == 0 else m.strains_square[other][t - 1]
+                    if i >= 0 and j >= 0:
+                        value = m.nodal_gradient[e][s] * D * m.nodal_end_gradient[other][t]
+                        m.nodal_couple[i - base][j - base] += value
+        if m.strains_square[e][0] >= 0 or m.strains_square[e][1] >= 0:
+            _bend(m, e, base)
+
+
+def _bend(m: Memory, e: int, base: int) -> None:
+    """σ̃ ∂(mean gradient)/∂(products after the step) of a strain."""
+    p = m.strains_product[e] - base
+    i = m.strains_square[e][0]
+    j = m.strains_square[e][1]
+    v0 = m.nodal_product[p + base]
+    v1 = m.nodal_end_product[p + base]
+    a0 = 1.0
+    a1 = 1.0
+    b0 = 1.0
+    b1 = 1.0
+    if i >= 0:
+        a0 = m.nodal_product[i] ** 0.5
+        a1 = m.nodal_end_product[i] ** 0.5
+    if j >= 0:
+        b0 = m.nodal_product[j] ** 0.5
+        b1 = m.nodal_end_product[j] ** 0.5
+    force = m.strains_factor[e] * m.nodal_stress[e]
+    value = 0.5 * (v0 + v1)
+    first = 0.5 * (1.0 / a0 + 1.0 / a1)
+    second = 0.5 * (1.0 / b0 + 1.0 / b1)
+    by_first = -1.0 / (a0 * a1 * (a0 + a1))
+    by_second = -1.0 / (b0 * b1 * (b0 + b1))
+    turn_first = -0.5 / (a1 * a1 * a1)
+    turn_second = -0.5 / (b1 * b1 * b1)
+    i = i - base
+    j = j - base
+    if i >= 0:
+        m.nodal_couple[p][i] += force * 0.5 * turn_first / b1
+        m.nodal_couple[i][p] += force * 0.5 * second * by_first
+        m.nodal_couple[i][i] += force * value * second * by_first * by_first * a0 * (a0 + 2.0 * a1) / (2.0 * a1)
+    if j >= 0:
+        m.nodal_couple[p][j] += force * 0.5 * turn_second / a1
+        m.nodal_couple[j][p] += force * 0.5 * first * by_second
+        m.nodal_couple[j][j] += force * value * first * by_second * by_second * b0 * (b0 + 2.0 * b1) / (2.0 * b1)
+    if i >= 0 and j >= 0:
+        m.nodal_couple[i][j] += force * 0.5 * value * by_first * turn_second
+        m.nodal_couple[j][i] += force * 0.5 * value * by_second * turn_first
+
+
+def _combine_products(m: Memory, point: int, count: int) -> None:
+    """∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
+    products = m.strains_product_ptr[point + 1] - m.strains_product_ptr[point]
+    width = m.nodal_rows.shape[1]
+    for i in range(products):
+        for k in range(width):
+            put(m.nodal_pulled, i * width + k, 0.0)
+        for j in range(products):
+            couple = m.nodal_couple[i][j]
+            if couple != 0.0:
+                take(m.nodal_pulled, i * width, m.nodal_rows, j * width, -couple, count)
+
+
+def _pull_vectors(m: Memory, point: int, count: int) -> None:
+    """T_V of all vectors of a point, with their weights to the columns."""
+    width = m.nodal_rows.shape[1]
+    base = m.strains_product_ptr[point]
+    vectors = m.strains_vector_ptr[point]
+    for p in range(base, m.strains_product_ptr[point + 1]):
+        v = m.strains_first[p]
+        w = m.strains_second[p]
+        half = 0.5 * m.nodal_on_product[p]
+        row = (p - base) * width
+        for i in range(3):
+            own = (3 * (v - vectors) + i) * width
+            other = (3 * (w - vectors) + i) * width
+            take(m.nodal_on, own, m.nodal_pulled, row, -0.5 * (m.nodal_vector[w][i] + m.nodal_end_vector[w][i]), count)
+            take(
+                m.nodal_on, other, m.nodal_pulled, row, -0.5 * (m.nodal_vector[v][i] + m.nodal_end_vector[v][i]), count
+            )
+            take(m.nodal_on, own, m.nodal_moved, other, half, count)
+            take(m.nodal_on, other, m.nodal_moved, own, half, count)
+    for v in range(vectors, m.strains_vector_ptr[point + 1]):
+        for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
+            for i in range(3):
+                row = (3 * m.strains_near[e] + i) * width
+                own = (3 * (v - vectors) + i) * width
+                take(m.nodal_columns, row, m.nodal_on, own, -m.strains_near_weight[e], count)

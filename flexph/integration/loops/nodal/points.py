@@ -1,0 +1,79 @@
+"""Points of cables in loops: corrections by positions and slopes, and nodes that are means of points.
+
+Velocities of points are v = T x. The unknowns x of positions and slopes couple neighbours alone, in the strains and by
+TᵀMT in the inertia; of the points each tension depends on many.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import Number
+    from ..memory.memory import Memory
+
+
+def gather_points(m: Memory) -> None:
+    """Tᵀ times the defects of the points, in the border."""
+    d = m.defect_v.shape[1]
+    for k in range(m.points_frame.size):
+        for i in range(d):
+            m.system_x[m.border_v[m.points_frame[k]][i]] = 0.0
+    for k in range(m.points_frame.size):
+        for e in range(m.points_ptr[k], m.points_ptr[k + 1]):
+            for i in range(d):
+                m.system_x[m.border_v[m.points_col[e]][i]] += m.points_val[e] * m.defect_v[m.points_frame[k]][i]
+
+
+def spread_points(m: Memory) -> None:
+    """Corrections of the points from those of positions and slopes."""
+    total = cython.declare(Number)
+    for k in range(m.points_frame.size):
+        for i in range(m.correction_v.shape[1]):
+            total = 0.0
+            for e in range(m.points_ptr[k], m.points_ptr[k + 1]):
+                total += m.points_val[e] * m.system_x[m.border_v[m.points_col[e]][i]]
+            m.correction_v[m.points_frame[k]][i] = total
+
+
+def add_point_masses(m: Memory) -> None:
+    """2TᵀMT in the border."""
+    wide = m.border_size[1]
+    for e in range(m.points_mass_val.size):
+        for i in range(m.border_v.shape[1]):
+            row = m.border_v[m.points_mass_row[e]][i]
+            column = m.border_v[m.points_mass_col[e]][i]
+            m.system_border[row][column - row + wide] += 2.0 * m.points_mass_val[e]
+
+
+def place_means(m: Memory, r: Array, arm: Array) -> None:
+    """Where nodes are that are means of points, in place of their arms."""
+    for k in range(m.points_node.size):
+        for i in range(r.shape[1]):
+            total = 0.0
+            for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+                total += m.points_node_weight[e] * r[m.points_node_frame[e]][i]
+            arm[m.points_node[k]][i] = total
+
+
+def move_means(m: Memory, v: Array) -> None:
+    """Speeds of nodes that are means of points, into ``run.moved``."""
+    for k in range(m.points_node.size):
+        for i in range(v.shape[1]):
+            total = 0.0
+            for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+                total += m.points_node_weight[e] * v[m.points_node_frame[e]][i]
+            m.run_moved[m.points_node[k]][i] = total
+
+
+def pull_means(m: Memory) -> None:
+    """Forces on nodes that are means of points to these, which do not turn."""
+    for k in range(m.points_node.size):
+        n = m.points_node[k]
+        for i in range(m.trial_torque.shape[1]):
+            m.trial_torque[m.nodes_body[n]][i] = 0.0
+        for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+            for i in range(m.trial_on_body.shape[1]):
+                m.trial_on_body[m.points_node_frame[e]][i] += m.points_node_weight[e] * m.trial_on_node[n][i]

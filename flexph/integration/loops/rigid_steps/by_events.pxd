@@ -1,0 +1,42 @@
+from ....contacts.loops.island_space cimport LawSpace
+from ....numerics.loops.views cimport fill, larger, smaller
+from ..contact.gaps cimport gap_of, place_vectors
+from ..memory.memory cimport Memory
+from ..steps.iterate cimport coordinate_size
+from ..strikes.coupled cimport factor_at
+from ..strikes.given cimport ask, given_between, is_whole
+from ..strikes.impacts cimport RESTING
+from ..strikes.impacts cimport fastest, find_rates, prepare
+from ..strikes.islands cimport sized
+from ..strikes.marks cimport CLOSES
+from ..strikes.marks cimport ENTERS
+from ..strikes.marks cimport OPEN
+from ..strikes.marks cimport look_inside, may_close
+from ..strikes.newton_law cimport strike_islands
+from ..strikes.records cimport record_way, see_defect
+from ..strikes.settling cimport settle_way
+from ..memory.structures cimport Prescribed
+from .closing_time cimport closing_time
+from .ways cimport go
+
+cdef Py_ssize_t SPLITS
+cdef Py_ssize_t CROWD
+cdef Py_ssize_t GROUP
+cdef double SHORTEST
+cdef Py_ssize_t AT_TIME
+cdef Py_ssize_t CROWDED
+cdef Py_ssize_t KNOWN
+cdef Py_ssize_t RATES_AT_END
+cdef double RESOLUTION
+cdef double TOUCHING
+
+cdef bint step_by_events(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p) noexcept nogil
+cdef Py_ssize_t _strike_where_closed(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double now, double size) noexcept nogil
+cdef (double, Py_ssize_t) _go_on(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double now, double size) noexcept nogil
+cdef Py_ssize_t _touch(Memory* m, Py_ssize_t dim, double size) noexcept nogil
+cdef Py_ssize_t _touches(Memory* m, Py_ssize_t c, double size) noexcept nogil
+cdef bint _closes(Memory* m, Py_ssize_t dim, double length, double size) noexcept nogil
+cdef void _hold(Memory* m, double length, double size, bint rests) noexcept nogil
+cdef void _close_entered(Memory* m) noexcept nogil
+cdef bint _end(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double begin, double end, Py_ssize_t iterations, bint alone) noexcept nogil
+cdef void _look_for_many(Memory* m) noexcept nogil

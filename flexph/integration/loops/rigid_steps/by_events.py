@@ -1,0 +1,200 @@
+"""Steps by events: split where gaps close, with an impact there (see contact.stepper)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
+from ..memory.strike_accounts import CROWDED as _CROWDED
+from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.structures import AT_TIME as _AT_TIME
+from ..memory.structures import RATES_AT_END as _RATES_AT_END
+
+if not cython.compiled:
+    from ....contacts.loops.island_space import LawSpace
+    from ....numerics.loops.views import fill, larger, smaller
+    from ..contact.gaps import gap_of, place_vectors
+    from ..memory.memory import Memory
+    from ..memory.structures import Prescribed
+    from ..steps.iterate import coordinate_size
+    from ..strikes.coupled import factor_at
+    from ..strikes.given import ask, given_between, is_whole
+    from ..strikes.impacts import RESTING, fastest, find_rates, prepare
+    from ..strikes.islands import sized
+    from ..strikes.marks import CLOSES, ENTERS, OPEN, look_inside, may_close
+    from ..strikes.newton_law import strike_islands
+    from ..strikes.records import record_way, see_defect
+    from ..strikes.settling import settle_way
+    from .closing_time import closing_time
+    from .ways import go
+
+AT_TIME = cython.declare(cython.Py_ssize_t, _AT_TIME)
+CROWDED = cython.declare(cython.Py_ssize_t, _CROWDED)
+KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
+RATES_AT_END = cython.declare(cython.Py_ssize_t, _RATES_AT_END)
+RESOLUTION = cython.declare(cython.double, _RESOLUTION)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+SPLITS = cython.declare(cython.Py_ssize_t, 50)
+CROWD = cython.declare(cython.Py_ssize_t, 20)
+GROUP = cython.declare(cython.Py_ssize_t, 10)
+SHORTEST = cython.declare(cython.double, 1e-7)
+"""See contact.stepper."""
+
+
+def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
+    """A step that is split where gaps close; False where it is not solved, or bodies pass through each other."""
+    alone = cython.declare(cython.bint)
+    size = coordinate_size(m)
+    now = p.table.times[p.k]
+    end = p.table.times[p.k + 1]
+    length = end - now
+    fill(m.strike_met, 0)
+    alone = True
+    for split in range(SPLITS + 1):
+        if split == CROWD:
+            _look_for_many(m)
+        strikes = _strike_where_closed(m, dim, kinds, law, p, now, size)
+        if strikes < 0:
+            return False
+        alone = alone and split + strikes == 0
+        _hold(m, length, size, split == SPLITS)
+        if split == SPLITS:
+            break
+        until, iterations = _go_on(m, dim, kinds, law, p, now, size)
+        if iterations < 0:
+            return False
+        if until - now <= SHORTEST * length or 0.0 < end - until <= SHORTEST * length:
+            _close_entered(m)
+            break
+        if not _end(m, dim, kinds, law, p, now, until, iterations, alone and until == end):
+            return False
+        if until == end:
+            return True
+        now = until
+    iterations = go(m, dim, kinds, law, p, now, end, True)
+    return iterations >= 0 and _end(m, dim, kinds, law, p, now, end, iterations, False)
+
+
+def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> int:
+    """The impact of all contacts that touch, if one of them closes: 1, or 0 where none does; −1 if not solved."""
+    if not _touch(m, dim, size):
+        return 0
+    prepare(m, dim)
+    length = p.table.times[p.k + 1] - p.table.times[p.k]
+    if not _closes(m, dim, length, size):
+        return 0
+    for c in range(m.contacts_kind.size):
+        m.strike_may_close[c] = CLOSES if _touches(m, c, size) else OPEN
+    if not ask(m, p, now, now, AT_TIME):
+        return -1
+    given = given_between(p, now, now)
+    see_defect(m, dim, given.before, given)
+    if not (factor_at(m, dim, kinds, given.before) and strike_islands(m, dim, kinds, law, given)):
+        return -1
+    m.strike_audit[KNOWN] = 0.0
+    find_rates(m)
+    return 1
+
+
+def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> tuple[float, int]:
+    """The way to the end of a step, or to where the first gap closes: that time, and iterations, −1 if not solved.
+
+    A gap may be closed there that is open at the end: it closes before.
+    """
+    until = p.table.times[p.k + 1]
+    length = until - p.table.times[p.k]
+    for _ in range(m.contacts_kind.size + 1):
+        iterations = go(m, dim, kinds, law, p, now, until, False)
+        entered = look_inside(m, dim, ENTERS) if iterations >= 0 else -1
+        if entered <= 0:
+            return until, iterations if entered == 0 else -1
+        until = closing_time(m, dim, kinds, law, p, now, until, size, SHORTEST)
+        if not until - now > SHORTEST * length:
+            return until, 0 if until >= now else -1
+    return until, -1
+
+
+def _touch(m: Memory, dim: int, size: float) -> bool:
+    """Whether a rigid contact touches, in a mechanism of a size [m]; all gaps."""
+    found = cython.declare(cython.bint)
+    found = False
+    for c in range(m.contacts_kind.size):
+        place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+        m.touch_before[c] = gap_of(m, dim, c, m.touch_first)
+        found = found or _touches(m, c, size)
+    return found
+
+
+def _touches(m: Memory, c: int, size: float) -> bool:
+    """Whether a contact is a rigid one that touches."""
+    return m.contacts_rigid[c] and m.touch_before[c] <= TOUCHING * size
+
+
+def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
+    """Whether a contact that touches closes, faster than positions tell in a step of a length."""
+    least = 0.0
+    terms = 0.0
+    for c in range(m.contacts_kind.size):
+        if _touches(m, c, size):
+            least = smaller(least, m.strike_rates[0][c])
+            for i in range(dim):
+                terms = larger(terms, sized(m, dim, m.at_v, m.at_w, m.at_du, c, i))
+    return least < -larger(RESTING * terms, RESOLUTION * size / length)
+
+
+def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
+    """Let contacts close that touch and do not bounce off (see contact.stepper), or for the rest of a step all."""
+    holds = cython.declare(cython.bint)
+    still = larger(RESTING * fastest(m), RESOLUTION * size / length)
+    for c in range(m.contacts_kind.size):
+        holds = rests or m.contacts_restitution[c] == 0.0 or m.strike_rates[0][c] <= still
+        m.strike_may_close[c] = CLOSES if holds and _touches(m, c, size) else OPEN
+
+
+def _close_entered(m: Memory) -> None:
+    """Let contacts close in whose bodies come."""
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] == ENTERS:
+            m.strike_may_close[c] = CLOSES
+
+
+def _end(
+    m: Memory,
+    dim: int,
+    kinds: int,
+    law: LawSpace,
+    p: Prescribed,
+    begin: float,
+    end: float,
+    iterations: int,
+    alone: bool,
+) -> bool:
+    """End a way from one time to another one, ``alone`` in its step; False where what settles there is not solved."""
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] == ENTERS:
+            m.strike_met[c] = 1
+    share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
+    if not (
+        ask(m, p, begin, end, RATES_AT_END) and record_way(m, dim, kinds, given_between(p, begin, end), share, alone)
+    ):
+        return False
+    if may_close(m) and not is_whole(p, begin, end):
+        if not ask(m, p, end, end, AT_TIME):
+            return False
+        given = given_between(p, end, end)
+        see_defect(m, dim, given.after, given)
+        return settle_way(m, dim, kinds, law, given, iterations)
+    return settle_way(m, dim, kinds, law, given_between(p, begin, end), iterations)
+
+
+def _look_for_many(m: Memory) -> None:
+    """Let a run be told where impacts of a group, each solved by itself, take long."""
+    met = cython.declare(cython.Py_ssize_t)
+    met = 0
+    for c in range(m.contacts_kind.size):
+        met += m.strike_met[c]
+    if met >= GROUP:
+        m.strike_audit[CROWDED] = 1.0

@@ -1,0 +1,143 @@
+"""When the first of the gaps closes that are closed at the end of a way."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import copysign, fabs, isfinite
+    from math import inf as INFINITY
+    from math import nan as NAN
+
+    from ....contacts.loops.island_space import LawSpace
+    from ....numerics.loops.views import larger, smaller
+    from ..memory.memory import Memory
+    from ..memory.structures import Bracket, Prescribed
+    from ..strikes.marks import ENTERS, gap_at_end
+    from .ways import go
+
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+PRECISION = cython.declare(cython.double, 1e-13)
+ROUND_OFF = cython.declare(cython.double, 2.0**-52)
+ITERATIONS = cython.declare(cython.Py_ssize_t, 100)
+"""Width of the bracket around a zero over the length of the way, and over the time, at which it counts as found."""
+
+
+def closing_time(
+    m: Memory,
+    dim: int,
+    kinds: int,
+    law: LawSpace,
+    p: Prescribed,
+    begin: float,
+    end: float,
+    size: float,
+    shortest: float,
+) -> float:
+    """When the first of the contacts closes whose bodies are in each other at the end; no number if not solved.
+
+    Seen from the side where it is open, in a mechanism of a size [m]; after a bounce that is later, at ``begin`` where
+    no way that is not the ``shortest``, over all, opens it.
+    """
+    first = begin
+    before = _least(m, m.touch_before)
+    last = end
+    after = _least(m, m.touch_after)
+    before = before if before > TOUCHING * size else 0.0
+    while before <= 0.0:
+        middle = 0.5 * (begin + last)
+        if middle - begin <= shortest * (end - begin):
+            return begin
+        gap = _gap(m, dim, kinds, law, p, begin, middle)
+        if gap <= 0.0:
+            last = middle
+            after = gap
+        else:
+            first = middle
+            before = gap
+    if not isfinite(before):
+        return NAN
+    return _zero(m, dim, kinds, law, p, begin, Bracket(first, before, last, after))
+
+
+def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
+    """When the least gap of ways from a time is zero, by Brent's method; no number where one is not solved.
+
+    The steps are those of SciPy's brentq, which NumPy's route takes: its times are these.
+    """
+    a = at.first
+    fa = at.before
+    b = at.last
+    fb = at.after  # b is the best point, a the one before
+    c = a
+    fc = fa
+    step = b - a
+    last = b - a  # c is on the other side of the zero
+    width = larger(PRECISION * (b - a), ROUND_OFF * fabs(b))
+    for _ in range(ITERATIONS):
+        if (fa > 0.0) != (fb > 0.0):
+            c = a
+            fc = fa
+            step = b - a
+            last = b - a
+        if fabs(fc) < fabs(fb):
+            a, b, c = b, c, b
+            fa, fb, fc = fb, fc, fb
+        limit = 0.5 * (width + 4.0 * ROUND_OFF * fabs(b))
+        half = 0.5 * (c - b)
+        if fb == 0.0 or fabs(half) < limit:
+            return b
+        last, step = _next(Bracket(a, fa, b, fb), c, fc, last, step, limit)
+        a = b
+        fa = fb
+        b += step if fabs(step) > limit else copysign(limit, half)
+        fb = _gap(m, dim, kinds, law, p, begin, b)
+        if not isfinite(fb):
+            return NAN
+    return NAN
+
+
+def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
+    """The step before the next one, and that: to the zero of a parabola or of a chord, or halfway to c.
+
+    (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
+    """
+    a = at.first
+    fa = at.before
+    b = at.last
+    fb = at.after
+    half = 0.5 * (c - at.last)
+    if fabs(last) > limit and fabs(fb) < fabs(fa):
+        if a == c:
+            trial = -fb * (b - a) / (fb - fa)
+        else:
+            to_a = (fa - fb) / (a - b)
+            to_c = (fc - fb) / (c - b)
+            trial = -fb * (fc * to_c - fa * to_a) / (to_c * to_a * (fc - fa))
+        if 2.0 * fabs(trial) < smaller(fabs(last), 3.0 * fabs(half) - limit):
+            return step, trial
+    return half, half
+
+
+def _gap(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float) -> float:
+    """The least of the gaps at the end of a way from a time to another one; no number where it is not solved."""
+    if go(m, dim, kinds, law, p, begin, end, False) < 0:
+        return NAN
+    least = INFINITY
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] == ENTERS:
+            least = smaller(least, gap_at_end(m, dim, c))
+    return least
+
+
+def _least(m: Memory, gaps: Array) -> float:
+    least = INFINITY
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] == ENTERS:
+            least = smaller(least, gaps[c])
+    return least

@@ -1,0 +1,117 @@
+"""Steps with rigid contacts: impacts at their beginning, the step, and what settles at its end."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ..memory.data import Index
+from ..memory.strike_accounts import BALANCE as _BALANCE
+from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.strike_accounts import MISSED as _MISSED
+from ..memory.strike_accounts import SCALE as _SCALE
+
+if not cython.compiled:
+    from ....contacts.loops.island_space import LawSpace
+    from ....numerics.loops.views import copy
+    from ..memory.memory import Memory
+    from ..memory.structures import Between, Calls, Prescribed, Rows, Table
+    from ..steps.calls import hold
+    from ..steps.iterate import coordinate_size
+    from ..steps.rows import begin_row, close_row
+    from ..strikes.given import given_of
+    from ..strikes.impacts import fastest, strike
+    from ..strikes.marks import CLOSES, OPEN
+    from ..strikes.records import record_way
+    from ..strikes.settling import settle_way
+    from .by_events import step_by_events
+    from .ways import begin_way, close_all
+
+BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
+KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
+MISSED = cython.declare(cython.Py_ssize_t, _MISSED)
+SCALE = cython.declare(cython.Py_ssize_t, _SCALE)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+REACH = cython.declare(cython.double, 0.1)
+"""See contact.stepper."""
+
+
+def run_strikes(
+    m: Memory,
+    dim: int,
+    kinds: int,
+    law: LawSpace,
+    by_events: int,
+    table: Table,
+    between: Between,
+    save_every: int,
+    count: int,
+    known: int,
+    calls: Calls,
+    rows: Rows,
+    solved: Index,
+) -> None:
+    """Take the steps of the table and record them, until one is not solved (see steps.run).
+
+    Of ``kinds``, (1,) has contacts that are compliant, too, or joints with dry friction, and (1, 1) multipliers of
+    least norm; of others, by the type of this, the rest is not compiled. What time prescribes
+    ``between`` the times of the table is asked for.
+    Rows of history that are filled at its end go to ``m.strike_audit``.
+    """
+    row = cython.declare(cython.Py_ssize_t)
+    row = 0
+    m.strike_audit[KNOWN] = known
+    for step in range(table.times.size - 1):
+        begin_row(m)
+        if calls.due.size > 0 and not hold(calls, table.inputs, step, 1):
+            return
+        before = m.strike_audit[KNOWN]
+        if not _step(m, dim, kinds, law, by_events, table, between, step):
+            m.strike_audit[KNOWN] = before
+            return
+        close_row(m, dim, rows, row)
+        count += 1
+        solved[0] += 1
+        if count % save_every == 0:
+            row += 1
+
+
+def _step(
+    m: Memory, dim: int, kinds: int, law: LawSpace, by_events: int, table: Table, between: Between, k: int
+) -> bool:
+    """Take one step; False where it is not solved."""
+    m.strike_audit[BALANCE] = 0.0
+    m.strike_audit[MISSED] = 0.0
+    m.strike_audit[SCALE] = 0.0
+    if by_events > 0:
+        return step_by_events(m, dim, kinds, law, Prescribed(table, k, between))
+    copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
+    return _step_at_once(m, dim, kinds, law, Prescribed(table, k, between))
+
+
+def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
+    """A step with impacts at its beginning."""
+    size = coordinate_size(m)
+    given = given_of(p.table, p.k)
+    strikes = strike(m, dim, kinds, law, p, size, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
+    if strikes < 0:
+        return False
+    if strikes > 0:
+        m.strike_audit[KNOWN] = 0.0
+    _mark(m, given.h, size)
+    begin_way(m, dim, given.h)
+    iterations = close_all(m, dim, kinds, law, given)
+    if iterations < 0 or not record_way(m, dim, kinds, given, 1.0, strikes == 0):
+        return False
+    return settle_way(m, dim, kinds, law, given, iterations)
+
+
+def _mark(m: Memory, h: float, size: float) -> None:
+    """Mark rigid contacts that touch, and those that may close in a step."""
+    may = cython.declare(cython.bint)
+    way = h * fastest(m)
+    for c in range(m.contacts_kind.size):
+        may = m.touch_before[c] <= TOUCHING * size or m.touch_before[c] + h * m.strike_rates[0][c] <= REACH * way
+        m.strike_may_close[c] = CLOSES if may and m.contacts_rigid[c] else OPEN

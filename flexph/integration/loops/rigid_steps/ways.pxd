@@ -1,0 +1,24 @@
+from ....contacts.loops.island_space cimport LawSpace
+from ....numerics.loops.views cimport fill
+from ..memory.memory cimport Memory
+from ..steps.history cimport guess
+from ..steps.iterate cimport coordinate_size
+from ..strikes.bearings cimport mark_bearings
+from ..strikes.bodies cimport are_apart
+from ..strikes.closing cimport close
+from ..strikes.given cimport ask, given_between
+from ..strikes.marks cimport CLOSES
+from ..strikes.marks cimport look_inside, may_close
+from ..strikes.trial cimport fly
+from ..memory.structures cimport Given, Prescribed
+
+cdef Py_ssize_t CLOSINGS
+cdef Py_ssize_t CLOSED
+cdef Py_ssize_t KNOWN
+cdef Py_ssize_t OVER_PART
+cdef double TOUCHING
+
+cdef void begin_way(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef Py_ssize_t take_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
+cdef Py_ssize_t close_all(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
+cdef Py_ssize_t go(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double begin, double end, bint closes) noexcept nogil

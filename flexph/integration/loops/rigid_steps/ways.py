@@ -1,0 +1,78 @@
+"""The way to the end of a step, or of a part of it, on which marked contacts hold or close."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ..memory.strike_accounts import CLOSED as _CLOSED
+from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.structures import OVER_PART as _OVER_PART
+
+if not cython.compiled:
+    from ....contacts.loops.island_space import LawSpace
+    from ....numerics.loops.views import fill
+    from ..memory.memory import Memory
+    from ..memory.structures import Given, Prescribed
+    from ..steps.history import guess
+    from ..steps.iterate import coordinate_size
+    from ..strikes.bearings import mark_bearings
+    from ..strikes.bodies import are_apart
+    from ..strikes.closing import close
+    from ..strikes.given import ask, given_between
+    from ..strikes.marks import CLOSES, look_inside, may_close
+    from ..strikes.trial import fly
+
+CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
+KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
+OVER_PART = cython.declare(cython.Py_ssize_t, _OVER_PART)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
+"""See contact.stepper."""
+
+
+def begin_way(m: Memory, dim: int, h: float) -> None:
+    """The first iterate of a way, without impulses, and which gaps are open at its start."""
+    size = coordinate_size(m)
+    guess(m, dim, h, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
+    fill(m.strike_impulse, 0.0)
+    m.strike_audit[CLOSED] = 0.0
+    mark_bearings(m, CLOSES)
+    for c in range(m.contacts_kind.size):
+        m.strike_opens[c] = 0
+        if m.touch_before[c] > TOUCHING * size:
+            m.strike_opens[c] = 1
+
+
+def take_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+    """The way from an iterate on which marked contacts may close; its iterations, −1 where it is not solved."""
+    if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
+        return fly(m, dim, kinds, given)
+    return close(m, dim, kinds, law, given)
+
+
+def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+    """The same with all contacts that close on it, which are marked, too."""
+    for _ in range(CLOSINGS):
+        iterations = take_way(m, dim, kinds, law, given)
+        if iterations < 0:
+            return -1
+        inside = look_inside(m, dim, CLOSES)
+        if inside < 0:
+            return -1
+        if inside == 0:
+            return iterations
+    return -1
+
+
+def go(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool) -> int:
+    """The way from a time to another one, from where the last steps lead; with all contacts that it closes, or not."""
+    if not ask(m, p, begin, end, OVER_PART):
+        return -1
+    given = given_between(p, begin, end)
+    begin_way(m, dim, given.h)
+    if closes:
+        return close_all(m, dim, kinds, law, given)
+    return take_way(m, dim, kinds, law, given)

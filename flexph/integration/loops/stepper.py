@@ -1,0 +1,215 @@
+"""Blocks of compiled steps of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...kernels.state import Configuration
+from ...mechanisms.model.accounts import Accounts
+from ...numerics.arrays import Array
+from ...numerics.gauss_tableau import Tableau
+from ...numerics.loops.built import warn_if_uncompiled
+from .contacts import own_springs
+from .entries import run, run_gauss, settle
+from .gauss.scheme import StageMemories
+from .memory.data import Index
+from .memory.memory import Memory
+from .memory.step_space import Motion
+from .memory.structures import Calls, GaussTable, Pair, Parts, Rows, Table, Within, no_calls, no_pair
+from .near import MARGIN, WIDER, NearPairs
+from .workspace import memory, memory_of
+
+if TYPE_CHECKING:
+    from ...control.agreement import CompiledAgreement
+    from ...mechanisms.model.model import Model
+
+
+_MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1), (1, 1))} | {(0, 0): memory}
+"""Arrays of a mechanism by whether multipliers are of least norm, and whether steps decay."""
+
+
+class Stepper:
+    """The compiled steps of one mechanism: its memory, and the state between blocks."""
+
+    entry: ClassVar[Callable[..., None]] = staticmethod(run)
+
+    def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
+        warn_if_uncompiled()
+        layout = mechanism.layout
+        self.dim, self.parts, self.depth = layout.dim, parts, parts.depth
+        self.substeps = self.remembered = len(parts.shares)
+        rows, flows = layout.multipliers, accounts.flow_count
+        self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 8)
+        self.mechanism, self._margin = mechanism, 0.0
+        self._near = mechanism.once(NearPairs) if parts.contact else None
+        self.known, self._none = 0, no_calls()
+        self._bind(self._memory())
+        self._list_served, self.lists = False, 0  # whether a step was taken with the list, and how many were made
+        self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
+        self._is_astray = False  # after a part of a step that was not solved
+
+    def _memory(self) -> Memory:
+        """All arrays, of a mechanism whose pairs are listed none of those."""
+        steps = self.parts.redundant, self.parts.decay
+        return self.mechanism.once(_MEMORIES[steps]).copy()
+
+    def _bind(self, m: Memory) -> None:
+        """Take the steps in a memory, those in which all rigid contacts are open."""
+        self.memory = m
+        m.touch_keeps_open[:] = 1.0
+        self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
+        names = "history", "energy", "defect"
+        self._kept = {name: getattr(m, f"run_{name}") for name in names}
+        self._before = {name: getattr(m, f"run_back_{name}") for name in names}
+        self._parts = m.span("at_r", "at_product"), m.span("run_history", "run_new_energy")
+
+    @property
+    def leaves_list(self) -> bool:
+        """Whether the last step was not recorded as a pair that is not listed might touch in it."""
+        return self._near is not None and bool(self.memory.touch_reach[2])
+
+    def _list_near(self, c: Configuration, points_of: Callable[[], Array]) -> None:
+        """List the pairs that are near, with the nodes at points (k, d), unless the last list holds there."""
+        near = self._near
+        if near is None or not near.lists:
+            return
+        own, left, points = near.phase.nodes, self.leaves_list, points_of()
+        reach, watched = float(self.memory.touch_reach[0]), points[own]
+        away = np.linalg.norm(watched - self.memory.touch_listed[: own.size], axis=1)
+        if reach > 0.0 and not left and (away <= reach).all():
+            return
+        wider = WIDER if left and not self._list_served else 1.0  # a single step went further than the list allows
+        self._margin = max(wider * self._margin, MARGIN * near.phase.widest)
+        share, steps = self.memory.decay_share.copy(), (self.parts.redundant, self.parts.decay)
+        memory = memory_of(self.mechanism, steps, near.near(points, self._margin, c.spring))
+        memory.decay_share[:] = share
+        memory.touch_watched[: own.size], memory.touch_listed[: own.size] = own, watched
+        memory.touch_reach[:] = 0.5 * self._margin * (1.0 - 1e-9), own.size, 0.0
+        self._bind(memory)
+        self.lists += 1
+        self._list_served = False
+
+    def put(self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array]) -> None:
+        """Set where the next step starts: positions and speeds, the last steps, and the velocity defect.
+
+        ``points`` gives the places (k, d) of the nodes there.
+        """
+        self._list_near(c, points)
+        c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
+        for field, value in zip(self._at, c, strict=True):
+            field[...] = value
+        settle(self.memory, self.dim, self.parts.contact > 0)
+        self.known, rows = len(history), self._kept["history"]
+        rows[len(rows) - self.known :] = history
+        self._kept["defect"][:] = defect
+        self._is_astray = False
+
+    def name(self, start: Any) -> None:
+        """Know the state in the memory by its name, so that it need not be put there again."""
+        self.stands = None if self._is_astray else start
+
+    @property
+    def motion(self) -> int:
+        """Numbers that the motion between steps has in the memory."""
+        return self._parts[0].stop - self._parts[0].start
+
+    def history(self) -> Array:
+        """The rows of history that are filled."""
+        rows = self._kept["history"]
+        return rows[len(rows) - self.known :].copy()
+
+    def between(self) -> tuple[Array, Array]:
+        """The velocity defect and the energies where the next step starts."""
+        return self._kept["defect"].copy(), self._kept["energy"].copy()
+
+    def take(
+        self,
+        table: Table | GaussTable,
+        save_every: int,
+        count: int,
+        *,
+        rows: Rows,
+        solved: Index,
+        calls: Calls | None = None,
+    ) -> None:
+        """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
+        self.stands = None
+        for name, field in self._kept.items():
+            self._before[name][...] = field
+        try:
+            self.entry(*self._arguments(table, (save_every, count), calls or self._none, rows, solved))
+        finally:
+            if solved[0] < (len(table.times) - 1) // self.substeps:
+                self._back()
+            self._taken(int(solved[0]))
+
+    def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
+        """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
+        self.stands = None
+        own, self.parts = self.parts, self.parts._replace(pair=pair)
+        try:
+            self.entry(*self._arguments(table, save, self._none, rows, solved))
+        finally:
+            self.parts = own
+            self._taken(int(solved[0]))
+
+    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
+        return self.memory, self.dim, table, self.parts, *save, self.known, *rest
+
+    def row(self) -> Rows:
+        """Space for the row of one step."""
+        return Rows(*(np.zeros((1, width)) for width in self.widths))
+
+    def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
+        """Take the one step of a table, and whether it is solved; its rows are written over."""
+        solved[0], self.stands = 0, None
+        rows.flow[...] = rows.audit[...] = 0.0
+        self.entry(*self._arguments(table, (1, 0), self._none, rows, solved))
+        if not solved[0]:
+            self._back()
+            return False
+        self._taken(1)
+        return True
+
+    def _taken(self, steps: int) -> None:
+        """Count finished steps."""
+        self.known = min(self.known + steps * self.remembered, self.depth)
+        self._list_served |= steps > 0
+
+    def within(self, given: CompiledAgreement) -> Within:
+        """What loops ask after each try of a step."""
+        start = np.zeros(self.motion)
+        return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, start)
+
+    def kept(self) -> tuple[list[Array], int]:
+        """What the next step starts from."""
+        return [self.memory.reals[part].copy() for part in self._parts], self.known
+
+    def go_back(self, kept: tuple[list[Array], int]) -> None:
+        """Stand where a step started from."""
+        values, self.known = kept
+        for part, own in zip(self._parts, values, strict=True):
+            self.memory.reals[part] = own
+
+    def _back(self) -> None:
+        """Return to the start of the step that was not solved, but for positions and speeds."""
+        self._is_astray = True
+        for name, field in self._before.items():
+            self._kept[name][...] = field
+
+
+class GaussSteps(Stepper):
+    """Those of Gauss collocation, with a memory for each stage; a step is remembered by as many rows."""
+
+    entry = staticmethod(run_gauss)
+
+    def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
+        super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
+        self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
+
+    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
+        return self.memory, self.dim, self.stages.scheme, table, *save, self.known, *rest

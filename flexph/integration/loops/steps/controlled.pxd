@@ -1,0 +1,33 @@
+from ....kernels.ending.rules cimport blocks_to, factor_of
+from ....numerics.loops.views cimport IVec, Vec, copy, fewest, larger
+from ..memory.memory cimport Memory
+from ..memory.structures cimport Pair, Parts, Rows, Table
+from .rows cimport begin_row, close_row
+from .step cimport take_step
+from libc.math cimport sqrt
+
+cdef Py_ssize_t ENERGY
+cdef Py_ssize_t ERROR
+cdef double GOES_ON
+cdef Py_ssize_t H
+cdef Py_ssize_t LAST
+cdef Py_ssize_t LEAST
+cdef double LEFT
+cdef Py_ssize_t LONGEST
+cdef Py_ssize_t MOST
+cdef Py_ssize_t ORDER
+cdef Py_ssize_t REACHED
+cdef Py_ssize_t REJECTED
+cdef Py_ssize_t SAFETY
+cdef Py_ssize_t SMALLEST
+cdef Py_ssize_t STATUS
+cdef Py_ssize_t TOLERANCE
+cdef double TOO_SMALL
+cdef Py_ssize_t TRIES
+cdef double UNSOLVED
+
+cdef bint is_controlled(Memory* m, Py_ssize_t dim, Pair pair, Table table, Parts parts, Py_ssize_t save_every, Py_ssize_t count, Py_ssize_t known, Rows rows, IVec solved) noexcept nogil
+cdef void _take_controlled(Memory* m, Py_ssize_t dim, Pair pair, Table table, Parts parts, Py_ssize_t save_every, Py_ssize_t count, Py_ssize_t known, Rows rows, IVec solved) noexcept nogil
+cdef void _divide(Vec times, double start, double end, double h) noexcept nogil
+cdef double _error(Pair pair, double energy) noexcept nogil
+cdef void _go_back(Memory* m, Pair pair) noexcept nogil

@@ -1,0 +1,169 @@
+"""Pairs of compiled steps chosen by their error, as many as a block has (see integration.times.step_control)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+from ...times.step_size import LEFT as _LEFT
+from ..memory.data import Index
+from .controls import ENERGY as _ENERGY
+from .controls import ERROR as _ERROR
+from .controls import GOES_ON as _GOES_ON
+from .controls import LAST as _LAST
+from .controls import LEAST as _LEAST
+from .controls import LONGEST as _LONGEST
+from .controls import MOST as _MOST
+from .controls import ORDER as _ORDER
+from .controls import REACHED as _REACHED
+from .controls import REJECTED as _REJECTED
+from .controls import SAFETY as _SAFETY
+from .controls import SMALLEST as _SMALLEST
+from .controls import STATUS as _STATUS
+from .controls import TOLERANCE as _TOLERANCE
+from .controls import TOO_SMALL as _TOO_SMALL
+from .controls import TRIES as _TRIES
+from .controls import UNSOLVED as _UNSOLVED
+from .controls import H as _H
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....kernels.ending.rules import blocks_to, factor_of
+    from ....numerics.loops.views import copy, fewest, larger
+    from ..memory.memory import Memory
+    from ..memory.structures import Pair, Parts, Rows, Table
+    from .rows import begin_row, close_row
+    from .step import take_step
+
+ENERGY = cython.declare(cython.Py_ssize_t, _ENERGY)
+ERROR = cython.declare(cython.Py_ssize_t, _ERROR)
+GOES_ON = cython.declare(cython.double, _GOES_ON)
+H = cython.declare(cython.Py_ssize_t, _H)
+LAST = cython.declare(cython.Py_ssize_t, _LAST)
+LEAST = cython.declare(cython.Py_ssize_t, _LEAST)
+LEFT = cython.declare(cython.double, _LEFT)
+LONGEST = cython.declare(cython.Py_ssize_t, _LONGEST)
+MOST = cython.declare(cython.Py_ssize_t, _MOST)
+ORDER = cython.declare(cython.Py_ssize_t, _ORDER)
+REACHED = cython.declare(cython.Py_ssize_t, _REACHED)
+REJECTED = cython.declare(cython.Py_ssize_t, _REJECTED)
+SAFETY = cython.declare(cython.Py_ssize_t, _SAFETY)
+SMALLEST = cython.declare(cython.Py_ssize_t, _SMALLEST)
+STATUS = cython.declare(cython.Py_ssize_t, _STATUS)
+TOLERANCE = cython.declare(cython.Py_ssize_t, _TOLERANCE)
+TOO_SMALL = cython.declare(cython.double, _TOO_SMALL)
+TRIES = cython.declare(cython.Py_ssize_t, _TRIES)
+UNSOLVED = cython.declare(cython.double, _UNSOLVED)
+
+
+def is_controlled(
+    m: Memory,
+    dim: int,
+    pair: Pair,
+    table: Table,
+    parts: Parts,
+    save_every: int,
+    count: int,
+    known: int,
+    rows: Rows,
+    solved: Index,
+) -> bool:
+    """Whether pairs of steps are chosen by their error; they are taken then."""
+    if pair.found.size == 0:
+        return False
+    else:
+        if not (pair.control.size > 0 and pair.control[TRIES] > 0.0):
+            return False
+        _take_controlled(m, dim, pair, table, parts, save_every, count, known, rows, solved)
+        return True
+
+
+def _take_controlled(
+    m: Memory,
+    dim: int,
+    pair: Pair,
+    table: Table,
+    parts: Parts,
+    save_every: int,
+    count: int,
+    known: int,
+    rows: Rows,
+    solved: Index,
+) -> None:
+    """Take pairs of steps through the times of a table, of which ``count`` were reached before, as their error allows.
+
+    ``solved[0]`` counts the accepted pairs; a pair that is not solved or not accepted leaves all as it was.
+    """
+    row = cython.declare(cython.Py_ssize_t)
+    c = pair.control
+    times = pair.times
+    time = table.times[0]
+    row = 0
+    own = Table(
+        times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
+    )
+    c[STATUS] = GOES_ON
+    for _ in range(cython.cast(cython.Py_ssize_t, c[TRIES])):
+        saved = table.times[cython.cast(cython.Py_ssize_t, c[REACHED]) + 1]
+        _divide(times, time, saved, c[H])
+        h = 0.5 * (times[2] - time)
+        begin_row(m)
+        copy(m.at, pair.start)
+        if not take_step(m, dim, own, parts, 0, known, False):
+            _go_back(m, pair)
+            c[STATUS] = UNSOLVED
+            return
+        energy = larger(c[ENERGY], pair.found[2])
+        error = _error(pair, energy)
+        factor = factor_of(error, c[LAST], c[ORDER], c[SAFETY], c[LEAST], c[MOST])
+        c[ERROR] = error
+        c[H] = larger(h * factor, c[SMALLEST]) if error <= 1.0 else h * factor
+        if not error <= 1.0:
+            _go_back(m, pair)
+            c[REJECTED] += 2.0
+            if c[H] < c[SMALLEST]:
+                c[STATUS] = TOO_SMALL
+                return
+            continue
+        c[LAST] = error
+        c[ENERGY] = energy
+        c[LONGEST] = larger(c[LONGEST], h)
+        close_row(m, dim, rows, row)
+        rows.audit[row][5] += 1.0  # of two steps
+        rows.audit[row][6] += c[REJECTED]
+        pair.spans[row][0] = time
+        pair.spans[row][1] = times[2]
+        c[REJECTED] = 0.0
+        time = times[2]
+        known = fewest(known + 2, parts.depth)
+        solved[0] += 1
+        if time == saved:
+            c[REACHED] += 1.0
+            count += 1
+            row += count % save_every == 0
+            if cython.cast(cython.Py_ssize_t, c[REACHED]) == table.times.size - 1:
+                return
+
+
+def _divide(times: Array, start: float, end: float, h: float) -> None:
+    """The times of the next pair of steps, of a whole number of such pairs that meets the end."""
+    blocks = blocks_to(start, end, 2, h)
+    step = (end - start) / (2 * blocks)
+    times[0] = start
+    times[1] = start + step
+    times[2] = end if blocks == 1 else start + step * 2
+
+
+def _error(pair: Pair, energy: float) -> float:
+    """The error of a pair over its tolerance (see exact.pairs_of_steps.PairStepper.judged)."""
+    squared = larger(pair.found[0], pair.found[1] / (LEFT * LEFT))
+    return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
+
+
+def _go_back(m: Memory, pair: Pair) -> None:
+    """Stand where a pair started from."""
+    copy(pair.start, m.at)
+    copy(m.run_back_history, m.run_history)
+    copy(m.run_back_energy, m.run_energy)
+    copy(m.run_back_defect, m.run_defect)

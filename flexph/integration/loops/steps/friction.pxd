@@ -1,0 +1,20 @@
+from ....numerics.loops.views cimport copy, fill, larger
+from ..friction.law cimport SOLVED
+from ..friction.law cimport law, solve_law
+from ..friction.rows cimport along_row, end_rates, measure_slips, pressed_size, rub, sized
+from ..memory.memory cimport Memory
+from libc.math cimport fabs
+
+cdef double ROUGH
+cdef double UNSOLVED
+cdef double STILL
+cdef double SLIPPING
+cdef double RESOLUTION
+
+cdef void begin_friction(Memory* m) noexcept nogil
+cdef bint correct_friction(Memory* m, Py_ssize_t dim, double h, double extent) noexcept nogil
+cdef void _scale(Memory* m, Py_ssize_t dim, double h, double extent) noexcept nogil
+cdef double free_rates(Memory* m) noexcept nogil
+cdef bint obeys(Memory* m, double h) noexcept nogil
+cdef void record_friction(Memory* m, double h) noexcept nogil
+cdef bint sticks(Memory* m, Py_ssize_t dim) noexcept nogil

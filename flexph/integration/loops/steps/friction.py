@@ -1,0 +1,113 @@
+"""Dry friction of joints within the iteration of a step, and after it (see contact.closing, contact.part_stepper)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import copy, fill, larger
+    from ..friction.law import SOLVED, law, solve_law
+    from ..friction.rows import along_row, end_rates, measure_slips, pressed_size, rub, sized
+    from ..memory.memory import Memory
+
+RESOLUTION = cython.declare(cython.double, _RESOLUTION)
+
+
+ROUGH = cython.declare(cython.double, 1e-6)
+UNSOLVED = cython.declare(cython.double, 1e-9)
+"""Defects of the law that are enough on the way, as linearised slips of redundant bearings disagree, and at the end."""
+STILL = cython.declare(cython.double, 1e-12)
+SLIPPING = cython.declare(cython.double, 1e-9)
+"""See contact.part_stepper."""
+
+
+def begin_friction(m: Memory) -> None:
+    """No friction."""
+    fill(m.rub_force, 0.0)
+    fill(m.trial_rub, 0.0)
+
+
+def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
+    """Friction that obeys its law with the correction of a step, and that correction; False where none is found."""
+    measure_slips(m, h)
+    for q in range(m.rub_slip.size):
+        m.rub_slip[q] -= along_row(m, q)
+    for k in range(m.rub_base.size):
+        m.rub_base[k] -= m.correction_lam[m.bearings_row[k]]
+    _scale(m, dim, h, extent)
+    if not solve_law(m) <= ROUGH:
+        return False
+    copy(m.rub_best, m.rub_found)
+    law(m)
+    for i in range(m.rub_bound.size):
+        m.rub_bound[i] = m.bearings_friction[i] * m.rub_size[i]
+    for q in range(m.rub_force.size):
+        change = m.rub_best[q] - m.rub_force[q]
+        m.rub_force[q] = m.rub_best[q]
+        for i in range(m.defect.size):
+            m.defect[i] += m.rub_acting[q][i] * change
+            m.correction[i] += m.rub_answer[q][i] * change
+    rub(m)
+    return True
+
+
+def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
+    """What defects of the law are compared with: rates without friction, their terms, and what gaps do not resolve."""
+    largest = larger(sized(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
+    m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)
+
+
+def free_rates(m: Memory) -> float:
+    """The largest slip rate without friction."""
+    largest = 0.0
+    for k in range(m.rub_slip.size):
+        total = m.rub_slip[k]
+        for l in range(m.rub_force.size):
+            total -= m.rub_D[k][l] * m.rub_force[l]
+        largest = larger(largest, fabs(total))
+    return largest
+
+
+def obeys(m: Memory, h: float) -> bool:
+    """Whether a solved step obeys the law, whose defect is recorded."""
+    measure_slips(m, h)
+    copy(m.rub_force, m.rub_found)
+    missed = law(m) / m.rub_scale[0]
+    m.run_step_audit[7] = larger(m.run_step_audit[7], missed)
+    return missed <= UNSOLVED
+
+
+def record_friction(m: Memory, h: float) -> None:
+    """Add what friction takes in a step to the flows, with its impulses and those that press."""
+    measure_slips(m, h)
+    t = m.bearings_spring.shape[1]
+    for i in range(m.bearings_friction.size):
+        square = 0.0
+        for q in range(i * t, (i + 1) * t):
+            m.run_flow[m.bearings_lost[i]] -= h * m.rub_force[q] * m.rub_slip[q]
+            square += m.rub_force[q] ** 2
+        m.run_flow[m.bearings_pressing[i]] += h * pressed_size(m, i)
+        m.run_flow[m.bearings_rubbed[i]] += h * square**0.5
+
+
+def sticks(m: Memory, dim: int) -> bool:
+    """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
+    held = cython.declare(cython.bint)
+    t = m.bearings_spring.shape[1]
+    still = STILL * end_rates(m, dim, m.rub_rate)
+    for i in range(m.bearings_friction.size):
+        slip = 0.0
+        friction = 0.0
+        power = 0.0
+        for q in range(i * t, (i + 1) * t):
+            slip += m.rub_rate[q] ** 2
+            friction += m.rub_force[q] ** 2
+            power += m.rub_force[q] * m.rub_rate[q]
+        held = friction**0.5 < (1.0 - SLIPPING) * m.rub_bound[i]
+        if slip**0.5 > still and (held or power > 0.0):
+            return True
+    return False

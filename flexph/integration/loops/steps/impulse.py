@@ -1,0 +1,146 @@
+"""Impulses of the joints that change the velocity defect between steps, in loops (see exact.impulse)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import copy, entries, fill, get, larger, put
+    from ..mechanics.arrow import eliminate, expand, reduce, solve_border
+    from ..mechanics.couplings import add_constraints, add_rolling, differentiate_vectors
+    from ..mechanics.jacobian import add_flexible, add_rigid, turn_bodies
+    from ..mechanics.ledger_rows import energies, velocity_defect
+    from ..mechanics.motion import derive_momenta
+    from ..mechanics.redundancy import factor_assembled, keep_independent, solve_least
+    from ..memory.memory import Memory
+    from .rows import record_energy
+
+
+INSTANT = cython.declare(cython.double, 2.0**-500)
+"""Length of a step in which only inertia and constraints act: a power of two, by which products are exact."""
+
+
+def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
+    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian of a step of no length; False where it is singular."""
+    _stand_still(m, dim)
+    fill(m.system_jacobian, 0.0)
+    add_flexible(m, dim, INSTANT)
+    turn_bodies(m, dim, 0, INSTANT)
+    add_rigid(m, dim, 0, INSTANT)
+    differentiate_vectors(m, dim, INSTANT)
+    add_constraints(m, dim, INSTANT, coefficient, coefficient)
+    add_rolling(m, dim, INSTANT)
+    if redundant > 0:
+        return factor_assembled(m, dim, 0)
+    else:
+        return eliminate(m, dim, 0)
+
+
+def _stand_still(m: Memory, dim: int) -> None:
+    """Make the trial one that ends where it starts."""
+    copy(m.at_state, m.end_state)
+    copy(m.at_vectors, m.end_vectors)
+    copy(m.at_arm, m.trial_lever)
+    copy(m.at_vector, m.trial_mean)
+    copy(m.at_Pu, m.end_Pu)
+    copy(m.at_Pu, m.trial_Pmean)
+    copy(m.at_Pdu, m.end_Pdu)
+    copy(m.at_p_r, m.end_p_r)
+    for b in range(m.inertia_mass.size):
+        for i in range(dim):
+            for j in range(dim):
+                m.trial_inverse[b][i][j] = m.at_R[b][j][i]
+
+
+def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> None:
+    """M⁻¹Gᵀμ in the velocities of ``correction``, and μ = (G M⁻¹Gᵀ)⁻¹ of a velocity defect, which may be changed."""
+    if redundant > 0:
+        keep_independent(m, defect)
+    fill(m.defect, 0.0)
+    reduce(m, dim, 0, INSTANT)
+    for i in range(defect.size):
+        m.system_x[m.border_l[i]] = defect[i]
+    if redundant > 0:
+        solve_least(m)
+    else:
+        solve_border(m)
+    expand(m, dim, INSTANT)
+    for i in range(mu.size):
+        mu[i] = 0.5 * m.system_x[m.border_l[i]]
+
+
+def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
+    """Take all of the velocity defect from the velocities, whose answer is left in ``mu``; what that takes [J]."""
+    copy(m.run_defect, m.run_gap)
+    answer(m, dim, redundant, m.run_gap, mu)
+    lost = 0.0
+    for i in range(mu.size):
+        lost += 0.5 * mu[i] * m.run_defect[i]
+    for i in range(m.at_velocities.size):
+        m.at_velocities[i] -= m.correction[i]
+    return lost
+
+
+def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
+    """Add the work of a share of impulses of joints that move as time prescribes, at ``at``, to the flows."""
+    for row in range(impulse.size):
+        m.run_gap[row] = own_offset[row]
+    for term in range(m.joints_term_row.size):
+        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
+    for row in range(impulse.size):
+        m.run_flow[m.ledger_row[row]] += share * impulse[row] * m.run_gap[row]
+
+
+def strike(
+    m: Memory,
+    dim: int,
+    coefficient: Array,
+    own_coefficient: Array,
+    own_offset: Array,
+    mu: Array,
+    share: float,
+    length: float,
+    lost: float,
+) -> None:
+    """Take a share κ of the answer from the velocities, and record it in a row of so long a step [s], with its loss."""
+    for i in range(m.at_velocities.size):
+        m.at_velocities[i] -= share * m.correction[i]
+    derive_momenta(m, dim, m.trial_c)
+    fill(m.run_flow, 0.0)
+    work_of_joints(m, mu, -share, own_coefficient, own_offset)
+    for row in range(mu.size):
+        m.run_step_stage[row] -= share * mu[row] / length
+    if lost != 0.0:
+        m.run_flow[m.run_flow.size - 1] += lost
+    energies(m, dim, m.run_new_energy)
+    m.run_step_audit[0] += fabs(record_energy(m))
+    velocity_defect(m, dim, coefficient, own_coefficient, own_offset)
+    copy(m.run_new_defect, m.run_defect)
+    last = entries(m.run_history) - 1 - mu.size
+    for row in range(mu.size):
+        put(m.run_history, last + row, get(m.run_defect, row))
+
+
+def lose_defect(
+    m: Memory, dim: int, redundant: int, coefficient: Array, own_coefficient: Array, own_offset: Array, length: float
+) -> bool:
+    """Leave ρ of the velocity defect, recorded in a row of so long a step [s]; False for dependent constraints."""
+    share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])
+    left = 0.0  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
+    for i in range(m.run_defect.size):
+        left = larger(left, fabs(m.run_defect[i]))
+    if left == 0.0 or share == 0.0:
+        return True
+    if not factor_instant(m, dim, redundant, coefficient):
+        return False
+    copy(m.run_defect, m.run_gap)
+    answer(m, dim, redundant, m.run_gap, m.decay_mu)
+    lost = 0.0
+    for i in range(m.run_defect.size):
+        lost += share * (1.0 - 0.5 * share) * m.run_defect[i] * m.decay_mu[i]
+    strike(m, dim, coefficient, own_coefficient, own_offset, m.decay_mu, share, length, lost)
+    return True

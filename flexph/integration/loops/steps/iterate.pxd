@@ -1,0 +1,21 @@
+from ....numerics.loops.views cimport Vec, larger
+from ..mechanics.motion cimport mean_speeds, product_rate
+from ..mechanics.rolling cimport gain, world_spin
+from ..memory.memory cimport Memory
+from libc.math cimport fabs
+
+cdef double RESOLUTION
+cdef double TINY
+cdef double NEWTON_BALANCED
+cdef double NEWTON_FORGOTTEN
+
+cdef double _size(Memory* m) noexcept nogil
+cdef bint is_open(Memory* m, double closed) noexcept nogil
+cdef bint is_balanced(Memory* m, double h) noexcept nogil
+cdef void take_increments(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after, Vec offset, Vec last_offset) noexcept nogil
+cdef double work(Memory* m) noexcept nogil
+cdef double energy_scale(Memory* m, double h) noexcept nogil
+cdef double _body_torque(Memory* m, Py_ssize_t b, Py_ssize_t i) noexcept nogil
+cdef double coordinate_size(Memory* m) noexcept nogil
+cdef double kinetic_energy(Memory* m) noexcept nogil
+cdef bint below_resolution(Memory* m, double size, double h) noexcept nogil

@@ -1,0 +1,169 @@
+"""What is judged of the iterates of a compiled step (see exact.iterate): work, energies, gaps and balances."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import NEWTON
+from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
+from ....kernels.ending.tolerances import TINY as _TINY
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import larger
+    from ..mechanics.motion import mean_speeds, product_rate
+    from ..mechanics.rolling import gain, world_spin
+    from ..memory.memory import Memory
+
+RESOLUTION = cython.declare(cython.double, _RESOLUTION)
+TINY = cython.declare(cython.double, _TINY)
+NEWTON_BALANCED = cython.declare(cython.double, NEWTON.balanced)
+NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
+
+
+def _size(m: Memory) -> float:
+    """Length that constraints on points are compared with, see flexph.kernels.constraint_sizes."""
+    length = m.joints_lengths[1]
+    for i in range(m.at_vector.shape[0]):
+        for k in range(m.at_vector.shape[1]):
+            length = larger(length, fabs(m.at_vector[i][k]) * m.joints_joins_points[i])
+    return length
+
+
+def is_open(m: Memory, closed: float) -> bool:
+    """Whether a defect of the constraints is larger than so much of what they measure."""
+    length = _size(m)
+    for i in range(m.defect_lam.size):
+        if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
+            return True
+    return False
+
+
+def is_balanced(m: Memory, h: float) -> bool:
+    """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
+    limit = cython.declare(cython.double)
+    if is_open(m, NEWTON_BALANCED):
+        return False
+    forces = 0.0
+    push = 0.0
+    torques = 0.0
+    turn = 0.0
+    for b in range(m.inertia_mass.size):
+        for i in range(m.defect_v.shape[1]):
+            forces = larger(forces, fabs(m.defect_v[b][i]))
+            pull = fabs(m.inertia_weight[b][i]) + fabs(m.trial_on_body[b][i])
+            push = larger(push, m.inertia_mass[b] * fabs(m.end_v[b][i]) + fabs(h) * pull)
+        for i in range(m.defect_w.shape[1]):
+            torques = larger(torques, fabs(m.defect_w[b][i]))
+            turn = larger(turn, fabs(m.end_p_r[b][i]) + fabs(h) * fabs(_body_torque(m, b, i)))
+    flexing = 0.0
+    bend = 0.0
+    for i in range(m.defect_du.size):
+        flexing = larger(flexing, fabs(m.defect_du[i]))
+        bend = larger(bend, fabs(m.end_p_u[i]))
+    limit = NEWTON_BALANCED
+    return forces <= limit * push and torques <= limit * turn and flexing <= limit * bend
+
+
+def take_increments(
+    m: Memory, dim: int, h: float, before: Array, after: Array, offset: Array, last_offset: Array
+) -> None:
+    """Constraint defects by the way of the nodes, with the gap at the start forgotten little by little.
+
+    See exact.iterate.increment_of_gap; ``last_offset`` are the offsets of the rows at the start.
+    """
+    forgotten = cython.declare(cython.double)
+    mean_speeds(m, dim)
+    forgotten = NEWTON_FORGOTTEN
+    for row in range(offset.size):
+        m.defect_lam[row] = -(offset[row] - last_offset[row]) - forgotten * last_offset[row]
+    for i in range(m.joints_term_row.size):
+        p = m.joints_term_product[i]
+        row = m.joints_term_row[i]
+        mean = 0.5 * (m.at_product[p] + m.end_product[p])
+        change = 0.5 * (before[i] + after[i]) * h * product_rate(m, dim, p, m.trial_mean)
+        m.defect_lam[row] += change + (after[i] - before[i]) * mean + forgotten * before[i] * m.at_product[p]
+    for i in range(m.rolling_row.size):
+        p = m.rolling_product[i]
+        row = m.rolling_row[i]
+        m.defect_lam[row] += gain(m, i) * h * product_rate(m, dim, p, m.trial_mean)
+        if m.rolling_square[i]:
+            m.defect_lam[row] += forgotten * 0.5 * m.rolling_weight[i] * m.at_product[p] ** 2
+    for i in range(m.rolling_spin_row.size):
+        m.defect_lam[m.rolling_spin_row[i]] += h * world_spin(m, dim, i, m.x_w)
+
+
+def work(m: Memory) -> float:
+    """Work of the defects along a correction, every entry counted positive [J]."""
+    total = 0.0
+    for i in range(m.defect.size):
+        total += fabs(m.correction[i] * m.defect[i])
+    return total
+
+
+def energy_scale(m: Memory, h: float) -> float:
+    """Kinetic energy of the step, elastic energy at its start, and the work of its loads, twice of each [J]."""
+    total = 0.0
+    for i in range(m.ledger_flexed[0], m.ledger_heavy[0]):
+        total += 2.0 * m.run_energy[i]
+    for b in range(m.inertia_mass.size):
+        for i in range(m.x_v.shape[1]):
+            total += m.inertia_mass[b] * (m.x_v[b][i] ** 2 + m.end_v[b][i] ** 2)
+            total += h * fabs(m.x_v[b][i]) * (fabs(m.inertia_weight[b][i]) + fabs(m.trial_on_body[b][i]))
+        for i in range(m.x_w.shape[1]):
+            total += fabs(m.at_p_r[b][i] * m.x_w[b][i]) + h * fabs(m.x_w[b][i] * _body_torque(m, b, i))
+    for i in range(m.x_du.size):
+        total += fabs(m.at_p_u[i] * m.x_du[i])
+    return larger(total, TINY)
+
+
+def _body_torque(m: Memory, b: int, i: int) -> float:
+    """R̄⁻¹ τ."""
+    if m.trial_torque.shape[1] == 1:
+        return m.trial_torque[b][0]
+    return (
+        m.trial_inverse[b][i][0] * m.trial_torque[b][0]
+        + m.trial_inverse[b][i][1] * m.trial_torque[b][1]
+        + m.trial_inverse[b][i][2] * m.trial_torque[b][2]
+    )
+
+
+def coordinate_size(m: Memory) -> float:
+    """Largest coordinate that positions are sums of [m], see flexph.kernels.resolution."""
+    size = 0.0
+    for b in range(m.at_r.shape[0]):
+        for i in range(m.at_r.shape[1]):
+            size = larger(size, fabs(m.at_r[b][i]))
+    for n in range(m.nodes_position.shape[0]):
+        for i in range(m.nodes_position.shape[1]):
+            size = larger(size, fabs(m.nodes_position[n][i]) * m.nodes_moves[n])
+    return size
+
+
+def kinetic_energy(m: Memory) -> float:
+    """Kinetic energy at a trial end [J]."""
+    doubled = 0.0
+    for b in range(m.inertia_mass.size):
+        for i in range(m.end_v.shape[1]):
+            doubled += m.inertia_mass[b] * m.end_v[b][i] ** 2
+        for i in range(m.end_w.shape[1]):
+            doubled += m.end_w[b][i] * m.end_p_r[b][i]
+    for i in range(m.end_du.size):
+        doubled += m.end_du[i] * m.end_p_u[i]
+    return 0.5 * doubled
+
+
+def below_resolution(m: Memory, size: float, h: float) -> bool:
+    """Whether a correction moves nothing by more than a few round-offs of positions, whose ``size`` is given."""
+    moved = 0.0
+    turned = 0.0
+    for b in range(m.correction_v.shape[0]):
+        for i in range(m.correction_v.shape[1]):
+            moved = larger(moved, fabs(m.correction_v[b][i]))
+        for i in range(m.correction_w.shape[1]):
+            turned = larger(turned, fabs(m.correction_w[b][i]))
+    for i in range(m.correction_du.size):
+        moved = larger(moved, fabs(m.correction_du[i]))
+    return fabs(h) * moved <= RESOLUTION * size and fabs(h) * turned <= RESOLUTION

@@ -1,0 +1,35 @@
+from ....kernels.ending.rules cimport is_slow, settled_at, settles, stagnates, unresolved_energy
+from ....numerics.loops.views cimport Vec, copy, fill, larger
+from ..contact.forces cimport begin_contacts
+from ..friction.rows cimport answer_forces
+from ..mechanics.arrow cimport factor, solve
+from ..mechanics.redundancy cimport factor as factor_least, keep_independent, solve as solve_least
+from ..mechanics.relations cimport keep_rates, stick
+from ..mechanics.residual cimport residual, trial
+from ..mechanics.rolling cimport has_fallen
+from ..memory.memory cimport Memory
+from ..nodal.forces cimport begin_strains, run_ahead
+from .friction cimport begin_friction, correct_friction
+from .iterate cimport below_resolution, coordinate_size, energy_scale, is_balanced, is_open, kinetic_energy, take_increments, work
+from .pile cimport solve_pile
+from libc.math cimport INFINITY, isfinite, sqrt
+
+cdef double NEWTON_BETTER
+cdef double NEWTON_CLOSED
+cdef double NEWTON_COARSE
+cdef Py_ssize_t NEWTON_ITERATIONS
+cdef double NEWTON_MANY
+cdef double NEWTON_MIXED
+cdef double NEWTON_NOISE
+cdef double NEWTON_SLOW
+cdef double NEWTON_STAGNATED
+
+cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, int friction, double h, Vec before, Vec after, Vec offset, Vec last_offset, Vec inputs) noexcept nogil
+cdef double _best(Memory* m, double size, double best) noexcept nogil
+cdef bint turns_back(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
+cdef bint holds(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
+cdef void evaluate(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
+cdef void _keep_independent(Memory* m, int redundant) noexcept nogil
+cdef bint factor_step(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after) noexcept nogil
+cdef void solve_step(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h) noexcept nogil
+cdef void _correct(Memory* m) noexcept nogil

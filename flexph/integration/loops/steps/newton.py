@@ -1,0 +1,236 @@
+"""The Newton iteration of a step in loops (see exact.newton)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import NEWTON
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import inf as INFINITY
+    from math import isfinite, sqrt
+
+    from ....kernels.ending.rules import is_slow, settled_at, settles, stagnates, unresolved_energy
+    from ....numerics.loops.views import copy, fill, larger
+    from ..contact.forces import begin_contacts
+    from ..friction.rows import answer_forces
+    from ..mechanics.arrow import factor, solve
+    from ..mechanics.redundancy import factor as factor_least
+    from ..mechanics.redundancy import keep_independent
+    from ..mechanics.redundancy import solve as solve_least
+    from ..mechanics.relations import keep_rates, stick
+    from ..mechanics.residual import residual, trial
+    from ..mechanics.rolling import has_fallen
+    from ..memory.memory import Memory
+    from ..nodal.forces import begin_strains, run_ahead
+    from .friction import begin_friction, correct_friction
+    from .iterate import (
+        below_resolution,
+        coordinate_size,
+        energy_scale,
+        is_balanced,
+        is_open,
+        kinetic_energy,
+        take_increments,
+        work,
+    )
+    from .pile import solve_pile
+
+NEWTON_BETTER = cython.declare(cython.double, NEWTON.better)
+NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
+NEWTON_COARSE = cython.declare(cython.double, NEWTON.coarse)
+NEWTON_ITERATIONS = cython.declare(cython.Py_ssize_t, NEWTON.iterations)
+NEWTON_MANY = cython.declare(cython.double, NEWTON.many)
+NEWTON_MIXED = cython.declare(cython.double, NEWTON.mixed)
+NEWTON_NOISE = cython.declare(cython.double, NEWTON.noise)
+NEWTON_SLOW = cython.declare(cython.double, NEWTON.slow)
+NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
+
+
+def newton(
+    m: Memory,
+    dim: int,
+    redundant: int,
+    decay: int,
+    contact: int,
+    friction: int,
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    last_offset: Array,
+    inputs: Array,
+) -> int:
+    """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved.
+
+    ``last_offset`` are the offsets of the rows at the start, ``redundant`` to ``friction`` as of ``run.Parts``.
+    """
+    at_rest = cython.declare(cython.bint)
+    by_increments = cython.declare(cython.bint)
+    ends = cython.declare(cython.bint)
+    factored = cython.declare(cython.bint)
+    is_coarse = cython.declare(cython.bint)
+    is_small = cython.declare(cython.bint)
+    mixed = cython.declare(cython.bint)
+    noise = cython.declare(cython.double)
+    resists = cython.declare(cython.bint)
+    scaled = cython.declare(cython.bint)
+    stalls = cython.declare(cython.bint)
+    used = cython.declare(cython.Py_ssize_t)
+    resists = m.joints_resisting.size > 0
+    mixed = m.strains_stress.size > 0
+    fill(m.trial_stuck, 0.0)
+    if dim == 3 and mixed:  # there are no strain rows in the plane
+        begin_strains(m)
+    if contact > 0:
+        begin_contacts(m, dim)
+    if friction > 0:
+        begin_friction(m)
+    evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+    factored = False
+    used = 0
+    scaled = False
+    by_increments = False
+    previous = INFINITY
+    largest = 0.0
+    scale = 0.0
+    best = INFINITY
+    noise = NEWTON_NOISE * m.x.size  # along chains round-off adds up
+    settled = settled_at(m.x_du.size)
+    extent = coordinate_size(m)
+    terms = m.inertia_resolution
+    unresolved = unresolved_energy(terms[0], terms[1], terms[2], terms[3], extent, h)
+    for iteration in range(1, NEWTON_ITERATIONS + 1):
+        if not factored:
+            if not factor_step(m, dim, redundant, decay, contact, h, before, after):
+                return -1
+            if friction > 0:
+                answer_forces(m, dim, redundant, decay, h)
+            factored = True
+            used = used if mixed else 0  # of new ones each time the rate is known too
+        solve_step(m, dim, redundant, decay, contact, h)
+        if friction > 0 and not correct_friction(m, dim, h, extent):
+            return -1
+        done = work(m)
+        if contact > 0:  # what an iterate deep in a contact has is no measure (see exact.newton)
+            largest = 0.0
+            scaled = False
+        largest = larger(largest, done)
+        if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
+            scale = energy_scale(m, h)
+            scaled = True
+        size = sqrt(done / larger(largest, scale))
+        if not isfinite(size):
+            return -1
+        best = _best(m, size, best)
+        at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
+        if dim == 3 and mixed:
+            run_ahead(m, h)
+        _correct(m)
+        if resists and turns_back(m, dim, decay, contact, h, before, after, offset, inputs):
+            evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+            factored = False
+            used = 0
+            previous = INFINITY
+            largest = 0.0
+            best = INFINITY
+            scaled = False
+            continue
+        used += 1
+        stalls = stagnates(size, previous)
+        ends = at_rest or settles(size, previous, used, settled)
+        if not (size <= noise if stalls else ends):
+            evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+            is_coarse = stalls and not by_increments and size > NEWTON_COARSE and not is_open(m, NEWTON_CLOSED)
+            if by_increments or is_coarse:
+                take_increments(m, dim, h, before, after, offset, last_offset)
+                _keep_independent(m, redundant)
+            if is_coarse:
+                by_increments = True
+                factored = False
+                used = 0
+                previous = INFINITY
+                continue
+            is_small = stalls and (size <= NEWTON_STAGNATED or below_resolution(m, extent, h) or is_balanced(m, h))
+            ends = ends or is_small
+        if ends or (stalls and size <= noise):
+            if stalls and best < NEWTON_BETTER * size:
+                copy(m.best, m.x)
+            return iteration if holds(m, dim, decay, contact, h, before, after, offset, inputs) else -1
+        if is_slow(size, previous, used, NEWTON_SLOW, NEWTON_MANY) or (mixed and size > NEWTON_MIXED):
+            factored = False
+        previous = size
+    return -1
+
+
+def _best(m: Memory, size: float, best: float) -> float:
+    """The smallest correction so far; the iterate that has it is kept."""
+    if size < best:
+        copy(m.x, m.best)
+        return size
+    return best
+
+
+def turns_back(
+    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> bool:
+    """Whether a relation is to be taken by its tangent at rest, or was."""
+    keep_rates(m)
+    trial(m, dim, decay, contact, h, before, after, offset, inputs)
+    return stick(m, h)
+
+
+def holds(
+    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> bool:
+    """Whether constraints and rolling discs hold at the end of the step to the iterate."""
+    trial(m, dim, decay, contact, h, before, after, offset, inputs)
+    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m))
+
+
+def evaluate(
+    m: Memory,
+    dim: int,
+    redundant: int,
+    decay: int,
+    contact: int,
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
+) -> None:
+    """The defects of the iterate."""
+    residual(m, dim, decay, contact, h, before, after, offset, inputs)
+    _keep_independent(m, redundant)
+
+
+def _keep_independent(m: Memory, redundant: int) -> None:
+    if redundant > 0:
+        keep_independent(m, m.defect_lam)
+
+
+def factor_step(
+    m: Memory, dim: int, redundant: int, decay: int, contact: int, h: float, before: Array, after: Array
+) -> bool:
+    """Factor the Jacobian of the iterate; False where it is singular."""
+    if redundant > 0:
+        return factor_least(m, dim, decay, contact, h, before, after)
+    else:
+        return factor(m, dim, decay, contact, h, before, after)
+
+
+def solve_step(m: Memory, dim: int, redundant: int, decay: int, contact: int, h: float) -> None:
+    """The correction of the iterate."""
+    if contact > 1:
+        solve_pile(m, dim, decay, h)
+    elif redundant > 0:
+        solve_least(m, dim, decay, h)
+    else:
+        solve(m, dim, decay, h)
+
+
+def _correct(m: Memory) -> None:
+    for i in range(m.x.size):
+        m.x[i] -= m.correction[i]

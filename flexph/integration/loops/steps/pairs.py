@@ -1,0 +1,132 @@
+"""Pairs of equal steps with an estimate of their error, in loops (see exact.pairs_of_steps)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import HISTORY as _HISTORY
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import copy, fill, larger
+    from ..mechanics.motion import inertia_products, momenta
+    from ..memory.memory import Memory
+    from ..memory.structures import Pair
+    from .impulse import answer, factor_instant, strike
+    from .newton import solve_step
+
+HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
+
+
+def begin_pair(m: Memory, pair: Pair) -> None:
+    """Keep what the estimate needs of the start."""
+    if pair.found.size > 0:
+        copy(m.at_velocities, pair.before)
+        fill(pair.found, 0.0)
+
+
+def watch_energy(m: Memory, pair: Pair) -> None:
+    """Keep the largest kinetic energy."""
+    if pair.found.size > 0:
+        total = 0.0
+        for b in range(m.inertia_mass.size):
+            total += m.run_energy[b]
+        pair.found[2] = larger(pair.found[2], total)
+
+
+def keep_gaps(m: Memory, pair: Pair) -> None:
+    """Keep the gaps at the start of the pair, in its first step."""
+    if pair.found.size > 0:
+        copy(m.touch_before, pair.gaps)
+
+
+def let_go(m: Memory, pair: Pair) -> bool:
+    """Take contacts that open or close in the pair from the Jacobian: a stiff one would filter its own impact.
+
+    Whether there are any; called in the second step.
+    """
+    closed = cython.declare(cython.bint)
+    found = cython.declare(cython.bint)
+    found = False
+    for c in range(m.contacts_kind.size):
+        closed = m.touch_before[c] < 0.0
+        if (pair.gaps[c] < 0.0) != closed or (m.touch_after[c] < 0.0) != closed:
+            m.touch_force[c] = 0.0
+            m.touch_slope[c] = 0.0
+            found = True
+    return found
+
+
+def estimate(m: Memory, dim: int, redundant: int, decay: int, contact: int, pair: Pair, h: float, known: int) -> None:
+    """½ δ̂ᵀMδ̂ of two steps of h, before which ``known`` rows of history were filled, by the factored Jacobian."""
+    _difference(m, pair, h, known)
+    for b in range(m.inertia_mass.size):
+        square = 0.0
+        for i in range(m.x_w.shape[1]):
+            square += m.x_w[b][i] ** 2
+        for i in range(m.x_w.shape[1]):
+            m.best_w[b][i] += h * h / 12.0 * square * m.x_w[b][i]
+    _momenta(m, dim, m.best_v, m.best_w, m.best_du)
+    for i in range(m.defect.size):
+        m.defect[i] *= 2.0
+    fill(m.defect_lam, 0.0)
+    solve_step(m, dim, redundant, decay, contact, h)
+    _momenta(m, dim, m.correction_v, m.correction_w, m.correction_du)
+    twice = 0.0
+    for i in range(m.x_velocities.size):
+        twice += m.correction[i] * m.defect[i]
+    pair.found[0] = 0.5 * fabs(twice)
+
+
+def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
+    """δ = h²/24 v̄″ into ``best``, by the mean velocities of the pair and of the step before it, or the velocities."""
+    last = m.run_history[HISTORY - 1]
+    middle = m.run_history[HISTORY - 2]
+    first = m.run_history[HISTORY - 3]
+    apart = 0.5 * (h + first[first.size - 1]) if known > 0 else 0.5 * h
+    for i in range(pair.before.size):
+        before = first[i] if known > 0 else pair.before[i]
+        second = 2.0 * ((last[i] - middle[i]) / h - (middle[i] - before) / apart) / (h + apart)
+        m.best[i] = h * h / 24.0 * second
+
+
+def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
+    """Momenta of velocities at the positions of ``at``, into ``defect``."""
+    inertia_products(m, dim, du, m.trial_c, m.trial_rate)
+    momenta(m, dim, w, m.at_u, du, m.at_Pu, m.trial_rate, m.defect_w, m.defect_du)
+    for b in range(m.inertia_mass.size):
+        for i in range(dim):
+            m.defect_v[b][i] = m.inertia_mass[b] * v[b][i]
+
+
+def reflect(
+    m: Memory,
+    dim: int,
+    redundant: int,
+    pair: Pair,
+    coefficient: Array,
+    own_coefficient: Array,
+    own_offset: Array,
+    length: float,
+) -> bool:
+    """Reflect the velocity defect where the next pair would add to it; False where the constraints are dependent."""
+    if pair.mu.size == 0:
+        return True
+    if not factor_instant(m, dim, redundant, coefficient):
+        return False
+    kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # what settles begins with velocities that keep the joints
+    for i in range(pair.mu.size):
+        m.run_gap[i] = m.run_defect[i] - kept * m.run_back_defect[i]
+    answer(m, dim, redundant, m.run_gap, pair.mu)
+    for i in range(pair.mu.size):
+        pair.found[1] += 0.5 * pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
+    copy(m.run_defect, m.run_gap)
+    answer(m, dim, redundant, m.run_gap, pair.mu)
+    adds = 0.0
+    for i in range(pair.mu.size):
+        adds += pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
+    if adds > 0.0:
+        strike(m, dim, coefficient, own_coefficient, own_offset, pair.mu, 2.0, length, 0.0)
+    return True

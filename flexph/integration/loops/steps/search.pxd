@@ -1,0 +1,19 @@
+from ....numerics.loops.views cimport Vec, copy, fill, larger, smaller
+from ..contact.forces cimport begin_contacts
+from ..memory.memory cimport Memory
+from ..nodal.forces cimport begin_strains, run_ahead
+from .iterate cimport below_resolution, coordinate_size, energy_scale, work
+from .newton cimport evaluate, factor_step, holds, solve_step
+from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt
+
+cdef double SHORTEST
+cdef double LEFT_OVER
+cdef double TINY
+cdef Py_ssize_t NEWTON_ITERATIONS
+cdef double NEWTON_NOISE
+cdef Py_ssize_t NEWTON_SEARCHES
+cdef double NEWTON_SETTLED
+
+cdef Py_ssize_t search(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
+cdef double _follow(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
+cdef double _slope(Memory* m) noexcept nogil

@@ -1,0 +1,137 @@
+"""Steps in which many contacts change together, in loops: a search along each correction (see exact.newton)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import NEWTON
+from ....kernels.ending.tolerances import TINY as _TINY
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, isfinite, isinf, sqrt
+    from math import inf as INFINITY
+
+    from ....numerics.loops.views import copy, fill, larger, smaller
+    from ..contact.forces import begin_contacts
+    from ..memory.memory import Memory
+    from ..nodal.forces import begin_strains, run_ahead
+    from .iterate import below_resolution, coordinate_size, energy_scale, work
+    from .newton import evaluate, factor_step, holds, solve_step
+
+TINY = cython.declare(cython.double, _TINY)
+NEWTON_ITERATIONS = cython.declare(cython.Py_ssize_t, NEWTON.iterations)
+NEWTON_NOISE = cython.declare(cython.double, NEWTON.noise)
+NEWTON_SEARCHES = cython.declare(cython.Py_ssize_t, NEWTON.searches)
+NEWTON_SETTLED = cython.declare(cython.double, NEWTON.settled)
+
+
+SHORTEST = cython.declare(cython.double, 1e-3)
+LEFT_OVER = cython.declare(cython.double, 0.3)
+"""See exact.newton."""
+
+
+def search(
+    m: Memory,
+    dim: int,
+    redundant: int,
+    decay: int,
+    contact: int,
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
+) -> int:
+    """Solve a step from the guess in ``x``; iterations, those of Newton's method included, or −1."""
+    first = cython.declare(cython.bint)
+    mixed = cython.declare(cython.bint)
+    settled = cython.declare(cython.bint)
+    solved = cython.declare(cython.bint)
+    mixed = m.strains_stress.size > 0
+    fill(m.trial_stuck, 0.0)
+    if dim == 3 and mixed:
+        begin_strains(m)
+    begin_contacts(m, dim)
+    evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+    previous = INFINITY
+    largest = TINY
+    extent = coordinate_size(m)
+    for iteration in range(1, NEWTON_SEARCHES + 1):
+        if not factor_step(m, dim, redundant, decay, contact, h, before, after):
+            return -1
+        solve_step(m, dim, redundant, decay, contact, h)
+        done = work(m)
+        first = iteration == 1 or contact > 0  # as in newton
+        largest = larger(done if first else largest, energy_scale(m, h))
+        size = sqrt(done / largest)
+        if not isfinite(size):
+            return -1
+        if dim == 3 and mixed:
+            run_ahead(m, h)
+        copy(m.x, m.best)
+        share = _follow(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+        expected = size if isinf(previous) else size * smaller(1.0, size / previous)
+        settled = size <= NEWTON_NOISE * m.x.size or (share == 1.0 and expected <= NEWTON_SETTLED)
+        if settled or (size >= previous and below_resolution(m, extent, h)):
+            solved = holds(m, dim, decay, contact, h, before, after, offset, inputs)
+            return NEWTON_ITERATIONS + iteration if solved else -1
+        previous = size
+    return -1
+
+
+def _follow(
+    m: Memory,
+    dim: int,
+    redundant: int,
+    decay: int,
+    contact: int,
+    h: float,
+    before: Array,
+    after: Array,
+    offset: Array,
+    inputs: Array,
+) -> float:
+    """Take all of a correction from ``best``, or to where it does no more work; the share."""
+    is_whole = cython.declare(cython.bint)
+    low = 0.0
+    high = 1.0
+    left = _slope(m)
+    right = 0.0
+    share = 1.0
+    is_whole = True
+    first = _slope(m)
+    for _ in range(2 * NEWTON_ITERATIONS):
+        for i in range(m.x.size):
+            m.x[i] = m.best[i] - share * m.correction[i]
+        evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+        done = _slope(m)
+        if is_whole:
+            if not isfinite(done) and share > SHORTEST:
+                share *= 0.5
+                continue
+            if not (first > 0.0 and done < -LEFT_OVER * first):
+                return share
+            is_whole = False
+            high = 1.0
+            right = done
+        elif fabs(done) <= LEFT_OVER * first:
+            return share
+        elif done > 0.0:
+            low = share
+            left = done
+            right = 0.5 * right
+        else:
+            high = share
+            right = done
+            left = 0.5 * left
+        share = low + (high - low) * left / (left - right)
+    return share
+
+
+def _slope(m: Memory) -> float:
+    """Work of the momentum defects along the correction [J]."""
+    total = 0.0
+    for i in range(m.x_velocities.size):
+        total += m.correction[i] * m.defect[i]
+    return total

@@ -1,0 +1,140 @@
+"""What settles at the end of a step with dry friction of joints (see contact.part_stepper, contacts.velocities).
+
+The plastic law for the impulses of the whole step, Λ with |Λ| ≤ μ|λ| against the slip rates after them, which begins
+with velocities that keep the joints, and goes so far that step and impulses together create no energy.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import copy, entries, fill, larger, put, smaller
+    from ..friction.law import law, solve_law
+    from ..friction.rows import along_row, differentiate_slips, end_rates, pull_unit, set_gradients, sized
+    from ..mechanics.arrow import expand, reduce, solve_border
+    from ..mechanics.ledger_rows import energies, velocity_defect
+    from ..mechanics.motion import derive_momenta, mean_shapes
+    from ..mechanics.redundancy import solve_least
+    from ..memory.memory import Memory
+    from .friction import UNSOLVED, free_rates
+    from .impulse import INSTANT, factor_instant, hold_joints, work_of_joints
+    from .rows import record_energy
+
+
+def settle(
+    m: Memory, dim: int, redundant: int, h: float, coefficient: Array, own_coefficient: Array, own_offset: Array
+) -> bool:
+    """Settle what slips at the end of a step of h, from the rates in ``rub.rate``; False where that is not solved."""
+    m.rub_settles[1] = 1.0
+    taken = 0.0
+    for i in range(m.bearings_friction.size):
+        taken += m.run_flow[m.bearings_lost[i]]
+    if not factor_instant(m, dim, redundant, coefficient):
+        return False
+    set_gradients(m)
+    differentiate_slips(m, dim, INSTANT)
+    lost = _keep_joints(m, dim, redundant, h)
+    _answer_impulses(m, dim, redundant)
+    mean_shapes(m, dim, m.at_du, m.trial_c)
+    m.rub_scale[0] = larger(larger(free_rates(m), sized(m, dim, m.at_v, m.at_w, m.at_du, m.trial_c)), 1e-300)
+    if not solve_law(m) <= UNSOLVED:
+        return False
+    copy(m.rub_best, m.rub_found)
+    m.run_step_audit[7] = larger(m.run_step_audit[7], law(m) / m.rub_scale[0])
+    _strike(m, dim, _share(m, taken))
+    _record(m, dim, lost, coefficient, own_coefficient, own_offset)
+    return True
+
+
+def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
+    """Take from the velocities what they have against the joints, with the slip rates then; what that takes [J]."""
+    lost = hold_joints(m, dim, redundant, m.rub_mu)
+    for q in range(m.rub_slip.size):
+        m.rub_slip[q] = m.rub_rate[q] - along_row(m, q)
+        m.rub_force[q] *= h
+    for k in range(m.rub_base.size):
+        m.rub_base[k] = h * m.x_lam[m.bearings_row[k]] - m.rub_mu[m.bearings_row[k]]
+    return lost
+
+
+def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
+    """Velocities and impulses of joints by unit impulses of friction, D and E."""
+    for q in range(m.rub_force.size):
+        pull_unit(m, dim, q, -1.0)
+        reduce(m, dim, 0, INSTANT)
+        if redundant > 0:
+            solve_least(m)
+        else:
+            solve_border(m)
+        expand(m, dim, INSTANT)
+        for i in range(m.at_velocities.size):
+            m.rub_answer[q][i] = 2.0 * m.correction[i]
+        for i in range(m.rub_mu.size):
+            m.rub_answer[q][m.at_velocities.size + i] = m.system_x[m.border_l[i]]
+        for k in range(m.rub_force.size):
+            m.rub_D[k][q] = 2.0 * along_row(m, k)
+        for k in range(m.rub_base.size):
+            m.rub_E[k][q] = m.system_x[m.border_l[m.bearings_row[k]]]
+
+
+def _share(m: Memory, taken: float) -> float:
+    """How far impulses go from those of the step, which took this energy [J], to those found."""
+    slope = 0.0
+    curve = 0.0
+    for k in range(m.rub_force.size):
+        wanted = m.rub_best[k] - m.rub_force[k]
+        total = 0.0
+        for l in range(m.rub_force.size):
+            total += m.rub_D[k][l] * (m.rub_best[l] - m.rub_force[l])
+        slope = slope + wanted * m.rub_slip[k]
+        curve = curve + wanted * total
+    root = sqrt(slope * slope + 2.0 * curve * larger(taken, 0.0))
+    return smaller(1.0, (root - slope) / larger(curve, 1e-300))
+
+
+def _strike(m: Memory, dim: int, share: float) -> None:
+    """Change the velocities by a share of the impulses, which ``rub.found`` has then."""
+    for q in range(m.rub_force.size):
+        m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
+        for i in range(m.at_velocities.size):
+            m.at_velocities[i] += m.rub_answer[q][i] * m.rub_found[q]
+    derive_momenta(m, dim, m.trial_c)
+
+
+def _record(m: Memory, dim: int, lost: float, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
+    """Flows, energies and velocity defect after impulses of friction and of the joints that took some energy [J]."""
+    fill(m.run_flow, 0.0)
+    _record_joints(m, own_coefficient, own_offset)
+    if m.bearings_joined[0] >= 0:
+        m.run_flow[m.bearings_joined[0]] += lost
+    velocity_defect(m, dim, coefficient, own_coefficient, own_offset)
+    end_rates(m, dim, m.rub_rate)
+    t = m.bearings_spring.shape[1]
+    for i in range(m.bearings_friction.size):
+        before = 0.0
+        after = 0.0
+        for q in range(i * t, (i + 1) * t):
+            m.run_flow[m.bearings_lost[i]] -= m.rub_found[q] * 0.5 * (m.rub_slip[q] + m.rub_rate[q])
+            before = before + m.rub_force[q] ** 2
+            after = after + (m.rub_force[q] + m.rub_found[q]) ** 2
+        m.run_flow[m.bearings_rubbed[i]] += sqrt(after) - sqrt(before)
+    energies(m, dim, m.run_new_energy)
+    m.run_step_audit[0] += fabs(record_energy(m))
+    copy(m.run_new_defect, m.run_defect)
+    last = entries(m.run_history) - 1 - m.rub_mu.size
+    for row in range(m.rub_mu.size):
+        put(m.run_history, last + row, m.run_defect[row])
+
+
+def _record_joints(m: Memory, own_coefficient: Array, own_offset: Array) -> None:
+    """Work of the impulses of joints that drives move, into ``rub.mu``."""
+    for row in range(m.rub_mu.size):
+        m.rub_mu[row] = -m.rub_mu[row]
+        for q in range(m.rub_found.size):
+            m.rub_mu[row] += m.rub_answer[q][m.at_velocities.size + row] * m.rub_found[q]
+    work_of_joints(m, m.rub_mu, 1.0, own_coefficient, own_offset)

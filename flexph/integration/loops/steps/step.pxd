@@ -1,0 +1,34 @@
+from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
+from ..contact.anchors cimport has_no_row
+from ..contact.flight cimport closes, touches, turns_away
+from ..contact.forces cimport leaves_list, record_contacts, store_contacts
+from ..decay.step cimport prepare
+from ..mechanics.arrow cimport solve_border
+from ..mechanics.ledger_rows cimport energies, flows, lost, outputs, velocity_defect
+from ..mechanics.motion cimport derive_momenta
+from ..mechanics.redundancy cimport find_dependent, keep_independent, keep_least, solve_least
+from ..mechanics.relations cimport generates
+from ..mechanics.rolling cimport add_squares
+from ..memory.memory cimport Memory
+from ..memory.structures cimport Pair, Parts, Table
+from .friction cimport obeys, record_friction, sticks
+from .history cimport guess, remember
+from .impulse cimport lose_defect
+from .iterate cimport coordinate_size
+from .newton cimport factor_step, newton
+from .pairs cimport begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
+from .rows cimport record_energy
+from .search cimport search
+from .settling cimport settle
+from libc.math cimport fabs
+
+cdef bint take_step(Memory* m, Py_ssize_t dim, Table table, Parts parts, Py_ssize_t step, Py_ssize_t known, bint again) noexcept nogil
+cdef bint _judge(Memory* m, Py_ssize_t dim, Pair pair, Parts parts, Table table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef bint _finish_pair(Memory* m, Py_ssize_t dim, Pair pair, Parts parts, Table table, Py_ssize_t step) noexcept nogil
+cdef bint take_substep(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t k, Py_ssize_t known, double share, double weight) noexcept nogil
+cdef bint _lose(Memory* m, Py_ssize_t dim, int redundant, int decay, Table table, Py_ssize_t k, double share) noexcept nogil
+cdef bint _settle(Memory* m, Py_ssize_t dim, int redundant, int friction, Table table, Py_ssize_t k) noexcept nogil
+cdef void _finish(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void _record(Memory* m, int redundant, double h, Py_ssize_t iterations, Vec after, Vec offset, double share, double weight) noexcept nogil
+cdef void record_gaps(Memory* m, double h, Vec after, Vec offset) noexcept nogil
+cdef void close_gaps(Memory* m, int redundant) noexcept nogil

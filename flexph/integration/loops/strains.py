@@ -1,0 +1,183 @@
+"""Strain rows of bodies of nodes for the compiled loops: their points, and elements of points that share frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ...kernels.arrays import Arrays
+from ...numerics.loops.views import padded
+from .memory.connection_data import Border
+from .memory.data import Index, Strains
+from .memory.step_space import NodalSpace
+from .points import JointSizes, basis_of_points, cleared, ends_of, joint_sizes
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+
+def strain_rows(mechanism: Model) -> Strains:
+    """All strain rows, but for where their unknowns are in the border (see :func:`in_the_border`)."""
+    a, sizes = mechanism.network.arrays, joint_sizes(mechanism)
+    columns = _columns(a, sizes)
+    near = cleared(columns @ sparse.kron(basis_of_points(mechanism), sparse.eye_array(a.dim + 1)))
+    points = _points(a, sizes)
+    elements = _elements(points, near)
+    order = [p for _, own in elements for p in own]
+    return _ordered(a, sizes, (columns, near), ([points[p] for p in order], elements))
+
+
+def _columns(a: Arrays, sizes: JointSizes) -> Any:
+    """Vectors of strains by the columns of all frames, sparse (v, 4b)."""
+    owner, moves, x = (part[sizes.nodes :] for part in (a.node_body, a.node_moves, a.node_position))
+    place, count = np.arange(owner.size), a.dim + 1
+    entries = np.column_stack([moves, x])
+    turns = np.zeros(len(a.mass))
+    turns[a.turning] = 1.0
+    entries[:, 1:] *= turns[owner, None]
+    index = (np.repeat(place, count), (count * owner[:, None] + np.arange(count)).ravel())
+    spread = sparse.csr_array((entries.ravel(), index), shape=(owner.size, count * len(a.mass)))
+    columns = sparse.csr_array(sparse.csr_array(a.incidence)[sizes.vectors :, sizes.nodes :] @ spread)
+    columns.eliminate_zeros()
+    return columns
+
+
+class _Point(NamedTuple):
+    """Vectors, products and strain rows that belong together."""
+
+    vectors: Index
+    products: Index
+    rows: Index
+
+
+def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
+    """Groups of vectors that products, strain rows and their stiffness join."""
+    s = a.strains
+    first, second = (index[sizes.products :] - sizes.vectors for index in (a.first, a.second))
+    vectors, of_row = len(a.vector_fixed) - sizes.vectors, lambda index: first[index - sizes.products]
+    stiffness = sparse.coo_array(s.stiffness)
+    links = [(first, second), (of_row(s.product[stiffness.row]), of_row(s.product[stiffness.col]))]
+    links += [(of_row(s.product[square >= 0]), of_row(square[square >= 0])) for square in (s.first, s.second)]
+    row, column = (np.concatenate(part) for part in zip(*links, strict=True))
+    graph = sparse.coo_array((np.ones(row.size), (row, column)), shape=(vectors, vectors))
+    count, label = connected_components(sparse.csr_array(graph), directed=False)
+    groups = [_grouped(of, count) for of in (label, label[first], label[of_row(s.product)])]
+    return [_Point(*parts) for parts in zip(*groups, strict=True)]
+
+
+def _grouped(label: Index, count: int) -> list[Index]:
+    """Indices by their labels."""
+    return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
+
+
+def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
+    """Sets of frames that no other contains, with the points whose vectors move with some of them."""
+    sets = [
+        frozenset(int(c) // 4 for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
+        for p in points
+    ]
+    elements: list[tuple[frozenset[int], list[int]]] = []
+    of_frame: dict[int, list[int]] = {}
+    for p in sorted(range(len(points)), key=lambda p: -len(sets[p])):
+        known = (e for e in of_frame.get(min(sets[p]), []) if sets[p] <= elements[e][0])
+        e = next(known, None)
+        if e is None:
+            e = len(elements)
+            elements.append((sets[p], []))
+            for frame in sets[p]:
+                of_frame.setdefault(frame, []).append(e)
+        elements[e][1].append(p)
+    return [(tuple(sorted(frames)), own) for frames, own in elements]
+
+
+def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: tuple[list[_Point], Any]) -> Strains:
+    """The strain rows in the order of their points."""
+    (columns, near), (points, elements), s = matrices, grouped, a.strains
+    v, p, e = (np.concatenate([np.zeros(0, dtype=int), *part]) for part in zip(*points, strict=True))
+    of_vector, of_product = np.argsort(v), np.append(np.argsort(p), -1)
+    slots, places = _slots(a, points, elements, near)
+    columns, near = columns[v], sparse.csr_array(near[v])
+    near_slot = np.concatenate([slots[k] for k in range(len(v))])
+    stiffness = sparse.csr_array(sparse.csr_array(s.stiffness)[e][:, e])
+    squares = np.column_stack([s.first, s.second])[e]
+    starts = [ends_of([len(part) for part in own]) for own in zip(*points, strict=True)]
+    holds = np.zeros(len(a.mass), dtype=np.int64)
+    holds[a.node_body[sizes.nodes :]] = 1
+    return Strains(
+        column_ptr=columns.indptr,
+        column=columns.indices,
+        weight=columns.data,
+        near_ptr=near.indptr,
+        near=4 * near_slot + near.indices % 4,
+        near_weight=near.data,
+        first=of_vector[a.first[sizes.products :][p] - sizes.vectors],
+        second=of_vector[a.second[sizes.products :][p] - sizes.vectors],
+        product=of_product[s.product[e] - sizes.products],
+        square=of_product[np.where(squares >= 0, squares - sizes.products, -1)],
+        reference=s.reference[e],
+        factor=s.factor[e],
+        stress=s.stress[e],
+        stiffness_ptr=stiffness.indptr,
+        stiffness_col=stiffness.indices,
+        stiffness_val=stiffness.data,
+        vector_ptr=starts[0],
+        product_ptr=starts[1],
+        row_ptr=starts[2],
+        element=ends_of([len(own) for _, own in elements]),
+        frame_ptr=ends_of([len(frames) for frames, _ in elements]),
+        frame=np.array([frame for frames, _ in elements for frame in frames], dtype=np.int64),
+        place=places,
+        unknown_ptr=np.zeros(1, dtype=np.int64),
+        unknown=np.zeros(0, dtype=np.int64),
+        holds=holds,
+    )
+
+
+def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[list[Index], Index]:
+    """Of each vector, point by point, the frames of its element that it moves with; where their unknowns begin."""
+    widths = np.full(len(a.mass), a.dim)
+    widths[a.turning] += a.n.shape[0]
+    slots, places, at = [], [], iter(points)
+    for frames, own in elements:
+        slot = {frame: k for k, frame in enumerate(frames)}
+        places.append(ends_of(widths[list(frames)])[:-1])
+        for _ in own:
+            for v in next(at).vectors:
+                columns = near.indices[near.indptr[v] : near.indptr[v + 1]]
+                slots.append(np.array([slot[int(c) // 4] for c in columns], dtype=np.int64))
+    return slots, np.concatenate(places)
+
+
+def no_strains() -> Strains:
+    """Of a mechanism without bodies of nodes."""
+    none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    empty = {name: one if name.endswith("ptr") or name == "element" else none for name in Strains._fields}
+    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64)})
+
+
+def in_the_border(strains: Strains, border: Border) -> Strains:
+    """The strain rows with their unknowns in the border: ṙ̄, or ẋ of cables, and ω̄ of the frames of each element."""
+    both = np.hstack([border.v, border.w])[strains.frame]
+    ends = np.append(0, np.cumsum((both >= 0).sum(axis=1)))
+    return strains._replace(unknown_ptr=ends[strains.frame_ptr], unknown=both[both >= 0])
+
+
+def nodal_space(strains: Strains, bodies: int) -> NodalSpace:
+    """The space, all zeros."""
+    z, b = np.zeros, bodies if strains.holds.size else 0
+    v, p, e = strains.column_ptr.size - 1, strains.first.size, strains.stress.size
+    most = int(np.diff(strains.product_ptr).max(initial=0))
+    frames, moved = (int(np.diff(ptr).max(initial=0)) for ptr in (strains.frame_ptr, 3 * strains.vector_ptr))
+    width = int(padded(int(np.diff(strains.unknown_ptr).max(initial=0))))
+    given: Any = (
+        *(z((4 * b, 3)) for _ in range(4)),
+        *(z((v, 3)) for _ in range(3)),
+        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, 3))),
+        *(z((3 * b, 3, 3)), z((3 * b, 3, 3)), z((most, most))),
+        *(z((moved, width)), z((most, width)), z((most, width)), z((moved, width))),
+        *(z((12 * frames, width)), z(width)),
+    )
+    return NodalSpace(*given)

@@ -1,0 +1,69 @@
+"""Steps of mechanisms with rigid contacts in blocks of compiled loops: see integration.loops.rigid_steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...contacts.loops.island_space import law_space
+from ...mechanisms.model.accounts import Accounts
+from .between import AskedBetween
+from .entries import run_strikes
+from .memory.memory import Memory
+from .memory.strike_accounts import CROWDED, KNOWN
+from .memory.structures import Parts, no_pair
+from .near import NearPairs
+from .stepper import Stepper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...mechanisms.model.model import Model
+
+
+class StrikeSteps(Stepper):
+    """The steps of a mechanism whose rigid contacts may strike and close in them, with answers ``between`` their times.
+
+    ``tell`` is called where impacts of many are each found by itself.
+    """
+
+    entry: ClassVar[Callable[..., None]] = staticmethod(run_strikes)
+
+    def __init__(
+        self,
+        mechanism: Model,
+        accounts: Accounts,
+        between: AskedBetween,
+        *,
+        by_events: bool,
+        least_norm: bool,
+        tell: Callable[[], None],
+    ) -> None:
+        near = mechanism.once(NearPairs)
+        redundant = int(least_norm and mechanism.layout.multipliers > 0)
+        self.kinds = 2 if redundant else int(near.mixed)
+        self._by_events, self._are_apart = int(by_events), not (near.coupled or by_events or redundant)
+        parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), redundant, contact=int(self.kinds > 0))
+        super().__init__(mechanism, accounts, parts)
+        self._near, self._between, self._tell = near, between, tell
+
+    def _bind(self, m: Memory) -> None:
+        """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
+        super()._bind(m)
+        m.strike_apart[0] = self._are_apart
+        self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, self.dim)
+
+    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
+        own = self.memory, self.dim, self.kinds, self._law, self._by_events, table, self._between.given()
+        return *own, *save, self.known, *rest
+
+    def _taken(self, steps: int) -> None:
+        """Count finished steps: those in which bodies strike or settle leave no history."""
+        super()._taken(steps)
+        audit = self.memory.strike_audit
+        if steps:
+            self.known = int(audit[KNOWN])
+        if audit[CROWDED]:
+            self._tell()
+        self._between.raise_interruption()

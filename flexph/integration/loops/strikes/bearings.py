@@ -1,0 +1,141 @@
+"""Dry friction of joints among the contacts of a step: bearings, numbered behind these; their slips and accounts."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....numerics.loops.views import fill, part
+    from ..friction.rows import differentiate_slips, end_rates, measure_slips, pressed_size, rub, set_gradients, sized
+    from ..mechanics.motion import mean_shapes, node_speeds
+    from ..memory.memory import Memory
+    from ..steps.friction import record_friction, sticks
+    from ..steps.impulse import INSTANT
+
+
+def mark_bearings(m: Memory, mark: int) -> None:
+    """Mark all bearings as contacts are (see .marks)."""
+    fill(part(m.strike_may_close, m.contacts_kind.size, m.strike_may_close.shape[0]), mark)
+
+
+def is_bearing(m: Memory, c: int) -> bool:
+    """Whether a contact is a bearing."""
+    return c >= m.contacts_kind.size
+
+
+def friction_of(m: Memory, c: int) -> float:
+    """The coefficient of friction of a contact or bearing."""
+    return m.bearings_friction[c - m.contacts_kind.size] if is_bearing(m, c) else m.contacts_friction[c]
+
+
+def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
+    """The largest sum of the sizes of the terms of a slip rate by velocities; 0 without bearings."""
+    if m.rub_slip.size == 0:
+        return 0.0
+    mean_shapes(m, dim, du, m.trial_c)
+    return sized(m, dim, v, w, du, m.trial_c)
+
+
+def slip_of(m: Memory, c: int, r: int) -> int:
+    """The slip of a bearing in a row of its law, −1 where there is none."""
+    i = c - m.contacts_kind.size
+    t = m.bearings_spring.shape[1]
+    return i * t + r - 1 if r > 0 and m.bearings_spring[i][r - 1] >= 0 else -1
+
+
+def push_joints(m: Memory, h: float) -> None:
+    """Forces of friction by the impulses of a step, as tensions of its trial."""
+    t = m.bearings_spring.shape[1]
+    for q in range(m.rub_force.size):
+        m.rub_force[q] = m.strike_impulse[1 + q % t][m.contacts_kind.size + q // t] / h
+    rub(m)
+
+
+def meet_bearings(m: Memory, h: float) -> None:
+    """Slip rates of a trial and the impulses of the joints in it."""
+    measure_slips(m, h)
+    m.strike_carried[1] = h
+    m.strike_carried[0] = m.strike_carried[1]
+    for k in range(m.rub_base.size):
+        m.rub_base[k] *= h
+    _rate(m)
+
+
+def _rate(m: Memory) -> None:
+    """Rates of the laws of bearings, from their slips and what presses them."""
+    t = m.bearings_spring.shape[1]
+    for i in range(m.bearings_friction.size):
+        c = m.contacts_kind.size + i
+        m.strike_rates[0][c] = m.strike_own[0][c] * (m.strike_impulse[0][c] - pressed_size(m, i))
+        for j in range(t):
+            m.strike_rates[1 + j][c] = m.rub_slip[i * t + j]
+
+
+def record_bearings(m: Memory, h: float) -> None:
+    """Add what friction of joints takes in a step to the flows."""
+    before = m.rub_rate
+    for i in range(m.bearings_friction.size):
+        before[i] = m.run_flow[m.bearings_lost[i]]
+    record_friction(m, h)
+    for i in range(m.bearings_friction.size):
+        m.strike_taken[m.contacts_kind.size + i] = m.run_flow[m.bearings_lost[i]] - before[i]
+
+
+def begin_slips(m: Memory, dim: int) -> None:
+    """How slip rates change with velocities, where the matrices of a state are factored."""
+    set_gradients(m)
+    differentiate_slips(m, dim, INSTANT)
+    m.strike_carried[0] = 1.0
+
+
+def find_slips(m: Memory, dim: int, out: Array) -> float:
+    """Slip rates at ``at``, and the size of their terms."""
+    node_speeds(m, dim)
+    return end_rates(m, dim, out)
+
+
+def joints_stick(m: Memory, dim: int) -> bool:
+    """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
+    for i in range(m.bearings_friction.size):
+        m.rub_bound[i] = m.bearings_friction[i] * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
+    node_speeds(m, dim)
+    return sticks(m, dim)
+
+
+def carry(m: Memory, share: float) -> None:
+    """Impulses of the joints at the end of a step, or with a ``share`` of 0 none."""
+    for k in range(m.rub_base.size):
+        m.rub_base[k] = share * m.strike_carried[1] * m.x_lam[m.bearings_row[k]]
+
+
+def rate_at_end(m: Memory) -> None:
+    """Rates of the laws where velocities settle, with the impulses of the joints that hold these."""
+    for k in range(m.rub_base.size):
+        m.rub_base[k] += m.strike_held[m.bearings_row[k]]
+    _rate(m)
+    for k in range(m.rub_base.size):
+        m.rub_base[k] -= m.strike_held[m.bearings_row[k]]
+
+
+def record_struck(m: Memory, dim: int, settles: bool) -> None:
+    """Add what impulses that are added to those given take, with rates before in ``rub.slip``, to the flows."""
+    find_slips(m, dim, m.rub_rate)
+    t = m.bearings_spring.shape[1]
+    for i in range(m.bearings_friction.size):
+        c = m.contacts_kind.size + i
+        before = 0.0
+        after = 0.0
+        lost = 0.0
+        for j in range(t):
+            q = i * t + j
+            given = m.strike_given[1 + j][c]
+            own = m.strike_impulse[1 + j][c]
+            lost -= (own - given) * 0.5 * (m.rub_slip[q] + m.rub_rate[q])
+            before = before + given * given
+            after = after + own * own
+        m.run_flow[m.bearings_lost[i] if settles else m.bearings_struck[i]] += lost
+        m.run_flow[m.bearings_rubbed[i]] += sqrt(after) - sqrt(before)

@@ -1,0 +1,154 @@
+"""How bodies by themselves answer impulses: inverse masses, and inverse Jacobians of a step."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import fill
+    from ..contact.gaps import dot
+    from ..mechanics.jacobian import start_spin, turn_bodies
+    from ..memory.memory import Memory
+    from ..terms.nodes import differentiate_node
+
+DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+
+
+def are_apart(m: Memory) -> bool:
+    """Whether each body answers impulses by itself; others do with what joints and springs couple them to."""
+    return m.strike_apart[0] > 0
+
+
+def weigh(m: Memory, dim: int) -> None:
+    """The inverse masses of all bodies."""
+    d = dim
+    for b in range(m.inertia_mass.size):
+        _begin(m, d, b, 1.0)
+        for i in range(m.inertia_J.shape[1]):
+            for j in range(m.inertia_J.shape[1]):
+                m.strike_elimination[d + i][d + j] = m.inertia_J[b][i][j]
+        _invert(m, b)
+
+
+def weigh_step(m: Memory, dim: int, h: float) -> None:
+    """The inverse Jacobians of all bodies at a trial, without what one does to another."""
+    turn_bodies(m, dim, 0, h)
+    _turn_nodes(m, dim, h)
+    for b in range(m.inertia_mass.size):
+        _begin(m, dim, b, 2.0)
+        start_spin(m, dim, 0, h, b)
+        _add_spin(m, dim, h, b)
+        for i in range(m.strike_inverse.shape[1]):
+            for j in range(m.strike_inverse.shape[1]):
+                m.strike_elimination[i][j] += m.strike_inverse[b][i][j]
+        _invert(m, b)
+
+
+def _begin(m: Memory, d: int, b: int, share: float) -> None:
+    """So much of the mass of a body beside a unit matrix."""
+    fill(m.strike_elimination, 0.0)
+    for i in range(m.strike_elimination.shape[0]):
+        m.strike_elimination[i][m.strike_elimination.shape[0] + i] = 1.0
+        if i < d:
+            m.strike_elimination[i][i] = share * m.inertia_mass[b]
+
+
+def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
+    """∂r_ω/∂ω̄ of a body without its nodes (see loops.jacobian)."""
+    K = m.strike_elimination
+    spin = m.system_spin
+    through = m.system_through
+    d = dim
+    for i in range(spin.shape[0]):
+        for j in range(spin.shape[0]):
+            for k in range(spin.shape[0]):
+                K[d + i][d + j] += through[i][k] * spin[k][j]
+    if d == 3:
+        for i in range(3):
+            j = 3 + (i + 1) % 3
+            l = 3 + (i + 2) % 3
+            value = 0.5 * h * (m.at_p_r[b][i] + m.end_p_r[b][i])
+            for k in range(3):
+                value += 0.5 * h * h * m.at_R[b][k][i] * m.trial_torque[b][k]
+            K[j][l] += value
+            K[l][j] -= value
+
+
+def _turn_nodes(m: Memory, dim: int, h: float) -> None:
+    """What forces on nodes, and contacts of balls as they turn, add to the bodies by themselves."""
+    fill(m.strike_inverse, 0.0)
+    d = dim
+    n = m.strike_inverse.shape[1]
+    for k in range(m.nodes_body.size):
+        differentiate_node(m, dim, h, k, 1.0, 0)
+        for i in range(d, n):
+            torque = m.strike_elimination[0]
+            _across(m, dim, m.system_B[i], k, i - d, torque)
+            for j in range(d, n):
+                m.strike_inverse[m.nodes_body[k]][i][j] += 0.5 * h * dot(dim, torque, m.system_W[j])
+    for c in range(m.contacts_kind.size):
+        if m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
+            for end in range(2):
+                if m.contacts_node[c][end] >= 0:
+                    _turn_ball(m, dim, c, m.contacts_node[c][end], h)
+
+
+def _across(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None:
+    """(R̄⁻ᵀ e) × f of a component of the spin and the force on a node."""
+    b = m.nodes_body[k]
+    f = m.trial_on_node[k]
+    if dim == 2:
+        out[0] = -f[1]
+        out[1] = f[0]
+    else:
+        for i in range(3):
+            j = (i + 1) % 3
+            l = (i + 2) % 3
+            out[i] = m.trial_inverse[b][a][j] * f[l] - m.trial_inverse[b][a][l] * f[j]
+
+
+def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
+    """−h ∂(F n)/∂v of a contact of balls on a body, for the turning of n alone."""
+    b = m.nodes_body[k]
+    mean = m.touch_mean[c][0]
+    end = m.touch_end[c][0]
+    apart = fabs(m.touch_before[c] + m.contacts_offset[c]) + fabs(m.touch_after[c] + m.contacts_offset[c])
+    gain = -h * m.contacts_sign[c] * m.touch_force[c] / apart
+    differentiate_node(m, dim, h, k, 1.0, 0)
+    for i in range(m.strike_inverse.shape[1]):
+        along = dot(dim, m.system_B[i], mean)
+        for j in range(m.strike_inverse.shape[1]):
+            value = dot(dim, m.system_B[i], m.system_W[j]) - along * dot(dim, end, m.system_W[j])
+            m.strike_inverse[b][i][j] += gain * value
+
+
+def _invert(m: Memory, b: int) -> None:
+    """The inverse of the first half of the elimination by Gauss and Jordan."""
+    held1 = cython.declare(cython.double)
+    A = m.strike_elimination
+    n = A.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if fabs(A[i][k]) > fabs(A[p][k]):
+                p = i
+        for j in range(2 * n):
+            held1 = A[k][j]
+            A[k][j] = A[p][j]
+            A[p][j] = held1
+        scale = 1.0 / A[k][k]
+        for j in range(2 * n):
+            A[k][j] *= scale
+        for i in range(n):
+            if i != k:
+                share = A[i][k]
+                for j in range(2 * n):
+                    A[i][j] -= share * A[k][j]
+    for i in range(n):
+        for j in range(n):
+            m.strike_inverse[b][i][j] = A[i][n + j]

@@ -1,0 +1,54 @@
+from ....contacts.loops.island_space cimport Island, LawSpace
+from ....contacts.loops.newton cimport TINY
+from ....numerics.loops.views cimport copy, larger, smaller
+from ..mechanics.rolling cimport has_fallen
+from ..memory.memory cimport Memory
+from ..steps.iterate cimport coordinate_size, is_open
+from ..memory.structures cimport Given
+from .bearings cimport friction_of, is_bearing, size_slips
+from .bodies cimport are_apart, weigh_step
+from .coupled cimport answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
+from .islands cimport changed, find_islands, missed_by, push, sized
+from .law cimport prepare
+from .pressed cimport solve_pressed
+from .records cimport judge
+from .rows cimport answer, fill_rows
+from .trial cimport ITERATIONS
+from .trial cimport RENEWED
+from .trial cimport SETTLED
+from .trial cimport STAGNATED
+from .trial cimport balance_bodies, correct, evaluate, velocity_scale
+from libc.math cimport INFINITY, fabs
+
+cdef Py_ssize_t STALLED
+cdef Py_ssize_t POLISHED
+cdef double COARSE
+cdef double FAST
+cdef double WEIGHT
+cdef double STIFFER
+cdef double STIFFEST
+cdef double AFAR
+cdef double SOLVED
+cdef double LAW
+cdef double REDUNDANT
+cdef double NEAR
+cdef double SLOW
+cdef double STEADY
+cdef double FURTHEST
+cdef Py_ssize_t TRIES
+cdef double LIGHTER
+cdef double RESTING
+cdef Py_ssize_t CLOSED
+cdef Py_ssize_t FREE
+cdef double POSITIONAL
+cdef Py_ssize_t TOLD
+cdef double NEWTON_CLOSED
+
+cdef Py_ssize_t close(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
+cdef double _linearised(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
+cdef double _go_further(Memory* m, double ratio, double before) noexcept nogil
+cdef bint _renew(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
+cdef bint _rests(Memory* m, double scale) noexcept nogil
+cdef double _obey(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Py_ssize_t islands, double weight, bint begins) noexcept nogil
+cdef double _obey_island(Memory* m, int kinds, LawSpace law, Island island, double weight, bint rests) noexcept nogil
+cdef double _missed(Memory* m, Py_ssize_t dim, int kinds, Given given, double scale) noexcept nogil

@@ -1,0 +1,280 @@
+"""The step in which some rigid contacts may close (see contact.closing).
+
+Newton's method with the Jacobians of the bodies by themselves: what the turning of a contact of two balls does from one
+to the other is left to further iterations, each of which takes some hundredth of what is missed. Matrices stay from the
+third one on.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ending.tolerances import NEWTON
+from ....kernels.ending.tolerances import POSITIONAL as _POSITIONAL
+from ..memory.strike_accounts import CLOSED as _CLOSED
+from ..memory.strike_accounts import FREE as _FREE
+from ..memory.strike_accounts import TOLD as _TOLD
+
+if not cython.compiled:
+    from math import fabs
+    from math import inf as INFINITY
+
+    from ....contacts.loops.island_space import Island, LawSpace
+    from ....contacts.loops.newton import TINY
+    from ....numerics.loops.views import copy, larger, smaller
+    from ..mechanics.rolling import has_fallen
+    from ..memory.memory import Memory
+    from ..memory.structures import Given
+    from ..steps.iterate import coordinate_size, is_open
+    from .bearings import friction_of, is_bearing, size_slips
+    from .bodies import are_apart, weigh_step
+    from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
+    from .islands import changed, find_islands, missed_by, push, sized
+    from .law import prepare
+    from .pressed import solve_pressed
+    from .records import judge
+    from .rows import answer, fill_rows
+    from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
+
+CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
+FREE = cython.declare(cython.Py_ssize_t, _FREE)
+POSITIONAL = cython.declare(cython.double, _POSITIONAL)
+TOLD = cython.declare(cython.Py_ssize_t, _TOLD)
+NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
+
+
+STALLED = cython.declare(cython.Py_ssize_t, 8)
+POLISHED = cython.declare(cython.Py_ssize_t, 10)
+"""Iterations after which those without gain are given up, and of the velocities with the impulses that were found."""
+COARSE = cython.declare(cython.double, 1e-13)
+FAST = cython.declare(cython.double, 1e-2)
+"""Changes that positions do not tell from none, and from which on matrices do not stay."""
+WEIGHT = cython.declare(cython.double, 1e-6)
+STIFFER = cython.declare(cython.double, 100.0)
+STIFFEST = cython.declare(cython.double, 1e-2)
+"""Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
+AFAR = cython.declare(cython.double, 1e-2)
+SOLVED = cython.declare(cython.double, 3e-13)
+LAW = cython.declare(cython.double, 1e-12)
+REDUNDANT = cython.declare(cython.double, 1e-11)
+"""Defects of the complementarity on the way, at the end of the iteration, of a law that is met, and at last of one that
+cannot be, as gaps of more contacts of free bodies than needed disagree by round-off. NumPy takes others."""
+NEAR = cython.declare(cython.double, 1e-4)
+"""Change up to which iterates may be solutions that are not unique, so that each is judged by itself."""
+SLOW = cython.declare(cython.double, 0.8)
+STEADY = cython.declare(cython.double, 0.05)
+FURTHEST = cython.declare(cython.double, 50.0)
+"""Change over the last one from which on it is slow, the difference of two such ratios that are the same, and how far
+is gone at once over a change."""
+TRIES = cython.declare(cython.Py_ssize_t, 3)
+LIGHTER = cython.declare(cython.double, 1e-3)
+"""How often the iteration goes on where that is not met, and the weight over the last one then."""
+RESTING = cython.declare(cython.double, 1e-9)
+"""Velocities of what rests at the start of a step over the largest in it."""
+
+
+def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+    """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
+    ends = cython.declare(cython.bint)
+    renews = cython.declare(cython.bint)
+    wanders = cython.declare(cython.bint)
+    h = given.h
+    islands = find_islands(m, m.strike_may_close)
+    if not are_apart(m) and m.strike_begin[islands] * dim > m.strike_response.shape[0]:
+        return -1
+    if not are_apart(m) and not begin_coupled(m, dim, kinds, given):
+        return -1
+    scale = velocity_scale(m, h)
+    coarse = COARSE * m.joints_lengths[0] / (h * scale)
+    weight = WEIGHT
+    size = INFINITY
+    previous = INFINITY
+    least = INFINITY
+    since = 0
+    ratio = 0.0
+    tries = 0
+    wanders = False
+    for iteration in range(1, ITERATIONS + 1):
+        renews = iteration <= RENEWED or size > FAST
+        defect = _linearised(m, dim, kinds, law, given, islands, (weight, iteration == 1, renews))
+        if not defect <= AFAR:
+            return -1
+        size, previous = correct(m, scale), size
+        if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, dim, kinds, given):
+            least = INFINITY
+            size = least
+            continue
+        expected = size if iteration == 1 else size * smaller(1.0, size / previous)
+        ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
+        wanders = wanders or size > 0.5 * previous
+        if wanders and not ends and size <= NEAR:
+            if _missed(m, dim, kinds, given, scale) <= LAW:
+                return iteration
+            ratio = _go_further(m, size / previous, ratio)
+        if size > 0.5 * previous and not ends:
+            ends = size <= larger(STAGNATED, coarse) and weight >= STIFFEST
+            if size <= AFAR:  # what nearly redundant impulses change goes on
+                weight = smaller(STIFFER * weight, STIFFEST)
+                since = iteration
+        if ends:
+            missed = _missed(m, dim, kinds, given, scale)
+            if missed <= LAW or (tries == TRIES and are_apart(m) and missed <= REDUNDANT):
+                return iteration
+            if tries == TRIES:
+                return -1
+            tries = tries + 1
+            weight = LIGHTER * weight
+            since = iteration
+            size = INFINITY
+        if size < 0.5 * least:
+            least = size
+            since = iteration
+        if iteration - since >= STALLED:
+            return -1
+    return -1
+
+
+def _linearised(
+    m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int, at: tuple[float, bool, bool]
+) -> float:
+    """Impulses that obey their laws as linearised, and what all that changes; their worst defect.
+
+    ``at`` says the weight on what changes, whether the iteration begins, and whether matrices are made anew.
+    """
+    begins = cython.declare(cython.bint)
+    renews = cython.declare(cython.bint)
+    weight, begins, renews = at
+    evaluate(m, dim, kinds, given)
+    if renews and not _renew(m, dim, kinds, given):
+        return INFINITY
+    if renews:
+        law.made[1] = 0
+    balance_bodies(m, dim, kinds, given.h)
+    if renews and not are_apart(m):
+        answer_members(m, dim, kinds, m.strike_begin[islands], given.h)
+    if are_apart(m):
+        copy(m.strike_impulse, m.strike_given)
+    defect = _obey(m, dim, kinds, law, islands, weight, begins)
+    if not are_apart(m):
+        go_ahead(m, dim, given.h)
+    return defect
+
+
+def _go_further(m: Memory, ratio: float, before: float) -> float:
+    """Let impulses go on to where changes lead of which each is the last one times the same ratio; the next ratio.
+
+    Velocities follow. Changes are slow where impulses are so nearly redundant that what matrices leave out is more than
+    what they have of them.
+    """
+    if not are_apart(m) or not (SLOW < ratio < 1.0 and fabs(ratio - before) <= STEADY):
+        return ratio
+    further = smaller(ratio / (1.0 - ratio), FURTHEST)
+    for i in range(m.strike_impulse.shape[0]):
+        for c in range(m.strike_impulse.shape[1]):
+            m.strike_impulse[i][c] += further * (m.strike_impulse[i][c] - m.strike_given[i][c])
+    return 0.0
+
+
+def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
+    """Matrices of the bodies, and rows of the contacts; False where joints are dependent."""
+    if not are_apart(m):
+        if not factor_coupled(m, dim, kinds, given):
+            return False
+    else:
+        weigh_step(m, dim, given.h)
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] > 0:
+            fill_rows(m, dim, c, given.h)
+            if are_apart(m):
+                answer(m, dim, c)
+    return True
+
+
+def _rests(m: Memory, scale: float) -> bool:
+    """Whether nothing moves at the start of a step."""
+    for b in range(m.inertia_mass.size):
+        for a in range(m.at_v.shape[1]):
+            if fabs(m.at_v[b][a]) > RESTING * scale:
+                return False
+    return True
+
+
+def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
+    """Impulses that obey their laws after the step of the iteration, whose change they add to; their worst defect."""
+    rests = cython.declare(cython.bint)
+    rubs = cython.declare(cython.bint)
+    scale = TINY
+    worst = 0.0
+    free = 0.0
+    for k in range(m.strike_begin[islands]):
+        c = m.strike_member[k]
+        for i in range(dim):
+            scale = larger(scale, sized(m, dim, m.x_v, m.x_w, m.x_du, c, i))
+            if i > 0 or not is_bearing(m, c):
+                rubs = i == 0 or friction_of(m, c) > 0.0
+                free = larger(free, fabs(m.strike_rates[i][c] + changed(m, m.strike_change, c, i)) if rubs else 0.0)
+    if kinds > 0:
+        scale = larger(scale, size_slips(m, dim, m.x_v, m.x_w, m.x_du))
+    if begins:
+        m.strike_audit[FREE] = free
+    scale = larger(larger(scale, free), m.strike_audit[FREE])
+    rests = begins and _rests(m, scale)
+    for i in range(islands):
+        island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
+        if island.contacts == 0:
+            return INFINITY
+        worst = larger(worst, _obey_island(m, kinds, law, island, weight, rests))
+    return worst
+
+
+def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+    """The impulses of an island; their defect."""
+    count = island.contacts
+    for i in range(island.rows):
+        for k in range(count):
+            c = m.strike_member[island.first + k]
+            at = i * count + k
+            law.given[at] = m.strike_impulse[i][c]
+            law.x[at] = law.given[at]
+            law.b[at] = m.strike_rates[i][c] + changed(m, m.strike_change, c, i)
+    defect = solve_pressed(m, kinds, law, island, weight, rests)
+    for i in range(island.rows):
+        for k in range(count):
+            c = m.strike_member[island.first + k]
+            own = law.x[i * count + k]
+            push(m, island.first + k, i, own - m.strike_impulse[i][c])
+            m.strike_impulse[i][c] = own
+    return defect
+
+
+def _missed(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
+    """What the velocities with the impulses that were found miss of their laws over the scale; inf where joints open.
+
+    It is kept as that of the step.
+    """
+    h = given.h
+    for _ in range(POLISHED):
+        evaluate(m, dim, kinds, given)
+        balance_bodies(m, dim, kinds, h)
+        if correct(m, scale) <= SETTLED:
+            break
+    evaluate(m, dim, kinds, given)
+    if not are_apart(m) and (is_open(m, NEWTON_CLOSED) or has_fallen(m)):
+        return INFINITY
+    missed = 0.0
+    scale = larger(m.strike_audit[FREE], TINY)
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] > 0:
+            missed = larger(missed, missed_by(m, dim, c))
+            for i in range(dim):
+                scale = larger(scale, sized(m, dim, m.x_v, m.x_w, m.x_du, c, i))
+    if kinds > 0:
+        scale = larger(scale, size_slips(m, dim, m.x_v, m.x_w, m.x_du))
+        for c in range(m.contacts_kind.size, m.strike_may_close.size):
+            missed = larger(missed, missed_by(m, dim, c))
+            scale = larger(scale, m.strike_own[0][c] * m.strike_impulse[0][c])
+    told = POSITIONAL * coordinate_size(m) / h
+    judge(m, 0.0, scale)
+    m.strike_audit[CLOSED] = missed
+    m.strike_audit[TOLD] = told
+    return missed / larger(scale, told) if missed == missed else INFINITY

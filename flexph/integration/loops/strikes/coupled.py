@@ -1,0 +1,267 @@
+"""Bodies that joints and springs couple, or that bend: how all answer impulses of contacts, by the Jacobian of a step.
+
+Where the bodies are free each answers by its own matrix (see .bodies). Here the border of the step is factored as for
+steps without contacts; for velocities at a state it is that of a step of no length (see steps.impulse).
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import fill, larger, part
+    from ..contact.forces import begin_contacts
+    from ..contact.gaps import dot
+    from ..friction.rows import along_row, differentiate_slips, pull_unit
+    from ..mechanics.arrow import eliminate, solve
+    from ..mechanics.assembly import assemble_step
+    from ..mechanics.redundancy import factor_assembled, find_dependent, keep_independent, keep_least
+    from ..mechanics.redundancy import solve as solve_least
+    from ..mechanics.residual import balance_momenta, trial
+    from ..memory.memory import Memory
+    from ..memory.structures import Given
+    from ..nodal.forces import begin_strains, run_ahead
+    from ..steps.impulse import INSTANT, factor_instant
+    from ..steps.newton import turns_back
+    from ..terms.border import add
+    from ..terms.nodes import differentiate_node
+    from .bearings import friction_of, is_bearing, meet_bearings, push_joints, slip_of
+    from .rows import bending, meet, side_velocity
+
+DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+
+
+def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
+    """Defects of mean velocities and multipliers with the impulses of rigid contacts that may close."""
+    if kinds > 0:
+        push_joints(m, given.h)
+    trial(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            m.touch_force[c] = 0.0
+            if m.strike_may_close[c] > 0:
+                meet(m, dim, c, given.h)
+    if kinds > 0:
+        meet_bearings(m, given.h)
+    balance_momenta(m, dim, 0, 1, given.h)
+    if kinds > 1:
+        keep_independent(m, m.defect_lam)
+
+
+def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
+    """Values at the start of a step that its iterates go from; False where the rank of joints is in doubt."""
+    fill(m.trial_stuck, 0.0)
+    if not begin_joints(m, dim, kinds, given):
+        return False
+    if kinds > 0:
+        begin_contacts(m, dim)
+    if dim == 3 and m.strains_stress.size > 0:
+        begin_strains(m)
+    return True
+
+
+def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
+    """Which joints depend on others, where multipliers are of least norm; False where their rank is in doubt."""
+    if kinds > 1:
+        if not find_dependent(m, dim, given.before):
+            return False
+        keep_least(m, m.x_lam)
+    return True
+
+
+def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
+    """Whether relations of springs are to be taken by their tangents at rest, or were (see steps.newton)."""
+    return turns_back(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
+
+
+def go_ahead(m: Memory, dim: int, h: float) -> None:
+    """Stresses of bodies of nodes after the changes of velocities, for the next Jacobian (see nodal.forces)."""
+    if dim == 3 and m.strains_stress.size > 0:
+        d = dim
+        for b in range(m.inertia_mass.size):
+            for i in range(d):
+                m.correction_v[b][i] = -m.strike_change[b][i]
+            for i in range(m.correction_w.shape[1]):
+                m.correction_w[b][i] = -m.strike_change[b][d + i]
+        run_ahead(m, h)
+
+
+def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
+    """Factor the Jacobian of the iterate, without what rigid balls that touch do to each other as they turn."""
+    assemble_step(m, dim, 0, kinds > 0, given.h, given.before, given.after)
+    if kinds > 0:
+        differentiate_slips(m, dim, given.h)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c] and m.contacts_kind[c] == DISTANCE and m.touch_force[c] != 0.0:
+            for end in range(2):
+                if m.contacts_node[c][end] >= 0:
+                    _turn_ball(m, dim, c, m.contacts_node[c][end], given.h)
+    if kinds > 1:
+        return factor_assembled(m, dim, 0)
+    else:
+        return eliminate(m, dim, 0)
+
+
+def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
+    """−h ∂(F n)/∂v of a contact of balls on a body, for the turning of n alone."""
+    b = m.nodes_body[k]
+    d = dim
+    mean = m.touch_mean[c][0]
+    end = m.touch_end[c][0]
+    apart = fabs(m.touch_before[c] + m.contacts_offset[c]) + fabs(m.touch_after[c] + m.contacts_offset[c])
+    gain = -h * m.contacts_sign[c] * m.touch_force[c] / apart
+    differentiate_node(m, dim, h, k, 1.0, 0)
+    for i in range(m.strike_change.shape[1]):
+        row = m.border_v[b][i] if i < d else m.border_w[b][i - d]
+        along = dot(dim, m.system_B[i], mean)
+        for j in range(m.strike_change.shape[1]):
+            value = dot(dim, m.system_B[i], m.system_W[j]) - along * dot(dim, end, m.system_W[j])
+            add(m, row, m.border_v[b][j] if j < d else m.border_w[b][j - d], gain * value)
+
+
+def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
+    """Factor the masses and joints at ``at``; False where these are dependent, or their rank is in doubt."""
+    if kinds > 1 and not find_dependent(m, dim, coefficient):
+        return False
+    return factor_instant(m, dim, kinds > 1, coefficient)
+
+
+def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
+    """Corrections from their defects, with multipliers of least norm where these are asked for."""
+    if kinds > 1:
+        solve_least(m, dim, 0, h)
+    else:
+        solve(m, dim, 0, h)
+
+
+def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
+    """Changes of velocities, multipliers and slips by the defects alone."""
+    _solve(m, dim, kinds, h)
+    for q in range(m.strike_slide.size):
+        m.strike_slide[q] = -along_row(m, q)
+    for b in range(m.strike_change.shape[0]):
+        for i in range(m.strike_change.shape[1]):
+            m.strike_change[b][i] = -side_velocity(m, b, i, m.correction_v, m.correction_w)
+    for i in range(m.strike_bend.size):
+        m.strike_bend[i] = -m.correction_du[i]
+    for i in range(m.strike_held.size):
+        m.strike_held[i] = -m.correction_lam[i]
+
+
+def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
+    """What unit impulses of the contacts of all islands change: velocities, and multipliers or impulses of joints.
+
+    By the Jacobian of a step, or with h = 0 by that of a step of no length.
+    """
+    for k in range(members):
+        c = m.strike_member[k]
+        for k1 in range(0, m.strike_own.shape[0]):
+            m.strike_own[k1][c] = 0.0
+        for i in range(dim):
+            if i == 0 or friction_of(m, c) > 0.0:
+                _answer(m, dim, kinds, c, i, m.strike_response[k * dim + i], h)
+        if is_bearing(m, c):
+            _fill_own(m, c)
+
+
+def _fill_own(m: Memory, c: int) -> None:
+    """What scales the rows of the law of a bearing that no impulse moves by itself: the largest of those that do."""
+    largest = 0.0
+    for r in range(1, m.strike_own.shape[0]):
+        largest = larger(largest, m.strike_own[r][c])
+    for r in range(m.strike_own.shape[0]):
+        if slip_of(m, c, r) < 0:
+            m.strike_own[r][c] = largest if largest > 0.0 else 1.0
+
+
+def _act(m: Memory, dim: int, c: int, r: int) -> None:
+    """Defects by a unit impulse of a contact or bearing."""
+    if is_bearing(m, c):
+        pull_unit(m, dim, slip_of(m, c, r), -1.0)
+        return
+    fill(m.defect, 0.0)
+    for side in range(2):
+        if m.contacts_sides[c][side] >= 0:
+            for a in range(m.strike_change.shape[1]):
+                _add_velocity(m, dim, m.contacts_sides[c][side], a, m.strike_act[2 * c + side][r][a])
+    for i in range(m.strike_bend.size):
+        m.defect_du[i] = m.strike_bend_act[c * dim + r][i]
+
+
+def _answer(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: float) -> None:
+    first = cython.declare(cython.Py_ssize_t)
+    if is_bearing(m, c) and slip_of(m, c, r) < 0:
+        fill(out, 0.0)
+        return
+    n = m.strike_change.shape[1]
+    gain = 2.0 if h == 0.0 else 1.0
+    _act(m, dim, c, r)
+    _solve(m, dim, kinds, h if h > 0.0 else INSTANT)
+    first = m.strike_change.shape[0] * n
+    for b in range(m.strike_change.shape[0]):
+        for a in range(n):
+            out[b * n + a] = gain * side_velocity(m, b, a, m.correction_v, m.correction_w)
+    for i in range(m.strike_bend.size):
+        out[first + i] = gain * m.correction_du[i]
+    first += m.strike_bend.size
+    for i in range(m.strike_held.size):
+        out[first + i] = m.correction_lam[i] if h > 0.0 else m.system_x[m.border_l[i]]
+    first += m.strike_held.size
+    for q in range(m.strike_slide.size):
+        out[first + q] = gain * along_row(m, q)
+    m.strike_own[r][c] = moved_by(m, c, r, out)
+
+
+def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
+    """Add what acts along a velocity of a side to the defects of the bodies."""
+    k = b - m.inertia_mass.size
+    d = dim
+    if k < 0:
+        if a < d:
+            m.defect_v[b][a] += act
+        else:
+            m.defect_w[b][a - d] += act
+    elif a < d:
+        for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+            m.defect_v[m.points_node_frame[e]][a] += m.points_node_weight[e] * act
+
+
+def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
+    """What a response changes of a rate of a contact or bearing."""
+    if is_bearing(m, c):
+        q = slip_of(m, c, r)
+        return response[response.size - m.strike_slide.size + q] if q >= 0 else 0.0
+    total = 0.0
+    n = m.strike_change.shape[1]
+    if m.strike_bend.size > 0:
+        total = bending(m, c, r, part(response, m.strike_change.shape[0] * n, response.shape[0]))
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        if b >= 0:
+            for a in range(n):
+                total += m.strike_rate[2 * c + side][r][a] * response[b * n + a]
+    return total
+
+
+def push_coupled(m: Memory, place: int, impulse: float) -> None:
+    """Add what an impulse changes, by the place of its response."""
+    first = cython.declare(cython.Py_ssize_t)
+    response = m.strike_response[place]
+    n = m.strike_change.shape[1]
+    for b in range(m.strike_change.shape[0]):
+        for a in range(n):
+            m.strike_change[b][a] += impulse * response[b * n + a]
+    first = m.strike_change.shape[0] * n
+    for i in range(m.strike_bend.size):
+        m.strike_bend[i] += impulse * response[first + i]
+    first += m.strike_bend.size
+    for i in range(m.strike_held.size):
+        m.strike_held[i] += impulse * response[first + i]
+    first += m.strike_held.size
+    for q in range(m.strike_slide.size):
+        m.strike_slide[q] += impulse * response[first + q]

@@ -1,0 +1,37 @@
+from ....contacts.loops.island_space cimport LawSpace
+from ....numerics.loops.views cimport larger
+from ..contact.gaps cimport gap_of, place_vectors
+from ..mechanics.motion cimport node_speeds
+from ..memory.memory cimport Memory
+from ..memory.structures cimport Given, Prescribed
+from .bodies cimport are_apart, weigh
+from .coupled cimport factor_at
+from .given cimport ask, given_between, given_of
+from .marks cimport CLOSES
+from .marks cimport OPEN
+from .marks cimport TOUCHES
+from .newton_law cimport strike_islands
+from .records cimport see_defect
+from .rows cimport answer, look, rate, stand
+from .trial cimport solve_free
+from libc.math cimport fabs
+
+cdef Py_ssize_t STRIKES
+cdef double WIDE
+cdef double RESTING
+cdef Py_ssize_t AT_TIME
+cdef Py_ssize_t OVER_PART
+cdef double RESOLUTION
+cdef double TOUCHING
+
+cdef Py_ssize_t strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p, double size, Py_ssize_t known) noexcept nogil
+cdef bint _factor(Memory* m, Py_ssize_t dim, int kinds, Prescribed p) noexcept nogil
+cdef Given _at_start(Prescribed p) noexcept nogil
+cdef void prepare(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void find_rates(Memory* m) noexcept nogil
+cdef double fastest(Memory* m) noexcept nogil
+cdef bint _may_bounce(Memory* m, double h, double size) noexcept nogil
+cdef void _look_ahead(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _go_on(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _choose(Memory* m, Py_ssize_t dim, double h, double size, bint first) noexcept nogil
+cdef bint _bounces(Memory* m) noexcept nogil

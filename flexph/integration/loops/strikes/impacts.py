@@ -1,0 +1,168 @@
+"""Impacts at the beginning of a step, of contacts that would close in it (see contact.impact_stepper)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
+from ..memory.structures import AT_TIME as _AT_TIME
+from ..memory.structures import OVER_PART as _OVER_PART
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....contacts.loops.island_space import LawSpace
+    from ....numerics.loops.views import larger
+    from ..contact.gaps import gap_of, place_vectors
+    from ..mechanics.motion import node_speeds
+    from ..memory.memory import Memory
+    from ..memory.structures import Given, Prescribed
+    from .bodies import are_apart, weigh
+    from .coupled import factor_at
+    from .given import ask, given_between, given_of
+    from .marks import CLOSES, OPEN, TOUCHES
+    from .newton_law import strike_islands
+    from .records import see_defect
+    from .rows import answer, look, rate, stand
+    from .trial import solve_free
+
+AT_TIME = cython.declare(cython.Py_ssize_t, _AT_TIME)
+OVER_PART = cython.declare(cython.Py_ssize_t, _OVER_PART)
+RESOLUTION = cython.declare(cython.double, _RESOLUTION)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+STRIKES = cython.declare(cython.Py_ssize_t, 200)
+WIDE = cython.declare(cython.double, 0.5)
+RESTING = cython.declare(cython.double, 1e-11)
+"""See contact.impact_stepper and contact.strikes."""
+
+
+def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:
+    """Impacts until no contact with restitution closes in the step; how many there were, −1 where one is not solved."""
+    count = cython.declare(cython.Py_ssize_t)
+    prepare(m, dim)
+    given = given_of(p.table, p.k)
+    h = given.h
+    count = 0
+    while count < STRIKES and _may_bounce(m, h, size):
+        if not solve_free(m, dim, kinds, given, known if count == 0 else 0):
+            return -1
+        _look_ahead(m, dim, h)
+        before = count
+        _choose(m, dim, h, size, True)
+        if not are_apart(m) and _bounces(m) and not _factor(m, dim, kinds, p):
+            return -1
+        while count < STRIKES and _bounces(m):
+            if not strike_islands(m, dim, kinds, law, _at_start(p)):
+                return -1
+            count += 1
+            find_rates(m)
+            _choose(m, dim, h, size, False)
+        if count == before:
+            break
+    return count
+
+
+def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
+    """Factor the masses and joints at the start of a step, where time prescribes rates; False where that fails."""
+    begin = p.table.times[p.k]
+    end = p.table.times[p.k + 1]
+    if not ask(m, p, begin, begin, AT_TIME):
+        return False
+    see_defect(m, dim, _at_start(p).before, _at_start(p))
+    return factor_at(m, dim, kinds, _at_start(p).before) and ask(m, p, begin, end, OVER_PART)
+
+
+def _at_start(p: Prescribed) -> Given:
+    """What was asked for at the start of a step."""
+    begin = p.table.times[p.k]
+    return given_between(p, begin, begin)
+
+
+def prepare(m: Memory, dim: int) -> None:
+    """Gaps, rows and rates of all rigid contacts at ``at``; of others no rates."""
+    stand(m, dim)
+    if are_apart(m):
+        weigh(m, dim)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            look(m, dim, c)
+            if are_apart(m):
+                answer(m, dim, c)
+            m.touch_before[c] = gap_of(m, dim, c, m.touch_first)
+    find_rates(m)
+
+
+def find_rates(m: Memory) -> None:
+    """The rates of all gaps."""
+    for c in range(m.contacts_kind.size):
+        m.strike_rates[0][c] = rate(m, c, 0)
+
+
+def fastest(m: Memory) -> float:
+    """The largest rate of a gap."""
+    speed = 0.0
+    for c in range(m.contacts_kind.size):
+        speed = larger(speed, fabs(m.strike_rates[0][c]))
+    return speed
+
+
+def _may_bounce(m: Memory, h: float, size: float) -> bool:
+    """Whether a contact with restitution closes."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_restitution[c] > 0.0 and m.strike_rates[0][c] < -RESOLUTION * size / h:
+            return True
+    return False
+
+
+def _look_ahead(m: Memory, dim: int, h: float) -> None:
+    """Where nodes are at the end of a free step, without what their velocities at its start do."""
+    _go_on(m, dim, h)
+    for k in range(m.nodes_body.size):
+        for i in range(dim):
+            end = m.nodes_moves[k] * m.end_r[m.nodes_body[k]][i] + m.end_arm[k][i]
+            m.strike_ahead[k][i] = end - m.strike_point[k][i]
+
+
+def _go_on(m: Memory, dim: int, h: float) -> None:
+    """The way of the nodes at their velocities."""
+    node_speeds(m, dim)
+    for k in range(m.nodes_body.size):
+        for i in range(dim):
+            m.strike_point[k][i] = h * m.run_moved[k][i]
+
+
+def _choose(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
+    """Mark contacts that close in the step by 2, those that touch by 1."""
+    closes = cython.declare(cython.bint)
+    touches = cython.declare(cython.bint)
+    _go_on(m, dim, h)
+    for k in range(m.nodes_body.size):
+        for i in range(dim):
+            m.strike_point[k][i] += m.strike_ahead[k][i]
+    speed = fastest(m)
+    for c in range(m.contacts_kind.size):
+        if not m.contacts_rigid[c]:
+            continue
+        if first:
+            m.strike_opens[c] = 1
+        place_vectors(m, dim, c, m.strike_nowhere, m.strike_point, m.touch_last)
+        after = gap_of(m, dim, c, m.touch_last)
+        now = m.strike_rates[0][c]
+        touches = m.touch_before[c] <= TOUCHING * size
+        if first and not touches and after > WIDE * h * speed:
+            m.strike_opens[c] = 0  # which is not looked at before the next free step
+        bend = 2.0 * fabs(after - m.touch_before[c] - h * now) / h
+        closes = m.strike_opens[c] > 0 and after <= 0.0 and now < -larger(bend, RESTING * speed)
+        m.strike_may_close[c] = CLOSES if closes else TOUCHES if touches else OPEN
+
+
+def _bounces(m: Memory) -> bool:
+    """Whether a contact that closes has restitution."""
+    bounces = cython.declare(cython.bint)
+    bounces = False
+    for c in range(m.contacts_kind.size):
+        bounces = bounces or (m.strike_may_close[c] == 2 and m.contacts_restitution[c] > 0.0)
+    return bounces

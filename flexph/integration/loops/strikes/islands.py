@@ -1,0 +1,208 @@
+"""Islands, contacts that act on each other as they share bodies: their D, and what impulses do to velocities."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+from ..memory.data import Index
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....contacts.loops.island_space import Island, LawSpace
+    from ....contacts.loops.newton import TINY
+    from ....numerics.loops.views import block, fill, larger, smaller
+    from ..memory.memory import Memory
+    from .bearings import friction_of, is_bearing, slip_of
+    from .bodies import are_apart
+    from .coupled import moved_by, push_coupled
+    from .rows import bending, side_velocity
+
+
+def find_islands(m: Memory, chosen: Index) -> int:
+    """Islands of those contacts that are chosen, 1 or 2, of which each has one that is marked by 2; their number."""
+    count = cython.declare(cython.Py_ssize_t)
+    link_bodies(m, chosen)
+    count = 0
+    place = 0
+    fill(m.strike_mark, 0)
+    for first in range(chosen.size):
+        if chosen[first] == 2 and m.strike_mark[first] == 0:
+            m.strike_begin[count] = place
+            place = _spread(m, first, place)
+            count += 1
+    m.strike_begin[count] = place
+    return count
+
+
+def link_bodies(m: Memory, chosen: Index) -> None:
+    """Chains of the sides of contacts at each body, or at each part of bodies that are coupled."""
+    fill(m.strike_head, -1)
+    for c in range(chosen.size - 1, -1, -1):
+        if chosen[c] > 0:
+            for side in range(2):
+                b = m.contacts_parts[c][side]
+                if b >= 0:
+                    m.strike_link[2 * c + side] = m.strike_head[b]
+                    m.strike_head[b] = 2 * c + side
+
+
+def _spread(m: Memory, first: int, place: int) -> int:
+    """All contacts that are reached from one, breadth first, behind a place; the next place."""
+    at = cython.declare(cython.Py_ssize_t)
+    end = cython.declare(cython.Py_ssize_t)
+    m.strike_member[place] = first
+    m.strike_mark[first] = 1
+    at = place
+    end = place + 1
+    while at < end:
+        for side in range(2):
+            b = m.contacts_parts[m.strike_member[at]][side]
+            other = m.strike_head[b] if b >= 0 else -1
+            while other >= 0:
+                if m.strike_mark[other // 2] == 0:
+                    m.strike_member[end] = other // 2
+                    m.strike_mark[other // 2] = 1
+                    end += 1
+                other = m.strike_link[other]
+        at += 1
+    return end
+
+
+def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
+    """Rates of each contact of an island: with the tangents where there is friction."""
+    for k in range(first, last):
+        if friction_of(m, m.strike_member[k]) > 0.0:
+            return dim
+    return 1
+
+
+def assemble(m: Memory, law: LawSpace, island: Island) -> None:
+    """D of an island."""
+    if not are_apart(m):
+        _assemble_coupled(m, law, island.first, island.contacts, island.rows)
+    else:
+        _assemble(m, law, island.first, island.contacts, island.rows)
+
+
+def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
+    """By the responses of all bodies."""
+    acts = cython.declare(cython.bint)
+    D = block(law.D, 0, r * count, r * count)
+    d = m.strike_own.shape[0]
+    for l in range(count):
+        for j in range(r):
+            response = m.strike_response[(first + l) * d + j]
+            acts = j == 0
+            acts = acts or friction_of(m, m.strike_member[first + l]) > 0.0
+            for k in range(count):
+                c = m.strike_member[first + k]
+                for i in range(r):
+                    D[i * count + k][j * count + l] = moved_by(m, c, i, response) if acts else 0.0
+
+
+def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
+    """By the bodies that two contacts share."""
+    D = block(law.D, 0, r * count, r * count)
+    for k in range(r * count):
+        for l in range(r * count):
+            D[k][l] = 0.0
+    for k in range(count):
+        m.strike_mark[m.strike_member[first + k]] = k
+    for k in range(count):
+        for side in range(2):
+            own = 2 * m.strike_member[first + k] + side
+            b = m.contacts_sides[own // 2][side]
+            other = m.strike_head[b] if b >= 0 else -1
+            while other >= 0:
+                _share(m, D, own, other, k, m.strike_mark[other // 2], count, r)
+                other = m.strike_link[other]
+
+
+def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
+    """Add what impulses at one side of a contact do to the rates of another one, on the body of both."""
+    for i in range(r):
+        for j in range(r):
+            total = 0.0
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[own][i][a] * m.strike_answer[other][j][a]
+            D[i * count + k][j * count + l] += total
+
+
+def changed(m: Memory, change: Array, c: int, r: int) -> float:
+    """What velocities of all bodies change of a rate of a contact or bearing."""
+    if is_bearing(m, c):
+        return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
+    total = bending(m, c, r, m.strike_bend)
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        if b >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[2 * c + side][r][a] * change[b][a]
+    return total
+
+
+def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
+    """The sum of the sizes of the terms of a rate of a contact at velocities; of bearings see friction.rows."""
+    if is_bearing(m, c):
+        return 0.0
+    total = 0.0
+    d = dim
+    for i in range(m.strike_bend.size):
+        total += fabs(m.strike_bend_rate[c * d + r][i] * du[i])
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        if b >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += fabs(m.strike_rate[2 * c + side][r][a] * side_velocity(m, b, a, v, w))
+    return total
+
+
+def push(m: Memory, member: int, r: int, impulse: float) -> None:
+    """Add what an impulse of a member of an island changes."""
+    if not are_apart(m):
+        if impulse != 0.0:
+            push_coupled(m, member * m.strike_own.shape[0] + r, impulse)
+    else:
+        _push(m, m.strike_member[member], r, impulse, m.strike_change)
+
+
+def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
+    """Add the velocities that an impulse of a contact gives."""
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        if b >= 0:
+            for a in range(m.strike_answer.shape[2]):
+                change[b][a] += impulse * m.strike_answer[2 * c + side][r][a]
+
+
+def missed_by(m: Memory, dim: int, c: int) -> float:
+    """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
+    own = m.strike_impulse[0][c]
+    r = 1.0 / by_itself(m, c, 0)
+    missed = fabs(own - larger(own - r * m.strike_rates[0][c], 0.0)) / r
+    if friction_of(m, c) == 0.0:
+        return missed
+    along = 0.0
+    square = 0.0
+    for i in range(1, dim):
+        along = larger(along, by_itself(m, c, i))
+    for i in range(1, dim):
+        trial = m.strike_impulse[i][c] - m.strike_rates[i][c] / along
+        square += trial * trial
+    share = smaller(1.0, friction_of(m, c) * larger(own, 0.0) / larger(sqrt(square), TINY))
+    for i in range(1, dim):
+        trial = m.strike_impulse[i][c] - m.strike_rates[i][c] / along
+        missed = larger(missed, fabs(m.strike_impulse[i][c] - share * trial) * along)
+    return missed
+
+
+def by_itself(m: Memory, c: int, r: int) -> float:
+    """What a unit impulse of a contact changes of its own rate."""
+    total = 0.0 if are_apart(m) else m.strike_own[r][c]
+    for side in range(2 if are_apart(m) else 0):
+        if m.contacts_sides[c][side] >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[2 * c + side][r][a] * m.strike_answer[2 * c + side][r][a]
+    return total if total > 0.0 else 1.0

@@ -1,0 +1,254 @@
+"""Laws of islands of contacts: by a dense D, or by a factor of the bodies where there are more contacts."""
+
+from __future__ import annotations
+
+import cython
+
+from ....contacts.loops.island_space import LARGEST as _LARGEST
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import inf as INFINITY
+
+    from ....contacts.loops.coupled import NOTHING, moved, spread
+    from ....contacts.loops.island_space import Island, LawSpace
+    from ....contacts.loops.near import near
+    from ....contacts.loops.near_coupled import near_coupled
+    from ....contacts.loops.problem import Chain, Cone, Coupled, Space
+    from ....numerics.loops.views import block, distance, larger, most, padded, part, smaller, stored
+    from ..memory.memory import Memory
+    from .bearings import friction_of
+    from .bodies import are_apart
+    from .islands import assemble, by_itself, rows_of
+
+LARGEST = cython.declare(cython.Py_ssize_t, _LARGEST)
+
+
+FEW = cython.declare(cython.Py_ssize_t, 8)
+UNEVEN = cython.declare(cython.double, 1e3)
+"""Contacts up to which D is dense, where its diagonal differs by less than this."""
+
+
+def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
+    """The law of an island; ``again`` if it is the last one that was prepared, with the same rows.
+
+    Of one that is too large for loops it has no contacts.
+    """
+    first, last = ends
+    n = m.strike_rate.shape[2]
+    count = last - first
+    r = rows_of(m, dim, first, last)
+    bodies = 0
+    reach = 0
+    if are_apart(m) and (count > FEW or _is_uneven(m, first, count)):
+        if again and law.made[1] == first + 1:
+            return Island(first, count, r, scale, law.made[2], law.made[3])
+        bodies, reach = _order(m, law, first, count)
+        if bodies * n * stored(n * reach + n - 1) > law.band.size:
+            bodies = 0
+    if bodies == 0 and r * count > LARGEST:
+        return Island(first, 0, r, scale, 0, 0)
+    island = Island(first, count, r, scale, bodies, reach)
+    if bodies > 0:
+        _find_steps(m, law.steps, island)
+        _gather(m, law, island)
+    else:
+        _find_steps(m, law.by_contact, island)
+        assemble(m, law, island)
+    return island
+
+
+def _find_steps(m: Memory, out: Array, island: Island) -> None:
+    """Coefficients of friction, and steps of the natural map, of the contacts of an island."""
+    count = island.contacts
+    for k in range(count):
+        c = m.strike_member[island.first + k]
+        along = 0.0
+        for i in range(1, island.rows):
+            along = larger(along, by_itself(m, c, i))
+        out[k] = friction_of(m, c)
+        out[count + k] = 1.0 / by_itself(m, c, 0)
+        out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
+
+
+def _is_uneven(m: Memory, first: int, count: int) -> bool:
+    """Whether masses differ so much that weights are those of each contact."""
+    least = INFINITY
+    largest = 0.0
+    for k in range(count):
+        own = by_itself(m, m.strike_member[first + k], 0)
+        least = smaller(least, own)
+        largest = larger(largest, own)
+    return largest > UNEVEN * least
+
+
+def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
+    """Bodies of an island in the order of their neighbours, from one at its end; their number and their reach."""
+    begin = -1
+    bodies = 0
+    reach = 0
+    for k in range(count):
+        for side in range(2):
+            begin = most(begin, m.contacts_sides[m.strike_member[first + k]][side])
+    for _ in range(3):
+        bodies = _go_along(m, law, begin, first, count)
+        begin = law.place[1][bodies - 1]
+    for k in range(count):
+        c = m.strike_member[first + k]
+        b = m.contacts_sides[c][0]
+        other = m.contacts_sides[c][1]
+        if b >= 0 and other >= 0:
+            reach = most(reach, distance(law.place[0][b] - law.place[0][other]))
+    return bodies, reach
+
+
+def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
+    """Places of the bodies of an island, breadth first; their number."""
+    at = cython.declare(cython.Py_ssize_t)
+    end = cython.declare(cython.Py_ssize_t)
+    place = law.place[0]
+    queue = law.place[1]
+    for k in range(count):
+        for side in range(2):
+            b = m.contacts_sides[m.strike_member[first + k]][side]
+            if b >= 0:
+                place[b] = -1
+    queue[0] = begin
+    place[begin] = 0
+    at = 0
+    end = 1
+    while at < end:
+        link = m.strike_head[queue[at]]
+        while link >= 0:
+            b = m.contacts_sides[link // 2][1 - link % 2]
+            if b >= 0 and place[b] < 0:
+                queue[end] = b
+                place[b] = end
+                end += 1
+            link = m.strike_link[link]
+        at += 1
+    return end
+
+
+def _gather(m: Memory, law: LawSpace, island: Island) -> None:
+    """Blocks of the contacts of an island at its bodies."""
+    law.made[0] = 0
+    law.made[1] = island.first + 1
+    law.made[2] = island.bodies
+    law.made[3] = island.reach
+    for k in range(island.contacts):
+        c = m.strike_member[island.first + k]
+        for side in range(2):
+            b = m.contacts_sides[c][side]
+            law.side[k][side] = -1
+            if b >= 0:
+                law.side[k][side] = law.place[0][b]
+            for i in range(island.rows):
+                for a in range(m.strike_rate.shape[2]):
+                    law.rate[2 * k + side][i][a] = m.strike_rate[2 * c + side][i][a]
+                    law.answer[2 * k + side][i][a] = m.strike_answer[2 * c + side][i][a]
+
+
+def _coupled(law: LawSpace, island: Island) -> Coupled:
+    """The law of an island by its bodies."""
+    count = island.contacts
+    own = law.steps
+    size = island.rows * island.contacts
+    steps_0 = part(own, 0, count)
+    steps_1 = part(own, count, 2 * count)
+    steps_2 = part(own, 2 * count, 3 * count)
+    b = part(law.b, 0, size)
+    given = part(law.given, 0, size)
+    return Coupled(law.side, law.rate, law.answer, b, given, steps_0, steps_1, steps_2, island.scale, island.rows)
+
+
+def _chain(law: LawSpace, island: Island) -> Chain:
+    """What is overwritten for it."""
+    n = law.rate.shape[2]
+    N = n * island.bodies
+    half = n * island.reach + n - 1
+    band = block(law.band, 0, N, stored(half))
+    pivot = part(law.pivot, 0, N)
+    z = part(law.z, 0, N)
+    return Chain(half, band, pivot, law.made, law.kept_gain, law.gain, law.pull, z, law.of_bodies, law.state, law.pairs)
+
+
+def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
+    """D Λ."""
+    size = island.rows * island.contacts
+    if island.bodies > 0:
+        p = _coupled(law, island)
+        s = _chain(law, island)
+        spread(p, part(x, 0, size), law.of_bodies[NOTHING], s)
+        for k in range(island.contacts):
+            for i in range(island.rows):
+                out[i * island.contacts + k] = moved(p, k, i, s)
+        return
+    D = block(law.D, 0, size, size)
+    for i in range(size):
+        total = 0.0
+        for j in range(size):
+            total += D[i][j] * x[j]
+        out[i] = total
+
+
+def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+    """Impulses near those in ``x``, in their place, and their defect over the scale.
+
+    ``weight`` is that on what changes, over the diagonal of D or its largest entry.
+    """
+    size = island.rows * island.contacts
+    if island.bodies > 0:
+        defect = near_coupled(_coupled(law, island), part(law.x, 0, size), weight, rests, _chain(law, island))
+        return defect if defect == defect else INFINITY
+    move(law, island, law.given, law.moved)
+    for i in range(size):
+        law.b[i] -= law.moved[i]
+    defect = _near(law, island, weight, rests)
+    for i in range(size):
+        law.b[i] += law.moved[i]
+    return defect if defect == defect else INFINITY
+
+
+def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+    """Impulses by a dense D."""
+    size = island.rows * island.contacts
+    count = island.contacts
+    largest = 0.0
+    own = law.by_contact
+    wide = padded(size)
+    D = block(law.D, 0, size, size)
+    whole = law.whole
+    v = law.vectors
+    for i in range(size):
+        largest = larger(largest, D[i][i])
+    pairs = block(part(own, 3 * count, own.shape[0]), 0, 15, count)
+    for k in range(count):
+        for i in range(15):
+            pairs[i][k] = 0.0
+    steps_0 = part(own, 0, count)
+    steps_1 = part(own, count, 2 * count)
+    steps_2 = part(own, 2 * count, 3 * count)
+    pattern_0 = part(law.ptr, 0, size + 1)
+    pattern_2 = part(law.order, 0, count)
+    cone = Cone(D, part(law.b, 0, size), steps_0, steps_1, steps_2, island.scale, pattern_0, law.col, pattern_2)
+    space = Space(
+        block(law.matrix, 0, size, wide),
+        part(whole, 0, size),
+        part(whole, size, 2 * size),
+        part(whole, 2 * size, 3 * size),
+        part(whole, 3 * size, 4 * size),
+        part(v, 0, size),
+        part(v, wide, wide + size),
+        part(v, 2 * wide, 2 * wide + size),
+        part(v, 3 * wide, 3 * wide + size),
+        part(v, 4 * wide, 4 * wide + size),
+        part(v, 5 * wide, 5 * wide + size),
+        part(v, 6 * wide, 6 * wide + size),
+        part(v, 7 * wide, 7 * wide + size),
+        law.turning,
+        law.along,
+        law.state,
+        pairs,
+    )
+    return near(cone, part(law.x, 0, size), weight * largest, rests, space, block(law.point, 0, 2, size))

@@ -1,0 +1,78 @@
+"""Marks of contacts that may act in a step, and those whose bodies are in each other at its end."""
+
+from __future__ import annotations
+
+import cython
+
+from ....contacts.broad_phase import ACROSS as _ACROSS
+from ....contacts.broad_phase import DEEP as _DEEP
+from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import larger
+    from ..contact.flight import passes
+    from ..contact.gaps import gap_of, place_vectors, turned_gap
+    from ..memory.memory import Memory
+    from ..steps.iterate import coordinate_size
+
+ACROSS = cython.declare(cython.double, _ACROSS)
+ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+DEEP = cython.declare(cython.double, _DEEP)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+ENTERS = cython.declare(cython.Py_ssize_t, -1)
+OPEN = cython.declare(cython.Py_ssize_t, 0)
+TOUCHES = cython.declare(cython.Py_ssize_t, 1)
+CLOSES = cython.declare(cython.Py_ssize_t, 2)
+"""Of ``strike_may_close``: bodies are in each other at the end of a way, nothing acts, it may act beside others that
+close, it may close."""
+
+
+def look_inside(m: Memory, dim: int, mark: int) -> int:
+    """How many more rigid contacts have bodies in each other at the end, and get a mark; −1 where some passed."""
+    found = cython.declare(cython.Py_ssize_t)
+    size = _size_at_end(m)
+    found = 0
+    for c in range(m.contacts_kind.size):
+        if not m.contacts_rigid[c]:
+            continue
+        place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+        if passes(m, dim, c, ACROSS if m.strike_may_close[c] > OPEN else DEEP):
+            return -1
+        if m.strike_may_close[c] <= OPEN:
+            m.touch_after[c] = gap_at_end(m, dim, c)
+            if m.touch_after[c] < -1e-2 * TOUCHING * size:
+                found += m.strike_may_close[c] != mark
+                m.strike_may_close[c] = mark
+    return found
+
+
+def gap_at_end(m: Memory, dim: int, c: int) -> float:
+    """The gap of a contact at the end of a way, along which an angle may have gone beyond half a turn."""
+    place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+    if m.contacts_kind[c] == ANGLE:
+        place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+        return turned_gap(m, dim, c, m.touch_before[c])
+    return gap_of(m, dim, c, m.touch_last)
+
+
+def _size_at_end(m: Memory) -> float:
+    """Largest coordinate at the end of the step."""
+    size = coordinate_size(m)
+    for b in range(m.end_r.shape[0]):
+        for i in range(m.end_r.shape[1]):
+            size = larger(size, fabs(m.end_r[b][i]))
+    return size
+
+
+def may_close(m: Memory) -> bool:
+    """Whether some contact may."""
+    may = cython.declare(cython.bint)
+    may = False
+    for c in range(m.contacts_kind.size):
+        may = may or m.strike_may_close[c] > OPEN
+    return may

@@ -1,0 +1,35 @@
+from ....contacts.loops.island_space cimport Island, LawSpace
+from ....numerics.loops.views cimport Vec, fill, larger, part, smaller
+from ..memory.memory cimport Memory
+from ..steps.impulse cimport hold_joints, work_of_joints
+from ..memory.structures cimport Given
+from .bearings cimport begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
+from .bodies cimport are_apart
+from .coupled cimport answer_members
+from .islands cimport find_islands, push, sized
+from .law cimport prepare
+from .marks cimport CLOSES
+from .pressed cimport move_rates, solve_pressed
+from .records cimport begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
+from .rows cimport rate, rate_after
+from libc.math cimport sqrt
+
+cdef double WEIGHT
+cdef double HEAVIER
+cdef double HEAVIEST
+cdef double SOLVED
+cdef double ROUGH
+cdef Py_ssize_t IMPACT
+
+cdef bint strike_islands(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
+cdef bint begin_impulses(Memory* m, Py_ssize_t dim, int kinds, Py_ssize_t members) noexcept nogil
+cdef void end_impulses(Memory* m, Py_ssize_t dim, int kinds, Vec coefficient, Given given, bint settles) noexcept nogil
+cdef double scale_of(Memory* m, Py_ssize_t dim, int kinds, Py_ssize_t members) noexcept nogil
+cdef void go_over(Memory* m) noexcept nogil
+cdef bint _strike(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Island island) noexcept nogil
+cdef double obey(Memory* m, int kinds, LawSpace law, Island island) noexcept nogil
+cdef void _begin(Memory* m, LawSpace law, Island island, bint elastic) noexcept nogil
+cdef double work(LawSpace law, Py_ssize_t size) noexcept nogil
+cdef void _go_so_far(Memory* m, int kinds, LawSpace law, Island island) noexcept nogil
+cdef void push_all(Memory* m, LawSpace law, Island island) noexcept nogil
+cdef void _record(Memory* m, Py_ssize_t dim, LawSpace law, Island island) noexcept nogil

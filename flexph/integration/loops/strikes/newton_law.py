@@ -1,0 +1,215 @@
+"""Newton's law with Coulomb friction for islands of contacts, without gain of energy (see contacts.velocities)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+from ..memory.strike_accounts import IMPACT as _IMPACT
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....contacts.loops.island_space import Island, LawSpace
+    from ....numerics.loops.views import fill, larger, part, smaller
+    from ..memory.memory import Memory
+    from ..memory.structures import Given
+    from ..steps.impulse import hold_joints, work_of_joints
+    from .bearings import begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
+    from .bodies import are_apart
+    from .coupled import answer_members
+    from .islands import find_islands, push, sized
+    from .law import prepare
+    from .marks import CLOSES
+    from .pressed import move_rates, solve_pressed
+    from .records import begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
+    from .rows import rate, rate_after
+
+IMPACT = cython.declare(cython.Py_ssize_t, _IMPACT)
+
+
+WEIGHT = cython.declare(cython.double, 1e-9)
+HEAVIER = cython.declare(cython.double, 1e6)
+HEAVIEST = cython.declare(cython.double, 1e-3)
+SOLVED = cython.declare(cython.double, 1e-12)
+ROUGH = cython.declare(cython.double, 1e-10)
+"""Weight on what changes, over the largest entry of D, what it grows by where the law is not met, and the largest;
+defects of a law that is met, and at which an impact is left to NumPy."""
+
+
+def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
+    """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved.
+
+    Joints that rub do so wherever they are: what holds the velocities of all joints presses them.
+    """
+    if kinds > 0:
+        mark_bearings(m, CLOSES)
+        carry(m, 0.0)
+        for i in range(m.strike_impulse.shape[0]):
+            fill(part(m.strike_given[i], m.contacts_kind.size, m.strike_given[i].shape[0]), 0.0)
+            fill(part(m.strike_impulse[i], m.contacts_kind.size, m.strike_impulse[i].shape[0]), 0.0)
+    islands = find_islands(m, m.strike_may_close)
+    if not begin_impulses(m, dim, kinds, m.strike_begin[islands]):
+        return False
+    scale = scale_of(m, dim, kinds, m.strike_begin[islands])
+    for i in range(islands):
+        island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
+        if island.contacts == 0 or not _strike(m, dim, kinds, law, island):
+            return False
+    end_impulses(m, dim, kinds, given.before, given, False)
+    return True
+
+
+def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
+    """Nothing is changed yet, where bodies are coupled after joints have their rates, by the factored matrices.
+
+    False where there are too many contacts.
+    """
+    begin_part(m)
+    if not are_apart(m):
+        if members * dim > m.strike_response.shape[0]:
+            return False
+        if kinds > 0:
+            begin_slips(m, dim)
+        answer_members(m, dim, kinds, members, 0.0)
+        m.run_flow[m.run_flow.size - 1] += hold_joints(m, dim, kinds > 1, m.strike_held)
+        for i in range(m.strike_held.size):
+            m.strike_held[i] = -m.strike_held[i]
+    if kinds > 0:
+        find_slips(m, dim, m.rub_slip)
+    fill(m.strike_slide, 0.0)
+    fill(m.strike_change, 0.0)
+    fill(m.strike_bend, 0.0)
+    return True
+
+
+def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
+    """Go on at the velocities that are changed, in an impact or as they settle, and what that took."""
+    go_over(m)
+    if not are_apart(m):
+        work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
+        see_defect(m, dim, coefficient, given)
+    if kinds > 0:
+        record_struck(m, dim, settles)
+    end_part(m, dim)
+
+
+def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
+    """The largest sum of the sizes of the terms of a rate, of so many members of islands."""
+    scale = 1e-300
+    for k in range(members):
+        for i in range(dim):
+            scale = larger(scale, sized(m, dim, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
+    if kinds > 0:
+        scale = larger(scale, size_slips(m, dim, m.at_v, m.at_w, m.at_du))
+    return scale
+
+
+def go_over(m: Memory) -> None:
+    """Go on at the velocities that are changed."""
+    d = m.at_v.shape[1]
+    for b in range(m.inertia_mass.size):
+        for a in range(d):
+            m.at_v[b][a] += m.strike_change[b][a]
+        for a in range(m.at_w.shape[1]):
+            m.at_w[b][a] += m.strike_change[b][d + a]
+    for i in range(m.strike_bend.size):
+        m.at_du[i] += m.strike_bend[i]
+
+
+def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
+    """The impact of an island; False where its law is not solved."""
+    size = island.rows * island.contacts
+    for i in range(island.rows):
+        for k in range(island.contacts):
+            law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
+    _begin(m, law, island, True)
+    defect = obey(m, kinds, law, island)
+    move_rates(m, kinds, law, island, law.x, law.moved)
+    if work(law, size) > 0.0:
+        for i in range(size):
+            law.kept[i] = law.x[i]
+        _begin(m, law, island, False)
+        defect = larger(defect, obey(m, kinds, law, island))
+        _go_so_far(m, kinds, law, island)
+    if not defect <= ROUGH:
+        return False
+    judge(m, defect * island.scale, island.scale)
+    _record(m, dim, law, island)
+    return True
+
+
+def obey(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
+    """Impulses near those in ``x``, with a weight on what changes that grows as long as they do not obey their law."""
+    weight = WEIGHT
+    defect = solve_pressed(m, kinds, law, island, WEIGHT, False)
+    while defect > SOLVED and weight < HEAVIEST:
+        weight *= HEAVIER
+        defect = solve_pressed(m, kinds, law, island, weight, False)
+    return defect
+
+
+def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
+    """What the law is of, from no impulses."""
+    for i in range(island.rows * island.contacts):
+        law.b[i] = law.y[i]
+        law.x[i] = 0.0
+        law.given[i] = 0.0
+    for k in range(island.contacts if elastic else 0):
+        c = m.strike_member[island.first + k]
+        law.b[k] += 0.0 if is_bearing(m, c) else m.contacts_restitution[c] * smaller(law.y[k], 0.0)
+
+
+def work(law: LawSpace, size: int) -> float:
+    """ΔT of impulses that move rates [J]."""
+    total = 0.0
+    for i in range(size):
+        total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
+    return total
+
+
+def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
+    """From plastic impulses towards those kept, only so far that no energy is created."""
+    size = island.rows * island.contacts
+    move_rates(m, kinds, law, island, law.x, law.moved)
+    at_rest = work(law, size)
+    for i in range(size):
+        law.kept[i] -= law.x[i]
+    slope = 0.0
+    curve = 0.0
+    for i in range(size):
+        slope += law.kept[i] * (law.y[i] + law.moved[i])
+    move_rates(m, kinds, law, island, law.kept, law.moved)
+    for i in range(size):
+        curve += 0.5 * law.kept[i] * law.moved[i]
+    share = 1.0
+    if at_rest + slope + curve > 0.0:
+        root = slope * slope - 4.0 * curve * smaller(at_rest, 0.0)
+        share = smaller(larger((-slope + sqrt(root)) / (2.0 * curve), 0.0), 1.0) if curve > 0.0 else 0.0
+    for i in range(size):
+        law.x[i] += share * law.kept[i]
+
+
+def push_all(m: Memory, law: LawSpace, island: Island) -> None:
+    """Change velocities by the impulses of an island."""
+    for k in range(island.contacts):
+        for i in range(island.rows):
+            push(m, island.first + k, i, law.x[i * island.contacts + k])
+
+
+def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
+    """Velocities after the impulses of an island, and what it takes."""
+    push_all(m, law, island)
+    count = island.contacts
+    r = island.rows
+    for k in range(count):
+        c = m.strike_member[island.first + k]
+        lost = 0.0
+        for i in range(dim):
+            m.strike_impulse[i][c] = law.x[i * count + k] if i < r else 0.0
+        if is_bearing(m, c):
+            continue
+        for i in range(r):  # by the velocities that follow: D Λ may have lost digits
+            lost -= law.x[i * count + k] * 0.5 * (law.y[i * count + k] + rate_after(m, c, i))
+        record_impulses(m, c, law.x[k], rubbed(m, dim, c), True)
+        record_loss(m, c, IMPACT, lost)

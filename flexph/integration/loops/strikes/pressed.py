@@ -1,0 +1,140 @@
+"""What presses bearings, in the law of islands of contacts.
+
+The normal impulse of a bearing is the size |λ| of the impulses λ of its joint, which all impulses Λ change. Linearised,
+Λ_N = n·λ with n = λ/|λ| is a row of the law as others are, 0 ≤ Λ_N ⟂ Λ_N − n·λ ≥ 0, and n follows in a few
+repetitions (see flexph.contacts.complementarity). Along its tangents a bearing is as a contact.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, sqrt
+    from math import inf as INFINITY
+
+    from ....contacts.loops.island_space import Island, LawSpace
+    from ....contacts.loops.newton import EXACT, SOLVED
+    from ....numerics.loops.views import block, entries, fill, larger
+    from ..memory.memory import Memory
+    from .bearings import friction_of, is_bearing, slip_of
+    from .law import move, solve_island
+
+
+REPEATED = cython.declare(cython.Py_ssize_t, 12)
+"""See flexph.contacts.complementarity."""
+
+
+def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+    """Impulses of an island near those in ``x``, with what presses its bearings; their defect (see .law)."""
+    if kinds == 0:
+        return solve_island(law, island, weight, rests)
+    else:
+        if not _has_bearing(m, island):
+            return solve_island(law, island, weight, rests)
+        missed = INFINITY
+        before = INFINITY
+        for _ in range(REPEATED):
+            _press(m, law, island)
+            _linearise(m, law, island)
+            missed = solve_island(law, island, weight, rests)
+            _press(m, law, island)
+            missed = larger(missed, _turned(m, law, island))
+            if missed <= EXACT or (missed <= SOLVED and missed > 0.1 * before):
+                break
+            before = missed
+        return missed
+
+
+def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
+    """What impulses do to rates: what presses bearings is none."""
+    move(law, island, x, out)
+    if kinds > 0:
+        for k in range(island.contacts):
+            if is_bearing(m, m.strike_member[island.first + k]):
+                out[k] = 0.0
+
+
+def _has_bearing(m: Memory, island: Island) -> bool:
+    found = cython.declare(cython.bint)
+    found = False
+    for k in range(island.contacts):
+        found = found or is_bearing(m, m.strike_member[island.first + k])
+    return found
+
+
+def _press(m: Memory, law: LawSpace, island: Island) -> None:
+    """The impulses of joints with the impulses in ``x``, and their size by bearing."""
+    for k in range(m.rub_base.size):
+        row = m.bearings_row[k]
+        total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]
+        for l in range(island.rows * island.contacts):
+            total += _by(m, island, l, row) * (law.x[l] - law.given[l])
+        m.rub_pressed[k] = total
+    fill(m.rub_size, 0.0)
+    for k in range(m.rub_base.size):
+        m.rub_size[m.bearings_owner[k]] += m.rub_pressed[k] * m.rub_pressed[k]
+    for i in range(m.rub_size.size):
+        m.rub_size[i] = sqrt(m.rub_size[i])
+
+
+def _by(m: Memory, island: Island, l: int, row: int) -> float:
+    """What a unit impulse of an island changes of an impulse of the joints."""
+    k = l % island.contacts
+    r = l // island.contacts
+    if r > 0 and friction_of(m, m.strike_member[island.first + k]) == 0.0:
+        return 0.0
+    response = m.strike_response[(island.first + k) * m.strike_own.shape[0] + r]
+    return m.strike_carried[0] * response[entries(m.strike_change) + m.strike_bend.size + row]
+
+
+def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
+    """The rows of bearings in the law of an island."""
+    size = island.rows * island.contacts
+    count = island.contacts
+    D = block(law.D, 0, size, size)
+    for k in range(count):
+        c = m.strike_member[island.first + k]
+        if not is_bearing(m, c):
+            continue
+        i = c - m.contacts_kind.size
+        own = m.strike_own[0][c]
+        fill(D[k], 0.0)
+        D[k][k] = own
+        law.b[k] = own * law.given[k]
+        for e in range(m.bearings_row.size):
+            if m.bearings_owner[e] == i:
+                n = own * _direction(m, e)
+                row = m.bearings_row[e]
+                law.b[k] -= n * (m.rub_base[e] + m.strike_carried[0] * m.strike_held[row])
+                for l in range(size):
+                    D[k][l] -= n * _by(m, island, l, row)
+        for r in range(1, island.rows):
+            if slip_of(m, c, r) < 0:
+                at = r * count + k
+                D[at][at] = own
+                law.b[at] = own * law.given[at]
+
+
+def _direction(m: Memory, e: int) -> float:
+    """A component of n."""
+    parts = cython.declare(cython.Py_ssize_t)
+    own = m.rub_size[m.bearings_owner[e]]
+    parts = 0
+    if own > 0.0:
+        return m.rub_pressed[e] / own
+    for k in range(m.bearings_owner.size):
+        parts += m.bearings_owner[k] == m.bearings_owner[e]
+    return sqrt(1.0 / parts)
+
+
+def _turned(m: Memory, law: LawSpace, island: Island) -> float:
+    """What normal impulses of bearings miss of what presses them, over the scale."""
+    missed = 0.0
+    for k in range(island.contacts):
+        c = m.strike_member[island.first + k]
+        if is_bearing(m, c):
+            missed = larger(missed, m.strike_own[0][c] * fabs(law.x[k] - m.rub_size[c - m.contacts_kind.size]))
+    return missed / island.scale

@@ -1,0 +1,39 @@
+from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
+from ..contact.anchors cimport has_no_row
+from ..contact.flight cimport turns_away
+from ..contact.forces cimport leaves_list, record_contacts, store_contacts
+from ..mechanics.ledger_rows cimport energies, flows, outputs, velocity_defect
+from ..mechanics.motion cimport derive_momenta
+from ..mechanics.relations cimport generates
+from ..memory.memory cimport Memory
+from ..steps.history cimport remember
+from ..steps.rows cimport record_energy
+from ..steps.step cimport close_gaps, record_gaps
+from ..memory.structures cimport Given
+from .bearings cimport record_bearings
+from .bodies cimport are_apart
+from .marks cimport may_close
+from libc.math cimport fabs, sqrt
+
+cdef Py_ssize_t ARRIVAL
+cdef Py_ssize_t BALANCE
+cdef Py_ssize_t CLOSED
+cdef Py_ssize_t FRICTION
+cdef Py_ssize_t KNOWN
+cdef Py_ssize_t MISSED
+cdef Py_ssize_t NORMAL
+cdef Py_ssize_t RUBBED
+cdef Py_ssize_t SCALE
+cdef Py_ssize_t TOLD
+
+cdef void begin_part(Memory* m) noexcept nogil
+cdef void end_part(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void see_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Given given) noexcept nogil
+cdef void judge(Memory* m, double missed, double scale) noexcept nogil
+cdef double missed_of_step(Memory* m) noexcept nogil
+cdef double rubbed(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef void record_impulses(Memory* m, Py_ssize_t c, double normal, double friction, bint strikes) noexcept nogil
+cdef void record_loss(Memory* m, Py_ssize_t c, Py_ssize_t kind, double lost) noexcept nogil
+cdef bint record_way(Memory* m, Py_ssize_t dim, int kinds, Given given, double share, bint alone) noexcept nogil
+cdef void _record(Memory* m, Py_ssize_t dim, int kinds, Given given, double share, bint alone) noexcept nogil
+cdef void _record_contacts(Memory* m, Py_ssize_t dim) noexcept nogil

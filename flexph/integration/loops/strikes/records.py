@@ -1,0 +1,156 @@
+"""What impulses of rigid contacts leave in the accounts (see mechanisms.model.accounts)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+from ..memory.strike_accounts import ARRIVAL as _ARRIVAL
+from ..memory.strike_accounts import BALANCE as _BALANCE
+from ..memory.strike_accounts import CLOSED as _CLOSED
+from ..memory.strike_accounts import FRICTION as _FRICTION
+from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.strike_accounts import MISSED as _MISSED
+from ..memory.strike_accounts import NORMAL as _NORMAL
+from ..memory.strike_accounts import RUBBED as _RUBBED
+from ..memory.strike_accounts import SCALE as _SCALE
+from ..memory.strike_accounts import TOLD as _TOLD
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import copy, fewest, fill, larger
+    from ..contact.anchors import has_no_row
+    from ..contact.flight import turns_away
+    from ..contact.forces import leaves_list, record_contacts, store_contacts
+    from ..mechanics.ledger_rows import energies, flows, outputs, velocity_defect
+    from ..mechanics.motion import derive_momenta
+    from ..mechanics.relations import generates
+    from ..memory.memory import Memory
+    from ..memory.structures import Given
+    from ..steps.history import remember
+    from ..steps.rows import record_energy
+    from ..steps.step import close_gaps, record_gaps
+    from .bearings import record_bearings
+    from .bodies import are_apart
+    from .marks import may_close
+
+ARRIVAL = cython.declare(cython.Py_ssize_t, _ARRIVAL)
+BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
+CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
+FRICTION = cython.declare(cython.Py_ssize_t, _FRICTION)
+KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
+MISSED = cython.declare(cython.Py_ssize_t, _MISSED)
+NORMAL = cython.declare(cython.Py_ssize_t, _NORMAL)
+RUBBED = cython.declare(cython.Py_ssize_t, _RUBBED)
+SCALE = cython.declare(cython.Py_ssize_t, _SCALE)
+TOLD = cython.declare(cython.Py_ssize_t, _TOLD)
+
+
+def begin_part(m: Memory) -> None:
+    """No flows yet."""
+    fill(m.run_flow, 0.0)
+
+
+def end_part(m: Memory, dim: int) -> None:
+    """Energies at other velocities, and the balance of a part of a step."""
+    derive_momenta(m, dim, m.trial_c)
+    energies(m, dim, m.run_new_energy)
+    m.strike_audit[BALANCE] += fabs(record_energy(m))
+
+
+def see_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
+    """What velocities have against joints and drives."""
+    velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
+    copy(m.run_new_defect, m.run_defect)
+
+
+def judge(m: Memory, missed: float, scale: float) -> None:
+    """Remember how far a complementarity was missed [m/s], and what that is relative to."""
+    m.strike_audit[MISSED] = larger(m.strike_audit[MISSED], missed)
+    m.strike_audit[SCALE] = larger(m.strike_audit[SCALE], scale)
+
+
+def missed_of_step(m: Memory) -> float:
+    """The worst defect of a complementarity in a step over its scale (see kernels.resolution.rate_of_positions)."""
+    scale = larger(m.strike_audit[SCALE], 1e-300)
+    return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
+
+
+def rubbed(m: Memory, dim: int, c: int) -> float:
+    """The size of the friction impulse of a contact."""
+    square = 0.0
+    for t in range(dim - 1):
+        square += m.strike_impulse[1 + t][c] * m.strike_impulse[1 + t][c]
+    return sqrt(square)
+
+
+def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: bool) -> None:
+    """Add impulses of a contact, those that close a gap also to the ones at impacts."""
+    m.run_flow[m.contacts_pressed[c]] += normal
+    m.run_flow[m.contacts_rubbed[c]] += friction
+    if strikes:
+        m.run_flow[m.contacts_struck[c][NORMAL]] += normal
+        m.run_flow[m.contacts_struck[c][FRICTION]] += friction
+
+
+def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
+    """Add what a contact takes."""
+    m.run_flow[m.contacts_struck[c][kind]] += lost
+
+
+def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
+    """Go on to the end of a way, a share of the step; False where it does not count.
+
+    ``alone`` says whether there is nothing else in the step, which is without contacts if none may close: its
+    multipliers are then those at its middle.
+    """
+    if turns_away(m) or leaves_list(m, dim) or generates(m, given.h):
+        return False
+    if kinds > 0 and has_no_row(m, dim):
+        return False
+    known = cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN])
+    _record(m, dim, kinds, given, share, alone and not may_close(m))
+    remember(m, given.h, known)
+    m.strike_audit[KNOWN] = fewest(known + 1, 2)
+    return True
+
+
+def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> None:
+    """Go on to the end of a way, and add what it does to the accounts."""
+    flows(m, dim, given.h, given.before, given.after)
+    outputs(m, dim)
+    _record_contacts(m, dim)
+    if kinds > 0:
+        record_contacts(m, dim, given.h)
+        record_bearings(m, given.h)
+    copy(m.end_state, m.at_state)
+    copy(m.end_vectors, m.at_vectors)
+    if kinds > 0:
+        store_contacts(m, dim)
+    end_part(m, dim)
+    if not are_apart(m):
+        velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+        record_gaps(m, given.h, given.after, given.offset)
+        if alone:
+            close_gaps(m, kinds > 1)
+        copy(m.run_new_defect, m.run_defect)
+        for i in range(m.x_lam.size):
+            m.run_step_stage[i] += share * m.x_lam[i]
+            alternating = m.system_x[m.border_l[i]] / given.h if alone else 0.0
+            m.run_step_multipliers[i] += share * m.x_lam[i] - alternating
+
+
+def _record_contacts(m: Memory, dim: int) -> None:
+    """Impulses of rigid contacts, and what closing gaps and friction take."""
+    fill(m.strike_taken, 0.0)
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c] and m.touch_force[c] != 0.0:
+            arrived = m.touch_force[c] * (m.touch_before[c] - m.touch_after[c])
+            lost = 0.0
+            for t in range(dim - 1 if m.contacts_friction[c] > 0.0 else 0):
+                lost -= m.touch_friction[c][t] * m.touch_slip[c][t]
+            record_impulses(m, c, m.strike_impulse[0][c], rubbed(m, dim, c), m.strike_opens[c] > 0)
+            record_loss(m, c, ARRIVAL, arrived)
+            record_loss(m, c, RUBBED, lost)
+            m.strike_taken[c] = arrived + lost

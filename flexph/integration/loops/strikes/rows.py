@@ -1,0 +1,214 @@
+"""Rows of contacts on the velocities of the bodies on both sides, and what bodies answer (see contacts.levels)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ....numerics.loops.views import copy, fill, part
+    from ..contact.gaps import differentiate_gap, dot, gap_of, place_vectors, turned_gap
+    from ..contact.rubbing import moment, slide
+    from ..memory.memory import Memory
+    from ..terms.nodes import differentiate_node
+    from .bearings import slip_of
+
+ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+
+
+def stand(m: Memory, dim: int) -> None:
+    """Arms and frames of the bodies as they are at ``at``."""
+    copy(m.at_arm, m.trial_lever)
+    for b in range(m.inertia_mass.size):
+        for i in range(dim):
+            for j in range(dim):
+                m.trial_inverse[b][i][j] = m.at_R[b][j][i]
+
+
+def look(m: Memory, dim: int, c: int) -> None:
+    """The rows of a contact at ``at``."""
+    place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+    place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
+    differentiate_gap(m, dim, c)
+    if m.contacts_friction[c] > 0.0:
+        slide(m, dim, c, 0.0)
+    fill_rows(m, dim, c, 0.0)
+
+
+def meet(m: Memory, dim: int, c: int, h: float) -> None:
+    """The gap of a contact at the end of a step, its gradients and slip, and what its impulses push with."""
+    is_angle = cython.declare(cython.bint)
+    place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
+    place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
+    is_angle = m.contacts_kind[c] == ANGLE
+    after = turned_gap(m, dim, c, m.touch_before[c]) if is_angle else gap_of(m, dim, c, m.touch_last)
+    m.touch_after[c] = after
+    differentiate_gap(m, dim, c)
+    m.touch_force[c] = m.strike_impulse[0][c] / h
+    m.strike_rates[0][c] = after / h
+    if m.contacts_friction[c] > 0.0:
+        slide(m, dim, c, h)
+        for t in range(dim - 1):
+            m.touch_friction[c][t] = m.strike_impulse[1 + t][c] / h
+            m.strike_rates[1 + t][c] = m.touch_slip[c][t] / h
+
+
+def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
+    """The rows of a contact over a step, or with h = 0 where it stands."""
+    fill(part(m.strike_act, 2 * c, 2 * c + 2), 0.0)
+    fill(part(m.strike_rate, 2 * c, 2 * c + 2), 0.0)
+    if m.strike_bend.size > 0:
+        fill(part(m.strike_bend_act, c * dim, (c + 1) * dim), 0.0)
+        fill(part(m.strike_bend_rate, c * dim, (c + 1) * dim), 0.0)
+    for k in range(3):
+        for end in range(2):
+            n = m.contacts_node[c][2 * k + end]
+            if n >= 0:
+                by = differentiate_side(m, dim, h, n, 1.0 if end == 0 else -1.0)
+                _add_node(m, dim, c, k, m.nodes_side[n], by, h)
+                if m.strike_bend.size > 0:
+                    _add_bending(m, dim, c, k, end, h)
+    if m.contacts_friction[c] > 0.0:
+        for side in range(2):
+            if m.contacts_body[c][side] >= 0 and m.inertia_turns[m.contacts_body[c][side]]:
+                _add_spins(m, dim, c, side)
+
+
+def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> int:
+    """The first rows of B and W, by the velocities of the side of a node: of a body, or a mean of points; how many."""
+    if m.nodes_side[n] < m.inertia_mass.size:
+        differentiate_node(m, dim, h, n, sign, 0)
+        return m.strike_act.shape[2]
+    for i in range(dim):
+        for j in range(dim):
+            m.system_B[i][j] = sign if i == j else 0.0
+            m.system_W[i][j] = h * sign if i == j else 0.0
+    return dim
+
+
+def _side(m: Memory, c: int, b: int) -> int:
+    """Where the rows of a contact on a side are."""
+    return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
+
+
+def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
+    """What a node of V, W or U adds to the rows, by so many velocities of its side."""
+    act = m.strike_act[_side(m, c, b)]
+    rate = m.strike_rate[_side(m, c, b)]
+    for i in range(by):
+        own = dot(dim, m.system_B[i], m.touch_mean[c][k])
+        act[0][i] += own
+        rate[0][i] += own if h == 0.0 else dot(dim, m.system_W[i], m.touch_end[c][k]) / h
+        if k == 0 and m.contacts_friction[c] > 0.0:
+            for t in range(dim - 1):
+                along = dot(dim, m.system_B[i], m.touch_tangent[c][t])
+                act[1 + t][i] += along
+                rate[1 + t][i] += along
+
+
+def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
+    """What the flexible coordinates at a node of V, W or U add to the rows."""
+    n = m.contacts_node[c][2 * k + end]
+    first = c * dim
+    sign = 1.0 if end == 0 else -1.0
+    _bend(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_act[first])
+    if h == 0.0:
+        _bend(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_rate[first])
+    else:
+        _bend(m, dim, n, sign, m.touch_end[c][k], 1, m.strike_bend_rate[first])
+    if k == 0 and m.contacts_friction[c] > 0.0:
+        for t in range(dim - 1):
+            _bend(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_act[first + 1 + t])
+            _bend(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_rate[first + 1 + t])
+
+
+def _bend(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
+    """Add the shapes at a node along a direction, turned by R̄⁻¹ or by that of the end, less those of the centre."""
+    b = m.nodes_body[n]
+    for j in range(dim):
+        local = 0.0
+        for i in range(dim):
+            local += sign * (m.end_R[b][i][j] if at_end > 0 else m.trial_inverse[b][j][i]) * along[i]
+        for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
+            out[m.nodes_col[e]] += m.nodes_val[e][j] * local
+        for e in range(m.inertia_first[b], m.inertia_first[b + 1]):
+            out[e] -= m.nodes_moves[n] * m.inertia_mean[e][j] * local
+
+
+def bending(m: Memory, c: int, r: int, rates: Array) -> float:
+    """What rates of flexible coordinates do to a rate of a contact."""
+    total = 0.0
+    for i in range(m.strike_bend.size):
+        total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * rates[i]
+    return total
+
+
+def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
+    """What the spin of a body adds to slips."""
+    b = m.contacts_body[c][side]
+    d = dim
+    act = m.strike_act[_side(m, c, b)]
+    rate = m.strike_rate[_side(m, c, b)]
+    for t in range(d - 1):
+        for a in range(act.shape[1] - d):
+            turned = 0.0
+            if d == 2:
+                turned = moment(dim, m.touch_arm[c][side], m.touch_tangent[c][t], 0)
+            else:
+                for i in range(3):
+                    turned += m.trial_inverse[b][a][i] * moment(dim, m.touch_arm[c][side], m.touch_tangent[c][t], i)
+            act[1 + t][d + a] -= turned
+            rate[1 + t][d + a] -= turned
+
+
+def answer(m: Memory, dim: int, c: int) -> None:
+    """The velocities that unit impulses of a contact give."""
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        p = 2 * c + side
+        if b >= 0:
+            for r in range(dim):
+                for i in range(m.strike_act.shape[2]):
+                    total = 0.0
+                    for j in range(m.strike_act.shape[2]):
+                        total += m.strike_inverse[b][i][j] * m.strike_act[p][r][j]
+                    m.strike_answer[p][r][i] = total
+
+
+def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
+    """A velocity of a side of contacts: of a body, or of a mean of points, which does not turn."""
+    d = v.shape[1]
+    k = b - m.inertia_mass.size
+    if k < 0:
+        return v[b][a] if a < d else w[b][a - d]
+    total = 0.0
+    for e in range(m.points_node_ptr[k], m.points_node_ptr[k + 1]):
+        total += m.points_node_weight[e] * v[m.points_node_frame[e]][a] if a < d else 0.0
+    return total
+
+
+def rate_after(m: Memory, c: int, r: int) -> float:
+    """A rate of a contact with the velocities that are changed."""
+    total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend)
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        if b >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                now = side_velocity(m, b, a, m.at_v, m.at_w)
+                total += m.strike_rate[2 * c + side][r][a] * (now + m.strike_change[b][a])
+    return total
+
+
+def rate(m: Memory, c: int, r: int) -> float:
+    """A rate of a contact at ``at``, and of a bearing that in ``rub.slip``."""
+    if c >= m.contacts_kind.size:
+        return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
+    total = bending(m, c, r, m.at_du)
+    for side in range(2):
+        b = m.contacts_sides[c][side]
+        if b >= 0:
+            for a in range(m.strike_rate.shape[2]):
+                total += m.strike_rate[2 * c + side][r][a] * side_velocity(m, b, a, m.at_v, m.at_w)
+    return total

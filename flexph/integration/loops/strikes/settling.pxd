@@ -1,0 +1,36 @@
+from ....contacts.loops.island_space cimport Island, LawSpace
+from ....contacts.loops.newton cimport TINY
+from ....numerics.loops.views cimport copy, larger, smaller
+from ..contact.gaps cimport gap_of
+from ..memory.memory cimport Memory
+from ..steps.iterate cimport coordinate_size
+from ..memory.structures cimport Given
+from .bearings cimport carry, is_bearing, joints_stick, mark_bearings, rate_at_end
+from .bodies cimport are_apart, weigh
+from .coupled cimport factor_at
+from .islands cimport by_itself, find_islands, missed_by
+from .law cimport prepare
+from .marks cimport CLOSES
+from .marks cimport OPEN
+from .marks cimport may_close
+from .newton_law cimport ROUGH
+from .newton_law cimport begin_impulses, end_impulses, obey, push_all, scale_of
+from .pressed cimport move_rates
+from .records cimport judge, missed_of_step, record_impulses, record_loss, rubbed
+from .rows cimport answer, look, rate, rate_after, stand
+from libc.math cimport sqrt
+
+cdef double OBEYED
+cdef Py_ssize_t BALANCE
+cdef Py_ssize_t KNOWN
+cdef Py_ssize_t RUBBED
+cdef Py_ssize_t SETTLED
+cdef double TOUCHING
+
+cdef Py_ssize_t settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given) noexcept nogil
+cdef Py_ssize_t _settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given, Py_ssize_t islands) noexcept nogil
+cdef bint _obeys(Memory* m, Py_ssize_t dim, Py_ssize_t first, Py_ssize_t last, double scale) noexcept nogil
+cdef bint _settle_island(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Island island) noexcept nogil
+cdef void _go_so_far(Memory* m, int kinds, LawSpace law, Island island, double taken) noexcept nogil
+cdef void _record(Memory* m, Py_ssize_t dim, LawSpace law, Island island) noexcept nogil
+cdef bint settle_way(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Given given, Py_ssize_t iterations) noexcept nogil

@@ -1,0 +1,171 @@
+"""What settles at the end of a step: the plastic law for its impulses and more (see contacts.velocities)."""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ..memory.strike_accounts import BALANCE as _BALANCE
+from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.strike_accounts import RUBBED as _RUBBED
+from ..memory.strike_accounts import SETTLED as _SETTLED
+
+if not cython.compiled:
+    from math import sqrt
+
+    from ....contacts.loops.island_space import Island, LawSpace
+    from ....contacts.loops.newton import TINY
+    from ....numerics.loops.views import copy, larger, smaller
+    from ..contact.gaps import gap_of
+    from ..memory.memory import Memory
+    from ..memory.structures import Given
+    from ..steps.iterate import coordinate_size
+    from .bearings import carry, is_bearing, joints_stick, mark_bearings, rate_at_end
+    from .bodies import are_apart, weigh
+    from .coupled import factor_at
+    from .islands import by_itself, find_islands, missed_by
+    from .law import prepare
+    from .marks import CLOSES, OPEN, may_close
+    from .newton_law import ROUGH, begin_impulses, end_impulses, obey, push_all, scale_of
+    from .pressed import move_rates
+    from .records import judge, missed_of_step, record_impulses, record_loss, rubbed
+    from .rows import answer, look, rate, rate_after, stand
+
+BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
+KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
+RUBBED = cython.declare(cython.Py_ssize_t, _RUBBED)
+SETTLED = cython.declare(cython.Py_ssize_t, _SETTLED)
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+OBEYED = cython.declare(cython.double, 1e-12)
+"""Defect of a law that is obeyed."""
+
+
+def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+    """1 where velocities settle, 0 where there is nothing to, −1 where the law of an island is not solved."""
+    acts = cython.declare(cython.bint)
+    stand(m, dim)
+    if are_apart(m):
+        weigh(m, dim)
+    size = coordinate_size(m)
+    for c in range(m.contacts_kind.size):
+        if m.strike_may_close[c] > 0:
+            look(m, dim, c)
+            acts = m.strike_impulse[0][c] > 0.0 or gap_of(m, dim, c, m.touch_last) <= TOUCHING * size
+            m.strike_may_close[c] = CLOSES if acts else OPEN
+            if acts and are_apart(m):
+                answer(m, dim, c)
+    if kinds > 0:
+        mark_bearings(m, CLOSES if may_close(m) or joints_stick(m, dim) else OPEN)
+        carry(m, 1.0)
+    islands = find_islands(m, m.strike_may_close)
+    if islands == 0:
+        return 0
+    if not are_apart(m) and not factor_at(m, dim, kinds, given.after):
+        return -1
+    return _settle(m, dim, kinds, law, given, islands)
+
+
+def _settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int) -> int:
+    if not begin_impulses(m, dim, kinds, m.strike_begin[islands]):
+        return -1
+    scale = scale_of(m, dim, kinds, m.strike_begin[islands])
+    settled = 0 if are_apart(m) else 1
+    copy(m.strike_impulse, m.strike_given)
+    for k in range(m.strike_begin[islands]):
+        c = m.strike_member[k]
+        for i in range(dim):
+            m.strike_rates[i][c] = rate(m, c, i)
+        scale = larger(scale, m.strike_impulse[0][c] * by_itself(m, c, 0))
+    if kinds > 0:
+        rate_at_end(m)
+    for i in range(islands):
+        first = m.strike_begin[i]
+        last = m.strike_begin[i + 1]
+        if _obeys(m, dim, first, last, scale):
+            continue
+        island = prepare(m, dim, law, (first, last), scale, False)
+        if island.contacts == 0 or not _settle_island(m, dim, kinds, law, island):
+            return -1
+        settled = 1
+    if settled > 0:
+        end_impulses(m, dim, kinds, given.after, given, True)
+    return settled
+
+
+def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
+    """Whether velocities and impulses that led to them obey the law, nearly to round-off of their terms."""
+    missed = 0.0
+    for k in range(first, last):
+        missed = larger(missed, missed_by(m, dim, m.strike_member[k]))
+    return missed <= OBEYED * scale
+
+
+def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
+    """What settles in an island, as far as that creates no energy together with the step."""
+    count = island.contacts
+    taken = 0.0
+    for k in range(count):
+        c = m.strike_member[island.first + k]
+        taken += m.strike_taken[c]
+        for i in range(island.rows):
+            at = i * count + k
+            law.given[at] = m.strike_given[i][c]
+            law.x[at] = law.given[at]
+            law.y[at] = 0.0 if i == 0 and is_bearing(m, c) else m.strike_rates[i][c]
+            law.b[at] = law.y[at]
+    defect = obey(m, kinds, law, island)
+    if not defect <= ROUGH:
+        return False
+    judge(m, defect * island.scale, island.scale)
+    _go_so_far(m, kinds, law, island, taken)
+    _record(m, dim, law, island)
+    return True
+
+
+def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
+    """Impulses that are added, as far as they give back no more than was taken, into ``x``."""
+    slope = 0.0
+    curve = 0.0
+    size = island.rows * island.contacts
+    for at in range(size):
+        law.x[at] -= law.given[at]
+    move_rates(m, kinds, law, island, law.x, law.moved)
+    for at in range(size):
+        slope += law.x[at] * law.y[at]
+        curve += law.x[at] * law.moved[at]
+    root = sqrt(slope * slope + 2.0 * larger(curve, 0.0) * larger(taken, 0.0))
+    share = smaller(1.0, (root - slope) / larger(curve, TINY))
+    for at in range(size):
+        law.x[at] *= share
+
+
+def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
+    """Velocities with the impulses that are added, and what they take."""
+    push_all(m, law, island)
+    count = island.contacts
+    for k in range(count):
+        c = m.strike_member[island.first + k]
+        before = rubbed(m, dim, c)
+        for i in range(island.rows):
+            at = i * count + k
+            m.strike_impulse[i][c] += law.x[at]
+            if not is_bearing(m, c):
+                lost = -law.x[at] * 0.5 * (law.y[at] + rate_after(m, c, i))
+                record_loss(m, c, SETTLED if i == 0 else RUBBED, lost)
+        if is_bearing(m, c):
+            continue
+        record_impulses(m, c, law.x[k], rubbed(m, dim, c) - before, m.strike_opens[c] > 0)
+
+
+def settle_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, iterations: int) -> bool:
+    """Settle at the end of a way that is recorded; False where that is not solved."""
+    settled = settle(m, dim, kinds, law, given)
+    if settled < 0:
+        return False
+    m.run_step_audit[0] = m.strike_audit[BALANCE]
+    m.run_step_audit[4] += iterations
+    m.run_step_audit[7] = larger(m.run_step_audit[7], missed_of_step(m))
+    m.strike_audit[KNOWN] = 0.0 if settled > 0 else m.strike_audit[KNOWN]
+    return True

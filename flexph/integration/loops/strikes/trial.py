@@ -1,0 +1,178 @@
+"""Mean velocities on trial: the defects of the bodies with the impulses of contacts, and how bodies answer them."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, isfinite
+    from math import inf as INFINITY
+
+    from ....numerics.loops.views import average, fill, larger, smaller
+    from ..contact.forces import push_nodes, twist_bodies
+    from ..mechanics.forces import apply_loads, sum_by_body, turn_loads
+    from ..mechanics.motion import node_arms
+    from ..mechanics.residual import balance, move
+    from ..memory.memory import Memory
+    from ..memory.structures import Given
+    from ..steps.history import guess
+    from ..steps.newton import newton
+    from .bodies import are_apart, weigh_step
+    from .coupled import begin_joints, change_coupled, evaluate_coupled
+    from .marks import OPEN
+    from .rows import meet
+
+
+ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
+RENEWED = cython.declare(cython.Py_ssize_t, 2)
+"""Iterations, and of how many matrices are made anew."""
+SETTLED = cython.declare(cython.double, 1e-15)
+STAGNATED = cython.declare(cython.double, 1e-8)
+"""Changes of velocities over their scale that end the iteration, and at which it may stagnate."""
+
+
+def evaluate(m: Memory, dim: int, kinds: int, given: Given) -> None:
+    """Momentum defects of the mean velocities with the impulses of contacts that may close, and those of joints."""
+    if not are_apart(m):
+        evaluate_coupled(m, dim, kinds, given)
+    else:
+        _evaluate(m, dim, given.h, given.inputs)
+
+
+def _evaluate(m: Memory, dim: int, h: float, inputs: Array) -> None:
+    move(m, dim, h)
+    node_arms(m, dim, m.end_R, m.end_u, m.trial_c, m.end_arm)
+    average(m.at_arm, m.end_arm, m.trial_lever)
+    turn_loads(m, dim, inputs)
+    for c in range(m.contacts_kind.size):
+        m.touch_force[c] = 0.0
+        if m.strike_may_close[c] > 0:
+            meet(m, dim, c, h)
+    fill(m.trial_forces, 0.0)
+    fill(m.trial_section, 0.0)
+    apply_loads(m, dim)
+    push_nodes(m, dim)
+    sum_by_body(m, dim)
+    twist_bodies(m, dim)
+    balance(m, dim, h)
+
+
+def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> bool:
+    """The step in which nothing closes; False where it is not solved."""
+    if not are_apart(m):
+        guess(m, dim, given.h, known)
+        return fly(m, dim, kinds, given) > 0
+    else:
+        return _solve_free(m, dim, given)
+
+
+def _release(m: Memory) -> None:
+    """No forces of rigid contacts."""
+    for c in range(m.contacts_kind.size):
+        if m.contacts_rigid[c]:
+            m.touch_force[c] = 0.0
+
+
+def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
+    """The step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
+    _release(m)
+    fill(m.trial_rub, 0.0)
+    h = given.h
+    before = given.before
+    after = given.after
+    offset = given.offset
+    last = given.last_offset
+    if not begin_joints(m, dim, kinds, given):
+        return -1
+    return newton(m, dim, kinds > 1, 0, kinds > 0, 0, h, before, after, offset, last, given.inputs)
+
+
+def _solve_free(m: Memory, dim: int, given: Given) -> bool:
+    """That of free bodies, from the velocities at its start."""
+    h = given.h
+    fill(m.strike_may_close, OPEN)
+    begin_at_start(m)
+    scale = velocity_scale(m, h)
+    size = INFINITY
+    previous = INFINITY
+    for iteration in range(ITERATIONS):
+        _evaluate(m, dim, h, given.inputs)
+        if iteration <= RENEWED:
+            weigh_step(m, dim, h)
+        _balance_bodies(m)
+        size, previous = correct(m, scale), size
+        expected = size if iteration == 0 else size * smaller(1.0, size / previous)
+        if expected <= SETTLED or size > 0.5 * previous:
+            break
+    if not size <= STAGNATED:
+        return False
+    _evaluate(m, dim, h, given.inputs)
+    return True
+
+
+def begin_at_start(m: Memory) -> None:
+    """The velocities at the start as the first guess."""
+    for b in range(m.inertia_mass.size):
+        for a in range(m.at_v.shape[1]):
+            m.x_v[b][a] = m.at_v[b][a]
+        for a in range(m.at_w.shape[1]):
+            m.x_w[b][a] = m.at_w[b][a]
+
+
+def velocity_scale(m: Memory, h: float) -> float:
+    """What changes of velocities are compared with, those of spins by the lever of the mechanism [m/s]."""
+    scale = 1e-300
+    lever = m.joints_lengths[0]
+    for b in range(m.inertia_mass.size):
+        for a in range(m.at_v.shape[1]):
+            scale = larger(larger(scale, fabs(m.at_v[b][a])), fabs(m.x_v[b][a]))
+            scale = larger(scale, fabs(h * m.inertia_weight[b][a] / m.inertia_mass[b]))
+        for a in range(m.at_w.shape[1]):
+            scale = larger(larger(scale, lever * fabs(m.at_w[b][a])), lever * fabs(m.x_w[b][a]))
+    for i in range(m.strike_bend.size):
+        scale = larger(larger(scale, fabs(m.at_du[i]) / m.joints_of_length[i]), fabs(m.x_du[i]) / m.joints_of_length[i])
+    return scale
+
+
+def balance_bodies(m: Memory, dim: int, kinds: int, h: float) -> None:
+    """Changes of the velocities of all bodies by their defects alone."""
+    if not are_apart(m):
+        change_coupled(m, dim, kinds, h)
+    else:
+        _balance_bodies(m)
+
+
+def _balance_bodies(m: Memory) -> None:
+    d = m.at_v.shape[1]
+    n = m.strike_change.shape[1]
+    for b in range(m.inertia_mass.size):
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total -= m.strike_inverse[b][i][j] * (m.defect_v[b][j] if j < d else m.defect_w[b][j - d])
+            m.strike_change[b][i] = total
+
+
+def correct(m: Memory, scale: float) -> float:
+    """Change the mean velocities; the largest change over the scale."""
+    d = m.at_v.shape[1]
+    size = 0.0
+    for b in range(m.inertia_mass.size):
+        for i in range(m.strike_change.shape[1]):
+            change = m.strike_change[b][i]
+            if i < d:
+                m.x_v[b][i] += change
+                size = larger(size, fabs(change) / scale)
+            else:
+                m.x_w[b][i - d] += change
+                size = larger(size, fabs(change) * m.joints_lengths[0] / scale)
+            if not isfinite(change):
+                size = INFINITY
+    for i in range(m.strike_bend.size):
+        m.x_du[i] += m.strike_bend[i]
+        size = larger(size, fabs(m.strike_bend[i]) / (m.joints_of_length[i] * scale))
+    for i in range(m.strike_held.size):
+        m.x_lam[i] += m.strike_held[i]
+    return size

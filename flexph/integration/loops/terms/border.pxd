@@ -1,0 +1,6 @@
+from ....numerics.loops.views cimport Number
+from ....numerics.loops.views cimport get, put
+from ..memory.memory cimport Memory
+from ..memory.memory cimport Memory as AnyMemory
+
+cdef void add(AnyMemory* m, Py_ssize_t i, Py_ssize_t j, Number value) noexcept nogil

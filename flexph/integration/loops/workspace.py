@@ -1,0 +1,161 @@
+"""Space for everything that compiled steps overwrite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...kernels.ending.tolerances import HISTORY
+from ...mechanisms.model.accounts import Accounts
+from ...numerics.loops.views import stored
+from .build import constants, constants_of_decaying, with_near
+from .contacts import entries_of, springs_of, strike_space, touch_space
+from .filters import filter_space
+from .friction.arrays import rub_space
+from .memory.constants import Constants
+from .memory.data import Index
+from .memory.memory import Memory
+from .memory.packing import pack
+from .memory.products import kinds
+from .memory.run_space import RunSpace, StageSpace
+from .memory.step_space import Motion, System, Trial, Unknowns
+from .memory.workspace import Workspace
+from .near import NearPairs
+from .redundancy import null_space, redundancy
+from .strains import nodal_space
+from .vibration import decay_space
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+
+def constants_of_redundant(mechanism: Model) -> Constants:
+    """Constant arrays of a mechanism, where multipliers are of least norm."""
+    k = mechanism.once(constants)
+    return k._replace(redundancy=redundancy(mechanism, k))
+
+
+def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
+    """Constant arrays by whether multipliers are of least norm, and whether steps decay."""
+    of_decaying = constants_of_redundant_decaying if parts[0] else constants_of_decaying
+    return of_decaying if parts[1] else constants_of_redundant if parts[0] else constants
+
+
+def memory(mechanism: Model) -> Memory:
+    """All arrays of a mechanism before a run by plain steps."""
+    return memory_of(mechanism, (0, 0))
+
+
+def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
+    """All arrays of a mechanism before a run, by the parts of its steps; with ``near`` contacts only."""
+    k = mechanism.once(constants_by(parts))
+    decaying = bool(parts[1])
+    k = k if near is None else with_near(mechanism, k, near, decaying=decaying)
+    return _packed(mechanism, k, decaying=decaying)
+
+
+def constants_of_redundant_decaying(mechanism: Model) -> Constants:
+    """Constant arrays of a mechanism, where multipliers are of least norm and steps lose energy."""
+    k = mechanism.once(constants_of_decaying)
+    return k._replace(redundancy=redundancy(mechanism, k))
+
+
+def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory:
+    accounts = mechanism.once(Accounts)
+    springs = springs_of(mechanism) + mechanism.layout.dim * int(np.count_nonzero(k.contacts.pair))
+    pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
+    flows = accounts.flow_count + decaying
+    near = mechanism.once(NearPairs)
+    strikes = near.strikes + (near.strikes and near.answers_whole)
+    sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
+    return pack(k, partial(_workspace, k, *sizes), sizes)
+
+
+def _workspace(k: Constants, *sizes: int) -> Workspace:
+    """The space, all zeros."""
+    energies, flows, springs, connections, pile, strikes = sizes
+    b, d = k.inertia.weight.shape
+    s, n, m = k.inertia.J.shape[1], int(k.inertia.first[-1]), k.elastic.body.size
+    nodes, vectors, products, rows = (
+        k.nodes.body.size,
+        k.joints.plus.size,
+        k.joints.first.size,
+        k.border.l.size,
+    )
+    count, z = kinds(d), np.zeros
+
+    def motion() -> Motion:
+        return Motion(
+            *(z((b, d)), z((b, d, d)), z(n), z((b, d)), z((b, s)), z(n), z(m), z(springs)),
+            *(z((n, count)), z((n, count)), z((b, s)), z(n), z((nodes, d)), z((vectors, d)), z(products)),
+        )
+
+    def unknowns() -> Unknowns:
+        return Unknowns(z((b, d)), z((b, s)), z(n), z(rows))
+
+    entries, measured = k.elastic.col.size, k.joints.stiffness.size
+    given: Any = (
+        *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
+        *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
+        *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
+        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured), z(k.ledger.input.size), z(measured)),
+    )
+    trial = Trial(*given)
+    width = b * (d + s) + n + 2 * rows + 1
+    run = RunSpace(
+        *(z((HISTORY, width)), z((HISTORY, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
+        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(8)),
+        *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
+        z(k.ledger.input.size),
+    )
+    x, defect, correction, best = (unknowns() for _ in range(4))
+    return Workspace(
+        *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
+        rub_space(k),
+        *(
+            nodal_space(k.strains, b),
+            touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),
+            strike_space(
+                k.contacts,
+                k.nodes,
+                (b, k.points.node.size, d, n, rows, k.bearings.friction.size),
+                strikes=strikes,
+            ),
+            run,
+            _stage_space(k),
+            null_space(k),
+            decay_space(k),
+            filter_space(k),
+        ),
+    )
+
+
+def _stage_space(k: Constants) -> StageSpace:
+    b, d = k.inertia.weight.shape
+    s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
+    nodes, products, springs = k.nodes.body.size, k.joints.first.size, k.joints.stiffness.size
+    stresses, entries = k.elastic.damping.size, k.elastic.col.size
+    return StageSpace(
+        *(z((b, s)), z((b, s)), z((b, s)), z((b, s, s)), z((b, s, s)), z((b, s)), z((nodes, d)), z(products)),
+        *(z(n), z((n, kinds(d))), z(springs), z(s)),
+        *(z(stresses), z(stresses), z(entries), z(entries)),
+    )
+
+
+def _system(k: Constants) -> System:
+    b, d = k.inertia.weight.shape
+    s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
+    size, width = (int(i) for i in k.border.size)
+    inners, columns, vectors = k.border.inners, k.border.columns, k.border.vector_col.size
+    vectors += entries_of(k.contacts, k.nodes, d)
+    entries, strains = k.inertia.col.size, k.elastic.col.size
+    return System(
+        *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
+        *(z((size, stored(width))), z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
+        *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
+        *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
+        *(z(3), z(3), z(3), z(size), z(n)),
+    )

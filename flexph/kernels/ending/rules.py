@@ -1,0 +1,90 @@
+"""When an iteration ends and how long the next step is: one rule for NumPy and loops."""
+
+from __future__ import annotations
+
+import cython
+
+from .tolerances import NEWTON
+from .tolerances import RESOLUTION as _RESOLUTION
+from .tolerances import ROUND_OFF as _ROUND_OFF
+
+if not cython.compiled:
+    from math import ceil, fabs, floor, isinf, log, log10, sqrt
+    from math import inf as INFINITY
+
+    from ...numerics.loops.views import larger, most, smaller
+
+RESOLUTION = cython.declare(cython.double, _RESOLUTION)
+ROUND_OFF = cython.declare(cython.double, _ROUND_OFF)
+NEWTON_FIRST_REDUCTION = cython.declare(cython.double, NEWTON.first_reduction)
+NEWTON_NOISE = cython.declare(cython.double, NEWTON.noise)
+NEWTON_SETTLED = cython.declare(cython.double, NEWTON.settled)
+NEWTON_SETTLED_ELASTIC = cython.declare(cython.double, NEWTON.settled_elastic)
+
+
+DIGITS = cython.declare(cython.Py_ssize_t, 6)
+"""Digits of h that the matrices of decaying steps depend on: steps that differ by round-off share them."""
+FITS = cython.declare(cython.double, 1e-6)
+"""How much longer than proposed a step may be, relatively, to meet a saved time."""
+
+
+def settled_at(flexible: int) -> float:
+    """Expected next correction at which an iteration that was seen to converge linearly ends."""
+    return larger(NEWTON_SETTLED, NEWTON_SETTLED_ELASTIC * sqrt(flexible))
+
+
+def stagnates(size: float, previous: float) -> bool:
+    """Whether an iteration no longer improves."""
+    return size > 0.5 * previous
+
+
+def settles(size: float, previous: float, used: int, settled: float) -> bool:
+    """Whether the correction after one of this size, the ``used``-th of a Jacobian, is expected to be round-off."""
+    rate = 1.0 if used == 1 else size / previous
+    if used == 2:
+        rate = larger(NEWTON_FIRST_REDUCTION, rate)
+    return size * smaller(1.0, rate) <= (settled if used > 2 else NEWTON_SETTLED)
+
+
+def is_slow(size: float, previous: float, used: int, slow: float, many: float) -> bool:
+    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one (see Tolerances)."""
+    if size <= NEWTON_NOISE or isinf(previous):
+        return False
+    rate = size / previous
+    return rate > slow or (used > 1 and log(NEWTON_SETTLED / size) < many * log(rate))
+
+
+def unresolved_energy(m: float, J: float, k: float, k_phi: float, size: float, h: float) -> float:
+    """Energy of a displacement of ``size`` [m] times round-off, and of a rotation by round-off, in a step h [J].
+
+    ½ (δ/h)² (m size² + J) + ½ ε² (k size² + k_φ) of the sums of masses, inertias (traces) and stiffnesses, with
+    δ = RESOLUTION and ε = ROUND_OFF.
+    Constraints hold at the end of a step up to the round-off of positions. That leaves velocities of up to δ size/h
+    undetermined, of a mechanism at rest all of them, and stretches what is held from both sides by ε size.
+    """
+    square = size * size
+    kinetic = (RESOLUTION / h) ** 2 * (m * square + J)
+    return 0.5 * (kinetic + ROUND_OFF**2 * (k * square + k_phi))
+
+
+def rounded(h: float) -> float:
+    """A length to so many digits."""
+    scale = 10.0 ** (DIGITS - floor(log10(fabs(h))))
+    return floor(h * scale + 0.5) / scale
+
+
+def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
+    """The next step over one with an error, ``last`` being that of the last accepted one (see Controller)."""
+    if not error < INFINITY:
+        return least
+    if error <= 1.0:
+        tiny = safety * most ** (-order / 0.3)  # errors below it change nothing
+        factor = safety * larger(error, tiny) ** (-0.7 / order) * larger(last, tiny) ** (0.4 / order)
+    else:
+        factor = smaller(1.0, safety * error ** (-1.0 / order))
+    return smaller(most, larger(least, factor))
+
+
+def blocks_to(start: float, end: float, count: int, h: float) -> int:
+    """How many equal blocks of ``count`` steps of about h [s] lead to an end."""
+    return most(1, cython.cast(cython.Py_ssize_t, ceil((end - start) / (count * h * (1.0 + FITS)))))

@@ -1,0 +1,4 @@
+"""Factorisations in loops: banded matrices, and full ones.
+
+Imports: numerics, numerics.loops.
+"""

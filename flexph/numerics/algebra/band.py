@@ -1,0 +1,163 @@
+"""Banded LU factorisation with pivoting, in loops that a compiler makes short work of.
+
+Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, entry (i, j) at ``j − i + w``; the next
+places take what row exchanges bring in, and fill up a lane. The last two say how far below and to the right of the
+diagonal the factors have entries: many rows of a border have few. LAPACK's ``dgbtrf`` does the same and spends, on
+matrices as narrow as these, most of its time in calls.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ..arrays import Array
+from ..loops.views import LANES as _LANES
+
+if not cython.compiled:
+    from ..loops.views import (
+        Number,
+        divided,
+        fewest,
+        get,
+        larger,
+        magnitude,
+        mix,
+        most,
+        prefetch,
+        put,
+        real_part,
+        take,
+    )
+
+LANES = cython.declare(cython.Py_ssize_t, _LANES)
+
+
+LEAST = cython.declare(cython.double, 0.1)
+"""Diagonal entry, over the largest below it, from which on it is the pivot: exchanges double the width."""
+
+
+CACHED = cython.declare(cython.Py_ssize_t, 30_000)
+AHEAD = cython.declare(cython.Py_ssize_t, 4)
+"""Entries of a matrix beyond which rows are asked for ahead of their turn, and by how many."""
+
+
+def factor(A: Array, pivot: Array, w: int) -> bool:
+    """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
+    factor = cython.declare(Number)
+    held = cython.declare(Number)
+    inverse = cython.declare(Number)
+    is_large = cython.declare(cython.bint)
+    k = cython.declare(cython.Py_ssize_t)
+    n = A.shape[0]
+    width = A.shape[1]
+    reach = w
+    down = width - 1  # from an entry to the one below it
+    is_large = n * width > CACHED
+    for i in range(n):
+        if is_large:
+            prefetch(A, (i + w + AHEAD) * width, width)
+        here = i * width + w
+        below = fewest(w, n - 1 - i)
+        p = _pivot(A, here, down, below)
+        pivot[i] = i + p
+        if not 0.0 < magnitude(get(A, here + p * down)) < 1e300:
+            return False
+        reach = most(reach, i + p + w)
+        if p > 0:
+            for j in range(here, here + reach - i + 1):
+                held = get(A, j)
+                put(A, j, get(A, j + p * down))
+                put(A, j + p * down, held)
+        below = _last(A, here, down, below)
+        right = _last(A, here, 1, fewest(reach, n - 1) - i)
+        A[i][width - 2] = below
+        A[i][width - 1] = right
+        inverse = divided(1.0, get(A, here))
+        put(A, here, inverse)
+        k = here + down
+        while k < here + below * down + 1:
+            factor = get(A, k) * inverse
+            put(A, k, factor)
+            take(A, k + 1, A, here + 1, factor, right)
+            k += down
+    return True
+
+
+def _pivot(A: Array, here: int, down: int, below: int) -> int:
+    """Rows from the diagonal entry down to the pivot."""
+    k = cython.declare(cython.Py_ssize_t)
+    largest = 0.0
+    k = here + down
+    while k < here + below * down + 1:
+        largest = larger(largest, magnitude(get(A, k)))
+        k += down
+    if magnitude(get(A, here)) >= LEAST * largest:
+        return 0
+    for k in range(1, below):
+        if magnitude(get(A, here + k * down)) == largest:
+            return k
+    return below
+
+
+def _last(A: Array, here: int, step: int, count: int) -> int:
+    """The last of so many entries that is not zero, counted from one; 0 where all are."""
+    while count > 0 and get(A, here + count * step) == 0.0:
+        count -= 1
+    return count
+
+
+def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
+    """Solve A x = b in place."""
+    held1 = cython.declare(Number)
+    total = cython.declare(Number)
+    value = cython.declare(Number)
+    n = A.shape[0]
+    width = A.shape[1]
+    value = x[0] if n > 0 else 0.0  # the last one stays in a register: through memory it takes its time
+    for i in range(n):
+        p = pivot[i]
+        here = i * width + w
+        if p != i:
+            held1 = x[i]
+            x[i] = x[p]
+            x[p] = held1
+            value = x[i]
+        for k in range(2, cython.cast(cython.Py_ssize_t, real_part(A[i][width - 2])) + 1):
+            put(x, i + k, get(x, i + k) - get(A, here + k * (width - 1)) * value)
+        if i + 1 < n:
+            value = get(x, i + 1) - (get(A, here + width - 1) * value if w > 0 else 0.0)
+            put(x, i + 1, value)
+    value = 0.0
+    for i in range(n - 1, -1, -1):
+        total = get(x, i)
+        here = i * width + w
+        for j in range(cython.cast(cython.Py_ssize_t, real_part(A[i][width - 1])), 1, -1):
+            total -= get(A, here + j) * get(x, i + j)
+        value = total * get(A, here) - get(A, here + 1) * get(A, here) * value  # beyond the last column stands a zero
+        put(x, i, value)
+
+
+def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
+    """Solve A X = B in place, X (n, k) of whole lanes."""
+    held1 = cython.declare(Number)
+    n = A.shape[0]
+    width = A.shape[1]
+    k = X.shape[1]
+    reach = w
+    down = width - 1
+    for i in range(n):
+        p = pivot[i]
+        here = i * width + w
+        if p != i:
+            reach = most(reach, p - i + w)
+            for c in range(k):
+                held1 = X[i][c]
+                X[i][c] = X[p][c]
+                X[p][c] = held1
+        for r in range(1, fewest(w, n - 1 - i) + 1):
+            take(X, (i + r) * k, X, i * k, get(A, here + r * down), k)
+    for i in range(n - 1, -1, -1):
+        here = i * width + w
+        mix(X, i * k, get(A, here), X, 0.0, X, k)
+        for r in range(1, fewest(reach, i) + 1):
+            take(X, (i - r) * k, X, i * k, get(A, here - r * down), k)

@@ -1,0 +1,150 @@
+"""Small full matrices: LU factorisation, and vectors perpendicular to the columns of one by Householder's QR."""
+
+from __future__ import annotations
+
+import cython
+
+from ..arrays import Array
+
+if not cython.compiled:
+    from math import copysign, fabs, sqrt
+
+    from ..loops.views import fewest, fill
+
+
+DOUBT = cython.declare(cython.double, 5.0)
+"""Factor around a limit within which the rank is not decided here."""
+
+
+def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array) -> int:
+    """Orthonormal rows in ``out`` with out A = 0, A (k, c) overwritten; their number, −1 where the rank is in doubt.
+
+    Columns whose rest is below ``limit`` times the largest one depend on those before. ``gain`` (k,), ``space`` (c,).
+    """
+    held1 = cython.declare(cython.double)
+    rank = cython.declare(cython.Py_ssize_t)
+    rows = A.shape[0]
+    columns = A.shape[1]
+    first = 0.0
+    rank = 0
+    for j in range(fewest(rows, columns)):
+        p, size = _longest(A, j)
+        if j == 0:
+            first = size
+        if size <= DOUBT * limit * first:
+            if size > limit / DOUBT * first:
+                return -1
+            break
+        for i in range(rows):
+            held1 = A[i][j]
+            A[i][j] = A[i][p]
+            A[i][p] = held1
+        _reflect(A, j, size, gain, space)
+        rank += 1
+    for k in range(rank, rows):
+        y = out[k - rank]
+        fill(y, 0.0)
+        y[k] = 1.0
+        for j in range(rank - 1, -1, -1):
+            total = 0.0
+            for i in range(j, rows):
+                total += A[i][j] * y[i]
+            for i in range(j, rows):
+                y[i] -= gain[j] * total * A[i][j]
+    return rows - rank
+
+
+def _longest(A: Array, j: int) -> tuple[int, float]:
+    """The longest column from one on, below the rows above, and its length."""
+    longest = j
+    largest = 0.0
+    for c in range(j, A.shape[1]):
+        square = 0.0
+        for i in range(j, A.shape[0]):
+            square += A[i][c] * A[i][c]
+        if square > largest:
+            longest = c
+            largest = square
+    return longest, sqrt(largest)
+
+
+def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
+    """Reflect the columns behind one so that its rest, of this size, is one entry; the reflection takes its place."""
+    rows = A.shape[0]
+    columns = A.shape[1]
+    head = A[j][j] + copysign(size, A[j][j])
+    gain[j] = fabs(head) / size
+    A[j][j] = 1.0
+    for i in range(j + 1, rows):
+        A[i][j] /= head
+    for c in range(j + 1, columns):
+        space[c] = 0.0
+    for i in range(j, rows):
+        for c in range(j + 1, columns):
+            space[c] += A[i][j] * A[i][c]
+    for i in range(j, rows):
+        factor = gain[j] * A[i][j]
+        for c in range(j + 1, columns):
+            A[i][c] -= factor * space[c]
+
+
+def factor(A: Array, pivot: Array) -> None:
+    """Factor a small matrix in place, with row exchanges; zero pivots leave what is not a number."""
+    held1 = cython.declare(cython.double)
+    n = A.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if fabs(A[i][k]) > fabs(A[p][k]):
+                p = i
+        pivot[k] = p
+        if p != k:
+            for j in range(n):
+                held1 = A[k][j]
+                A[k][j] = A[p][j]
+                A[p][j] = held1
+        inverse = 1.0 / A[k][k]
+        for i in range(k + 1, n):
+            A[i][k] *= inverse
+            for j in range(k + 1, n):
+                A[i][j] -= A[i][k] * A[k][j]
+
+
+def solve(A: Array, pivot: Array, x: Array) -> None:
+    """Solve for one right-hand side in place, by the leading part of A that is as large."""
+    held1 = cython.declare(cython.double)
+    n = x.size
+    for k in range(n):
+        held1 = x[k]
+        x[k] = x[pivot[k]]
+        x[pivot[k]] = held1
+    for i in range(n):
+        for j in range(i):
+            x[i] -= A[i][j] * x[j]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            x[i] -= A[i][j] * x[j]
+        x[i] /= A[i][i]
+
+
+def solve_many(A: Array, pivot: Array, X: Array) -> None:
+    """Solve for many right-hand sides in place."""
+    held1 = cython.declare(cython.double)
+    n = X.shape[0]
+    columns = X.shape[1]
+    for k in range(n):
+        if pivot[k] != k:
+            for c in range(columns):
+                held1 = X[k][c]
+                X[k][c] = X[pivot[k]][c]
+                X[pivot[k]][c] = held1
+    for i in range(n):
+        for j in range(i):
+            for c in range(columns):
+                X[i][c] -= A[i][j] * X[j][c]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            for c in range(columns):
+                X[i][c] -= A[i][j] * X[j][c]
+        for c in range(columns):
+            X[i][c] /= A[i][i]

@@ -1,0 +1,112 @@
+"""LU factorisation of full matrices that may have few entries, with row exchanges; dense.py solves with the factor."""
+
+from __future__ import annotations
+
+import cython
+
+from ..arrays import Array
+from ..loops.views import LANES as _LANE
+
+if not cython.compiled:
+    from math import fabs
+
+    from ..loops.views import fewest, take, take_rows
+
+LANE = cython.declare(cython.Py_ssize_t, _LANE)
+
+
+DENSE = cython.declare(cython.double, 0.3)
+KEPT = cython.declare(cython.double, 0.1)
+"""Share of entries from which on zeros are not looked for, and size of a pivot over the largest that stays."""
+
+
+def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
+    """Factor the leading (n, n) of a matrix in place, with row exchanges; False where singular.
+
+    Rows fill up their last lane at least. Of a matrix with few entries those that are zero are passed over; ``entries``
+    is work space.
+    """
+    count = cython.declare(cython.Py_ssize_t)
+    count = 0
+    for i in range(n):
+        for j in range(n):
+            count += A[i][j] != 0.0
+    if count > DENSE * n * n:
+        return _factor_dense(A, pivot, n)
+    return _factor_sparse(A, pivot, entries, n)
+
+
+def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
+    """The same entry by entry, with the row in its place as long as its pivot is not small."""
+    count = cython.declare(cython.Py_ssize_t)
+    held1 = cython.declare(cython.double)
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if fabs(A[i][k]) > fabs(A[p][k]):
+                p = i
+        if fabs(A[k][k]) >= KEPT * fabs(A[p][k]):
+            p = k
+        pivot[k] = p
+        if p != k:
+            for j in range(n):
+                held1 = A[k][j]
+                A[k][j] = A[p][j]
+                A[p][j] = held1
+        if not fabs(A[k][k]) > 0.0:
+            return False
+        inverse = 1.0 / A[k][k]
+        count = 0
+        row = A[k]
+        for j in range(k + 1, n):
+            if row[j] != 0.0:
+                entries[count] = j
+                count += 1
+        for i in range(k + 1, n):
+            if A[i][k] != 0.0:
+                own = A[i]
+                share = own[k] * inverse
+                own[k] = share
+                for e in range(count):
+                    own[entries[e]] -= share * row[entries[e]]
+    return True
+
+
+def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
+    """The same by a lane of columns."""
+    first = cython.declare(cython.Py_ssize_t)
+    held1 = cython.declare(cython.double)
+    first = 0
+    while first < n:
+        end = fewest(first + LANE, n)
+        for k in range(first, end):
+            p = k
+            for i in range(k + 1, n):
+                if fabs(A[i][k]) > fabs(A[p][k]):
+                    p = i
+            pivot[k] = p
+            if p != k:
+                for j in range(n):
+                    held1 = A[k][j]
+                    A[k][j] = A[p][j]
+                    A[p][j] = held1
+            if not fabs(A[k][k]) > 0.0:
+                return False
+            inverse = 1.0 / A[k][k]
+            for i in range(k + 1, n):
+                A[i][k] *= inverse
+                for j in range(k + 1, end):
+                    A[i][j] -= A[i][k] * A[k][j]
+        _update(A, first, end, n)
+        first += LANE
+    return True
+
+
+def _update(A: Array, first: int, end: int, n: int) -> None:
+    """Take factored columns from those behind them."""
+    width = A.shape[1]
+    for i in range(first + 1, end):
+        for k in range(first, i):
+            take(A, i * width + end, A, k * width + end, A[i][k], n - end)
+    for i in range(end, n):
+        take_rows(A, i * width + end, i * width + first, first * width + end, width, n - end)

@@ -1,4 +1,0 @@
-"""Factorisations in loops: banded matrices, and full ones.
-
-Imports: numerics, numerics.compiled.
-"""

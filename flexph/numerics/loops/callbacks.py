@@ -1,0 +1,223 @@
+"""Functions that loops call by their address, and named tuples of arrays that they find at one.
+
+Loops take addresses as whole numbers, whether they are compiled or not (see views.hpp, views.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import math
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar, cast, get_type_hints
+from weakref import WeakValueDictionary
+
+import numpy as np
+from scipy import LowLevelCallable
+
+T = TypeVar("T", bound=tuple[Any, ...])
+VIEWS = {
+    f"{kind}{name}": (np.dtype(number), ndim)
+    for kind, number in (("", float), ("I", np.int64))
+    for ndim, name in enumerate(("Vec", "Mat", "Ten"), start=1)
+}
+"""Annotations of fields that loops take views of, by what the array must be."""
+ROW = 4
+"""Whole numbers that lay out a view: its address and three lengths."""
+log = logging.getLogger("flexph")
+
+
+class Struct(Generic[T]):
+    """Named tuple of arrays, laid out at an ``address`` as the C struct of the same fields.
+
+    Fields may be named tuples or tuples of arrays themselves; a single number is laid out as an array of one. Loops
+    write to the arrays of ``value``, which must be in C order. The memory at the address lasts as long as this object.
+    """
+
+    def __init__(self, value: T) -> None:
+        self.value: T = _as_arrays(value)
+        self._rows, self._owners = packed(self.value)
+        self.address = int(self._rows.ctypes.data)
+        _structs[self.address] = self
+
+
+_structs: WeakValueDictionary[int, Struct[Any]] = WeakValueDictionary()
+
+
+def struct_at(address: int) -> Any:
+    """Return the named tuple laid out at an address; uncompiled loops take it in place of a pointer."""
+    return _structs[address].value
+
+
+def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Address and lengths of each array of nested tuples in order, (n, 4), and the arrays, which must be kept.
+
+    Raises TypeError for arrays that are not what their annotation says, and ValueError for those not in C order.
+    """
+    owners, kinds = list(_arrays(_as_arrays(value))), _kinds(type(value))
+    if kinds is not None:
+        for own, (name, dtype, ndim) in zip(owners, kinds, strict=True):
+            if own.dtype != dtype or own.ndim != ndim:
+                raise TypeError(f"{name} must be {dtype} with {ndim} indices, got {own.dtype} with {own.ndim}")
+    rows = np.ones((len(owners), ROW), dtype=np.int64)
+    for row, own in zip(rows, owners, strict=True):
+        if not own.flags.c_contiguous:
+            raise ValueError("arrays must be in C order")
+        row[: 1 + own.ndim] = own.ctypes.data, *own.shape
+    return rows, owners
+
+
+def _as_arrays(value: Any) -> Any:
+    """The same tuples, with arrays of one in place of numbers."""
+    if isinstance(value, tuple):
+        inner = [_as_arrays(own) for own in value]
+        return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
+    if isinstance(value, np.ndarray):
+        return value
+    return np.array([value], dtype=float if isinstance(value, float) else np.int64)
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, tuple):
+        for own in value:
+            yield from _arrays(own)
+    else:
+        yield value
+
+
+class _Kind(NamedTuple):
+    """Name, type of the entries and number of indices of an array of a named tuple."""
+
+    name: str
+    dtype: np.dtype[Any]
+    ndim: int
+
+
+@cache
+def _kinds(of: type) -> list[_Kind] | None:
+    """Arrays of a named tuple in order, as its annotations have them; None for tuples without."""
+    if not hasattr(of, "_fields"):
+        return None
+    found: list[_Kind] = []
+    inner = get_type_hints(of)
+    for name, annotation in of.__annotations__.items():
+        text = getattr(annotation, "__forward_arg__", annotation)
+        if text in VIEWS:
+            found.append(_Kind(f"{of.__name__}.{name}", *VIEWS[text]))
+        else:
+            own = _kinds(inner[name])
+            if own is None:
+                asked = "a view or a named tuple, in a module with annotations from __future__"
+                raise TypeError(f"{of.__name__}.{name} must be annotated with {asked}, got {text}")
+            found += own
+    return found
+
+
+class Kind(NamedTuple):
+    """C type of a function that takes and returns one number, and the conversion of what Python returns."""
+
+    c_type: Any
+    convert: Callable[[Any], Any]
+
+
+WHOLE = Kind(ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_ssize_t), int)
+REAL = Kind(ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double), float)
+
+
+class Callback:
+    """Python function of one number that loops call by its ``address``.
+
+    Where it raises, loops are given ``failed``, and the first exception is kept as ``error``, which the run raises when
+    the loops have ended. The function is called within a generator: an interruption raised between the entry of the
+    callback and its end is raised inside and kept as well, while an exception of a plain function that ctypes calls may
+    come before its ``try`` and be lost. Loops must not call it from two threads at once, nor from itself.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], kind: Kind, failed: float) -> None:
+        self.error: BaseException | None = None
+        self._answers = self._answering(function, kind.convert, failed)
+        next(self._answers)
+        self._entry = kind.c_type(self._answers.send)
+        self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
+
+    def _answering(self, function: Callable[[Any], Any], convert: Any, failed: float) -> Generator[Any, Any, None]:
+        answer, waits = failed, False
+        while True:
+            try:
+                while True:
+                    waits = True
+                    given = yield answer
+                    waits = False
+                    answer = convert(function(given))
+            except BaseException as error:
+                if waits and isinstance(error, GeneratorExit):  # nobody will call any more
+                    return
+                self.error = error if self.error is None else self.error
+                answer = failed
+
+
+def real_callback(function: Callable[[float], float] | LowLevelCallable) -> tuple[int, Any]:
+    """Address of a function of a float to a float, for ``call_real``, and the object that must be kept with it.
+
+    A Python function becomes a :class:`Callback` that gives NaN where it raises. A ``scipy.LowLevelCallable`` must be
+    ``double (double)``, without user data.
+    """
+    if isinstance(function, LowLevelCallable):
+        address, user_data = c_function(function, "double (double)")
+        if user_data:
+            raise ValueError("a LowLevelCallable of a float takes no user data")
+        return address, function
+    made = Callback(function, REAL, math.nan)
+    return made.address, made
+
+
+def c_function(given: LowLevelCallable, signature: str) -> tuple[int, int]:
+    """Addresses of a C function and of its user data (0: none); raises ValueError for another signature."""
+    if _plain(given.signature) != _plain(signature):
+        raise ValueError(f"a LowLevelCallable must be '{signature}' here, got '{given.signature}'")
+    capsule = tuple.__getitem__(given, 0)  # as SciPy's own C code takes it
+    name = _capsule("PyCapsule_GetName", ctypes.c_char_p)(capsule)
+    pointer = _capsule("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_char_p)(capsule, name)
+    return int(pointer), int(_capsule("PyCapsule_GetContext", ctypes.c_void_p)(capsule) or 0)
+
+
+def _plain(signature: str) -> str:
+    """A signature with any pointer as ``*``: makers of LowLevelCallables name these differently."""
+    result, _, rest = signature.replace("const", "").partition("(")
+    arguments = ["*" if "*" in one else one.strip() for one in rest.rpartition(")")[0].split(",")]
+    return f"{result.strip()}({','.join(arguments)})"
+
+
+def _capsule(name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.PYFUNCTYPE(result, ctypes.py_object, *arguments)((name, ctypes.pythonapi))
+
+
+@cache
+def entry_address(function: Callable[..., int], failed: int) -> int:
+    """Address of an uncompiled function of whole numbers to a whole number, for the life of the process.
+
+    Uncompiled loops call it directly (see :func:`entry_at`); compiled ones are told that it ``failed`` where it raises.
+    """
+
+    def entered(*given: int) -> int:
+        try:
+            return function(*given)
+        except BaseException:
+            log.exception("flexph: %s failed", function.__qualname__)
+            return failed
+
+    whole = [ctypes.c_ssize_t] * function.__code__.co_argcount
+    entry = ctypes.CFUNCTYPE(ctypes.c_ssize_t, *whole)(entered)
+    address = cast(int, ctypes.cast(entry, ctypes.c_void_p).value)
+    _entries[address] = function, entry
+    return address
+
+
+_entries: dict[int, tuple[Callable[..., int], Any]] = {}
+
+
+def entry_at(address: int) -> Callable[..., int] | None:
+    """Return the uncompiled function at an address, whose exceptions go on to who calls it directly."""
+    function, _ = _entries.get(address, (None, None))
+    return function

@@ -1,0 +1,226 @@
+"""The views that loops take of arrays, where they run uncompiled: NumPy's arrays themselves (see views.hpp)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .callbacks import entry_at
+
+Vec: TypeAlias = np.ndarray
+"""Floats by one index, and so by two and three, of complex numbers and whole ones; in C order."""
+Mat: TypeAlias = np.ndarray
+Ten: TypeAlias = np.ndarray
+CVec: TypeAlias = np.ndarray
+CMat: TypeAlias = np.ndarray
+CTen: TypeAlias = np.ndarray
+IVec: TypeAlias = np.ndarray
+IMat: TypeAlias = np.ndarray
+ITen: TypeAlias = np.ndarray
+Number: TypeAlias = complex
+"""Entries of systems that may be complex."""
+ComplexNumber: TypeAlias = complex
+LANES = 4
+"""Numbers that are handled at once."""
+
+
+def entries(a: Any) -> int:
+    """Number of entries."""
+    size: int = a.size
+    return size
+
+
+def part(a: Any, first: int, end: int) -> Any:
+    """Entries, or rows, from one up to another."""
+    return a[first:end]
+
+
+def block(a: Any, first: int, rows: int, columns: int) -> Any:
+    """A matrix within a flat array."""
+    return a.reshape(-1)[first : first + rows * columns].reshape(rows, columns)
+
+
+def flat(a: Any) -> Any:
+    """All entries as a vector."""
+    return a.reshape(-1)
+
+
+def get(a: Any, i: int) -> Any:
+    """An entry by its place among all."""
+    return a.reshape(-1)[i]
+
+
+def put(a: Any, i: int, value: complex) -> None:
+    """Set an entry by its place among all."""
+    a.reshape(-1)[i] = value
+
+
+def fill(a: Any, value: complex) -> None:
+    """Set all entries."""
+    a[...] = value
+
+
+def copy(source: Any, target: Any) -> None:
+    """Copy all entries, to as many leading ones."""
+    target.reshape(-1)[: source.size] = source.reshape(-1)
+
+
+def average(first: Any, second: Any, out: Any) -> None:
+    """Means of all entries."""
+    out[...] = 0.5 * (first + second)
+
+
+def row_product(d: int, a: Any, b: Any) -> Any:
+    """Sum of the products of so many entries."""
+    total = 0.0 * a[0] * b[0]
+    for i in range(d):
+        total += a[i] * b[i]
+    return total
+
+
+def larger(a: float, b: float) -> float:
+    """The larger one; the first where one is not a number."""
+    return b if b > a else a
+
+
+def smaller(a: float, b: float) -> float:
+    """The smaller one; the first where one is not a number."""
+    return b if b < a else a
+
+
+def most(a: int, b: int) -> int:
+    """The larger whole number."""
+    return max(a, b)
+
+
+def fewest(a: int, b: int) -> int:
+    """The smaller whole number."""
+    return min(a, b)
+
+
+def distance(x: int) -> int:
+    """Size of a whole number."""
+    return abs(x)
+
+
+def divided(x: complex, y: complex) -> Any:
+    """Quotient, of complex numbers by the conjugate: the same bits in loops that run uncompiled."""
+    if not isinstance(y, complex):
+        return x / y
+    size = y.real * y.real + y.imag * y.imag
+    if not isinstance(x, complex):
+        return complex(x * y.real / size, -x * y.imag / size)
+    return complex((x.real * y.real + x.imag * y.imag) / size, (x.imag * y.real - x.real * y.imag) / size)
+
+
+def real_part(x: complex) -> float:
+    """Real part of a number that may be complex."""
+    return x.real
+
+
+def magnitude(x: complex) -> float:
+    """|Re x| + |Im x|."""
+    return abs(x.real) + abs(x.imag)
+
+
+def padded(count: Any) -> Any:
+    """The next multiple of a lane."""
+    return -(-count // LANES) * LANES
+
+
+def stored(w: Any) -> Any:
+    """Entries of a row of a banded matrix of bandwidths (k,) as it is stored (see algebra.band)."""
+    return padded(3 * w + LANES) + LANES
+
+
+def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
+    """A[i:] −= factor · B[j:], for as many entries, up to a whole lane."""
+    count = padded(count)
+    A.reshape(-1)[i : i + count] -= factor * B.reshape(-1)[j : j + count]
+
+
+def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
+    """A[i:] −= Σ A[f + k] A[j + k step:] over the k of a lane, for as many entries, up to a whole lane."""
+    factors = [get(A, f + k) for k in range(LANES)]
+    for k, factor in enumerate(factors):
+        take(A, i, A, j + k * step, factor, count)
+
+
+def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) -> None:
+    """out[i:] = x A[i:] + y B[i:], for as many entries, up to a whole lane."""
+    o, a, b = (v.reshape(-1)[i : i + padded(count)] for v in (out, A, B))
+    o[...] = x * a + y * b
+
+
+def prefetch(A: Any, i: int, count: int) -> None:
+    """Have entries brought into the cache: nothing here."""
+
+
+def combine(
+    d: int, out: Any, i: int, mean: Any, form: Any, val: Any, first: int, last: int, shift: int, u: Any, col: Any
+) -> None:
+    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e + shift] u[col[e]], e from the first to the last."""
+    _combine(d, out, i, mean, form, 0, val, (first, last, shift), u, col)
+
+
+def combine_two(
+    d: int,
+    out: Any,
+    more: Any,
+    i: int,
+    mean: Any,
+    form: Any,
+    val: Any,
+    first: int,
+    last: int,
+    shift: int,
+    u: Any,
+    du: Any,
+    col: Any,
+) -> None:
+    """The same for two vectors at once, the second by the rows of ``form`` below those of the first."""
+    _combine(d, out, i, mean, form, 0, val, (first, last, shift), u, col)
+    _combine(d, more, i, mean, form, d, val, (first, last, shift), du, col)
+
+
+def _combine(
+    d: int, out: Any, i: int, mean: Any, form: Any, row: int, val: Any, ends: tuple[int, int, int], u: Any, col: Any
+) -> None:
+    first, last, shift = ends
+    total = np.zeros(val.shape[1])
+    for j in range(d):
+        total += mean[i, j] * form[row + j]
+    for e in range(first, last):
+        total += u[col[e]] * val[e + shift]
+    out[i] = total
+
+
+def _function_at(address: int, result: Any, *arguments: Any) -> Callable[..., Any]:
+    function: Callable[..., Any] = entry_at(address) or ctypes.CFUNCTYPE(result, *arguments)(int(address))
+    return function
+
+
+def call_real(address: int, x: float) -> float:
+    """Call the function of a float at an address."""
+    value: float = _function_at(address, ctypes.c_double, ctypes.c_double)(x)
+    return value
+
+
+def call_one(address: int, x: int) -> int:
+    """Call the function of a whole number at an address."""
+    value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x))
+    return value
+
+
+def call_two(address: int, x: int, y: int) -> int:
+    """Call the function of two whole numbers at an address."""
+    value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x), int(y))
+    return value
+
+
+def bind(structure: Any, value: Any) -> None:
+    """Fill a structure of compiled loops from a tuple of arrays (see binding.hpp): there are none here."""
+    raise TypeError("loops that run uncompiled take tuples of arrays as they are")

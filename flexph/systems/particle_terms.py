@@ -1,0 +1,374 @@
+"""Terms of particles: masses, springs, rods and dampers between two points, constant forces ([dg] sec. 6.3).
+
+The equations are ``q̇ = v``, ``M v̇ = F − ∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` of x = (q, v, λ).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..numerics.arrays import Array, dense
+from ..numerics.memo import Memo, once
+from .derivatives import Derivatives
+from .discrete_gradients import Invariants
+from .resistive_relations import Relation
+from .terms import Terms
+
+LENGTH, SQUARE = 0, 1
+"""Energies of springs: ``½k e² + ¼k₃e⁴`` with e = ℓ − ℓ₀, of (k, k₃, ℓ₀), and ``a s + ½b s²`` with s = ℓ² − π₀, of
+(a, b, π₀)."""
+VISCOUS, QUADRATIC, COULOMB, DRAG = 0, 1, 2, 3
+"""Dampers: resistive relations of the rate of the length, and ``η (1 + α ℓ²)`` times the difference of velocities."""
+RELATIONS = {VISCOUS: "viscous", QUADRATIC: "quadratic", COULOMB: "coulomb"}
+PARAMETERS = {"viscous": 1, "quadratic": 1, "coulomb": 5}
+TOLERANCE = 1e-9
+"""Difference of functions, over the largest entry, that is no round-off: of sums of some thousand terms."""
+ASIDE = 1e-2
+"""Distance over a state at which functions are compared too: some are blind where something is at rest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines d = D q + d₀ between two points each; an end of −1 is a fixed place, which d₀ counts."""
+
+    names: tuple[str, ...]
+    ends: Array  # (lines, 2)
+    offsets: Array  # (lines, dim), d₀ [m]
+    kinds: Array  # (lines,)
+    laws: Array  # (lines, parameters)
+
+    def maps(self, points: int) -> Array:
+        """D of each line (lines, dim, nv): −1 at the coordinates of the first end, 1 at those of the second."""
+        count, dim = self.offsets.shape
+        maps = np.zeros((count, dim, points, dim))
+        for line, (first, second) in zip(maps, self.ends.tolist(), strict=True):
+            if first >= 0:
+                line[:, first] -= np.eye(dim)
+            if second >= 0:
+                line[:, second] += np.eye(dim)
+        return maps.reshape(count, dim, points * dim)
+
+
+@dataclass(frozen=True, eq=False)
+class ParticleTerms(Terms, Memo):
+    """Particles in so many dimensions; the multiplier of a rod of length L, ``½(|d|²/L − L) = 0``, is its force [N]."""
+
+    dim: int
+    masses: Array  # (points,) [kg]
+    weight: Array  # (nv,), constant forces [N]
+    springs: Lines
+    rods: Lines
+    dampers: Lines
+    inputs: Array  # (inputs,), velocities on which inputs act [N]
+    has_pair: bool = False  # whether the system has the means of ``rigid.point_masses``
+
+    @property
+    def size(self) -> int:
+        """Number n of states."""
+        return 2 * self.weight.size + len(self.rods.ends)
+
+    @once
+    def descriptor(self) -> Array:
+        """The diagonal of E."""
+        nv = self.weight.size
+        return np.concatenate([np.ones(nv), np.repeat(self.masses, self.dim), np.zeros(self.size - 2 * nv)])
+
+    @once
+    def _of_springs(self) -> Array:
+        return self.springs.maps(self.masses.size)
+
+    @once
+    def _of_rods(self) -> Array:
+        return self.rods.maps(self.masses.size)
+
+    @once
+    def _of_dampers(self) -> Array:
+        return self.dampers.maps(self.masses.size)
+
+    @once
+    def _squares_of_rods(self) -> Array:
+        """DᵀD/L of each rod (r, nv, nv)."""
+        return np.einsum("lin,lim->lnm", self._of_rods, self._of_rods) / self.rods.laws[:, :, None]
+
+    @once
+    def _skew(self) -> Array:
+        """J without rods."""
+        J, nv = np.zeros((self.size, self.size)), self.weight.size
+        J[:nv, nv : 2 * nv], J[nv : 2 * nv, :nv] = np.eye(nv), -np.eye(nv)
+        return J
+
+    # --- functions of a state --------------------------------------------------------------------------------------
+
+    def energy(self, x: Array) -> float:
+        """H = ½ vᵀM v + V − F·q [J]."""
+        nv = self.weight.size
+        q, v, m = x[:nv], x[nv : 2 * nv], self.descriptor[nv : 2 * nv]
+        potential = float(self._potential(self._squares(q)).sum()) if len(self.springs.ends) else 0.0
+        return 0.5 * float(v @ (m * v)) + potential - float(self.weight @ q)
+
+    def costate(self, x: Array) -> Array:
+        """z = (∇V − F, v, λ)."""
+        nv, z = self.weight.size, np.array(x, dtype=float)
+        z[:nv] = -self.weight
+        if len(self.springs.ends):
+            d = self._spring_lines(x[:nv])
+            pull = 2.0 * self._pulls(np.einsum("li,li->l", d, d))
+            z[:nv] += (pull[:, None] * d).ravel() @ self._of_springs.reshape(-1, nv)
+        return z
+
+    def structure(self, x: Array) -> Array:
+        """J: positions and velocities, and rods."""
+        nv, J = self.weight.size, self._skew.copy()
+        d = (self._of_rods @ x[:nv] + self.rods.offsets) / self.rods.laws
+        C = (d[:, None] @ self._of_rods)[:, 0]
+        J[2 * nv :, nv : 2 * nv], J[nv : 2 * nv, 2 * nv :] = C, -C.T
+        return J
+
+    def dissipation(self, x: Array) -> Array:
+        """R of the velocities."""
+        n, nv = self.size, self.weight.size
+        R, own = np.zeros((n, n)), slice(nv, 2 * nv)
+        for k, rows in enumerate(self._damper_rows(x)):
+            R[own, own] += self._resistance(k, x, rows) * (rows.T @ rows)
+        return R
+
+    def input_matrix(self) -> Array:
+        """B (n, inputs)."""
+        B = np.zeros((self.size, self.inputs.size))
+        B[self.weight.size + self.inputs, np.arange(self.inputs.size)] = 1.0
+        return B
+
+    @once
+    def invariants(self) -> Invariants:
+        """H through the squared lengths of springs, the potential of constant forces and twice the kinetic energy."""
+        nv, m = self.weight.size, self.descriptor
+        s = len(self.springs.ends)
+
+        def values(x: Array) -> Array:
+            v = x[nv : 2 * nv]
+            return np.concatenate([self._squares(x[:nv]), [-(self.weight @ x[:nv]), v @ (m[nv : 2 * nv] * v)]])
+
+        def jacobian(x: Array) -> Array:
+            matrix = np.zeros((s + 2, x.size))
+            matrix[:s, :nv] = 2.0 * (self._spring_lines(x[:nv])[:, None] @ self._of_springs)[:, 0]
+            matrix[s, :nv], matrix[s + 1, nv : 2 * nv] = -self.weight, 2.0 * m[nv : 2 * nv] * x[nv : 2 * nv]
+            return matrix
+
+        return Invariants(
+            values,
+            jacobian,
+            lambda pi: float(self._potential(pi[:s]).sum() + pi[s] + 0.5 * pi[s + 1]),
+            lambda pi: np.concatenate([self._pulls(pi[:s]), [1.0, 0.5]]),
+        )
+
+    @once
+    def derivatives(self) -> Derivatives:
+        """Derivatives of the costates, and of J and R where they vary."""
+        return Derivatives(costate=self._costate_slope, structure=self._structure_slope)
+
+    def functions(self) -> dict[str, Any]:
+        """E, J, R, B, z, H and what belongs to them, as arguments of :class:`flexph.PHDAE`."""
+        return {
+            "E": np.diag(self.descriptor),
+            "J": self.structure,
+            "R": self.dissipation,
+            "B": self.input_matrix(),
+            "z": self.costate,
+            "H": self.energy,
+            "invariants": self.invariants,
+            "derivatives": self.derivatives,
+        }
+
+    def check(self, system: Any, x: Array) -> None:
+        """See :class:`Terms`: at the state, and near it with other velocities and multipliers."""
+        if system.size != self.size or system.inputs_size != self.inputs.size:
+            raise ValueError(
+                f"terms must be those of the system, of {system.size} states and {system.inputs_size} inputs: "
+                f"they have {self.size} and {self.inputs.size}"
+            )
+        rng = np.random.default_rng(0)
+        for at in (x, x + ASIDE * np.maximum(np.abs(x).max(), 1.0) * rng.uniform(-1.0, 1.0, x.size)):
+            for name, own in (("E", lambda _: np.diag(self.descriptor)), ("J", self.structure),
+                              ("R", self.dissipation), ("B", lambda _: self.input_matrix()), ("z", self.costate),
+                              ("H", self.energy)):  # fmt: skip
+                _compare(name, dense(getattr(system, name)(at)), np.asarray(own(at)))
+        if self.has_pair and system.means:
+            self._check_means(system.means, x, at)
+
+    def _check_means(self, means: Mapping[str, Any], x0: Array, x1: Array) -> None:
+        """Raise ValueError unless the means are secants of springs, and rods and dampers in the middle.
+
+        Velocities without mass, and multipliers, are those at the end; discrete Jacobians of rods off their lengths
+        differ from those in the middle by round-off alone.
+        """
+        moves = self.descriptor != 0.0
+        middle = np.where(moves, 0.5 * (x0 + x1), x1)
+        own = {"J": self.structure(middle), "R": self.dissipation(middle), "B": self.input_matrix()}
+        own["z"] = self._secants(x0, x1, middle)
+        if set(means) != set(own):
+            raise ValueError(f"terms with a pair must have means of J, R, B and z, got those of {', '.join(means)}")
+        for name, value in own.items():
+            _compare(f"mean of {name}", dense(means[name](x0, x1)), value)
+
+    def _secants(self, x0: Array, x1: Array, middle: Array) -> Array:
+        """z̄ with ΔV/Δ(ℓ²) of each spring."""
+        nv, z = self.weight.size, middle.copy()
+        z[:nv] = -self.weight
+        if len(self.springs.ends):
+            first, last = self._squares(x0[:nv]), self._squares(x1[:nv])
+            step = np.where(first == last, 1.0, last - first)
+            pulls = self._pulls(0.5 * (first + last))
+            pulls = np.where(first == last, pulls, (self._potential(last) - self._potential(first)) / step)
+            z[:nv] += (2.0 * pulls[:, None] * self._spring_lines(middle[:nv])).ravel() @ self._of_springs.reshape(
+                -1, nv
+            )
+        return z
+
+    # --- lines ------------------------------------------------------------------------------------------------------
+
+    def _spring_lines(self, q: Array) -> Array:
+        return np.asarray(self._of_springs @ q + self.springs.offsets)
+
+    def _squares(self, q: Array) -> Array:
+        d = self._spring_lines(q)
+        return np.einsum("li,li->l", d, d)
+
+    # --- springs ----------------------------------------------------------------------------------------------------
+
+    @once
+    def _by_length(self) -> Array:
+        return np.flatnonzero(self.springs.kinds == LENGTH)
+
+    @once
+    def _parameters(self) -> tuple[Array, Array, Array]:
+        a, b, c = self.springs.laws.T.copy()
+        return a, b, c
+
+    def _stretched(self, squares: Array) -> tuple[Array, Array, Array, Array]:
+        """k, k₃, ℓ and e of springs by their length; raises ValueError where one has none."""
+        own = self._by_length
+        length = np.sqrt(squares[own])
+        if not length.all():
+            name = self.springs.names[own[int(np.argmin(length))]]
+            raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
+        a, b, c = self.springs.laws[own].T
+        return a, b, length, length - c
+
+    def _potential(self, squares: Array) -> Array:
+        """V of the squared lengths, one by one."""
+        a, b, c = self._parameters
+        stretch = squares - c
+        energy = (a + 0.5 * b * stretch) * stretch
+        if self._by_length.size:
+            own = self._by_length
+            e = np.sqrt(squares[own]) - c[own]
+            energy[own] = (0.5 * a[own] + 0.25 * b[own] * e * e) * e * e
+        return np.asarray(energy)
+
+    def _pulls(self, squares: Array) -> Array:
+        """dV/d(ℓ²)."""
+        a, b, c = self._parameters
+        pulls = a + b * (squares - c)
+        if self._by_length.size:
+            k, cubic, length, e = self._stretched(squares)
+            pulls[self._by_length] = 0.5 * (k + cubic * e * e) * e / length
+        return np.asarray(pulls)
+
+    def _stiffnesses(self, squares: Array) -> Array:
+        """d²V/d(ℓ²)²."""
+        stiffnesses = self._parameters[1].copy()
+        if self._by_length.size:
+            k, cubic, length, e = self._stretched(squares)
+            own = k + 3.0 * cubic * e * e - (k + cubic * e * e) * e / length
+            stiffnesses[self._by_length] = 0.25 * own / length**2
+        return stiffnesses
+
+    def _costate_slope(self, x: Array) -> Array:
+        nv = self.weight.size
+        slope = np.eye(x.size)
+        slope[:nv, :nv] = 0.0
+        if len(self.springs.ends):
+            d = self._spring_lines(x[:nv])
+            squares = np.einsum("li,li->l", d, d)
+            blocks = 4.0 * self._stiffnesses(squares)[:, None, None] * d[:, :, None] * d[:, None, :]
+            blocks += 2.0 * self._pulls(squares)[:, None, None] * np.eye(self.dim)
+            maps = self._of_springs
+            slope[:nv, :nv] = maps.reshape(-1, nv).T @ (blocks @ maps).reshape(-1, nv)
+        return slope
+
+    # --- dampers ----------------------------------------------------------------------------------------------------
+
+    def _damper_rows(self, x: Array) -> list[Array]:
+        """Rows W (k, nv) of each: of the rate of its length, or of the difference of velocities."""
+        nv = self.weight.size
+        rows = []
+        for name, kind, D, d in zip(
+            self.dampers.names, self.dampers.kinds.tolist(), self._of_dampers, self._damper_lines(x[:nv]), strict=True
+        ):
+            if kind == DRAG:
+                rows.append(D)
+                continue
+            length = math.sqrt(d @ d)
+            if length == 0.0:
+                raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
+            rows.append((d / length)[None] @ D)
+        return rows
+
+    def _damper_lines(self, q: Array) -> Array:
+        return np.asarray(self._of_dampers @ q + self.dampers.offsets)
+
+    def _relation(self, k: int) -> Relation:
+        kind = RELATIONS[int(self.dampers.kinds[k])]
+        return Relation(kind, tuple(self.dampers.laws[k, : PARAMETERS[kind]].tolist()))  # type: ignore[arg-type]
+
+    def _resistance(self, k: int, x: Array, rows: Array) -> float:
+        nv, law = self.weight.size, self.dampers.laws[k]
+        if self.dampers.kinds[k] == DRAG:
+            d = self._damper_lines(x[:nv])[k]
+            return float(law[0] * (1.0 + law[1] * (d @ d)))
+        return float(self._relation(k).resistance(rows[0] @ x[nv : 2 * nv]))
+
+    def _structure_slope(self, x: Array, w: Array) -> Array:
+        """∂((J − R)w)/∂x (n, n), w constant."""
+        n, nv = self.size, self.weight.size
+        slope, own = np.zeros((n, n)), slice(nv, 2 * nv)
+        if len(self.rods.ends):
+            slope[own, :nv] -= np.tensordot(w[2 * nv :], self._squares_of_rods, 1)
+            slope[2 * nv :, :nv] += self._squares_of_rods @ w[own]
+        for k, rows in enumerate(self._damper_rows(x)):
+            slope[own] -= self._damper_slope(k, x, w[own], rows)
+        return slope
+
+    def _damper_slope(self, k: int, x: Array, w: Array, rows: Array) -> Array:
+        """∂(R w)/∂x (nv, n) of one damper."""
+        nv, law = self.weight.size, self.dampers.laws[k]
+        slope = np.zeros((nv, self.size))
+        d, D = self._damper_lines(x[:nv])[k], self._of_dampers[k]
+        if self.dampers.kinds[k] == DRAG:
+            slope[:, :nv] = 2.0 * law[0] * law[1] * np.outer(D.T @ (D @ w), d @ D)
+            return slope
+        length, row = math.sqrt(d @ d), rows[0]
+        turning = D / length - np.outer(d / length, row) / length  # of the direction, by q
+        v, relation = x[nv : 2 * nv], self._relation(k)
+        rate, force = float(row @ v), float(row @ w)
+        resistance, bend = float(relation.resistance(rate)), float(relation.resistance_slope(rate))
+        of_rate = (D @ v) @ turning
+        slope[:, :nv] = resistance * (force * D.T @ turning + np.outer(row, (D @ w) @ turning))
+        slope[:, :nv] += bend * force * np.outer(row, of_rate)
+        slope[:, nv : 2 * nv] = bend * force * np.outer(row, row)
+        return slope
+
+
+def _compare(name: str, given: Array, own: Array) -> None:
+    """Raise ValueError unless a function of a system has the value of its terms."""
+    defect, scale = np.abs(given - own).max(initial=0.0), np.abs(own).max(initial=0.0)
+    if given.shape != own.shape or not defect <= TOLERANCE * max(float(scale), 1e-300):
+        raise ValueError(
+            f"terms must be those of the system: its {name} is another function, which differs by {defect:.3g}; "
+            "leave terms out where a function replaces its own"
+        )

@@ -1,0 +1,73 @@
+"""The same run has the same bits: again, in blocks of any size, beside another thread, and by uncompiled loops."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from bit_samples import SAMPLES, bits, run
+
+from flexph.integration.blocks import sizes
+from flexph.integration.loops.choice import LOOPS
+
+pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+TESTS = Path(__file__).parents[2]
+UNCOMPILED = """
+import json, sys, warnings
+sys.path[:0] = {paths}
+import flexph
+from uncompiled import Sources
+sys.meta_path.insert(0, Sources)
+from bit_samples import bits, run
+warnings.simplefilter("ignore")
+print(json.dumps({{name: bits(run(name, steps={steps})) for name in {names}}}))
+import flexph.integration.loops.steps.run as loops
+assert loops.__file__.endswith(".py"), loops.__file__
+"""
+FEW = 3
+"""Steps of uncompiled loops, which take some 10 ms each."""
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_run_has_the_same_bits_again(name):
+    """Of the same mechanism and of another one that is made in the same way, whatever ran before."""
+    made = SAMPLES[name].make()
+    first = run(name, made=made)
+    assert first.steps_by == LOOPS
+    assert bits(run(name, made=made)) == bits(first)
+    assert bits(run(name)) == bits(first)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_bits_do_not_depend_on_where_blocks_end(name, monkeypatch):
+    made = SAMPLES[name].make()
+    whole = bits(run(name, made=made))
+    for steps in (1, 7):
+        monkeypatch.setattr(sizes, "largest_size", lambda numbers, steps=steps: steps)
+        assert bits(run(name, made=made)) == whole
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_two_threads_at_once_have_the_bits_of_one(name):
+    """Of one mechanism and of two; loops let the lock of Python go, so that they do run at once."""
+    made = SAMPLES[name].make()
+    alone, together = bits(run(name, made=made)), Barrier(4)
+
+    def beside(own):
+        together.wait()
+        return bits(run(name, made=own))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(beside, [made, made, SAMPLES[name].make(), SAMPLES[name].make()])) == {alone}
+
+
+@pytest.mark.slow  # sources in place of 80 extension modules
+def test_uncompiled_loops_have_the_same_bits():
+    paths = [str(TESTS.parent), str(TESTS / "samples")]
+    program = UNCOMPILED.format(paths=paths, steps=FEW, names=list(SAMPLES))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {name: bits(run(name, steps=FEW)) for name in SAMPLES}

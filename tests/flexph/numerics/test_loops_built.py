@@ -1,0 +1,212 @@
+"""Loops as an installation has them: which modules they are, compiled and uncompiled, and what changed since."""
+
+import ast
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SHARED = ("build_sources.py", "build_loops.py")
+LOOPS = {
+    "sums.pxd": """from flexph.numerics.loops.views cimport Vec
+cdef double FACTOR
+cdef double scaled_sum(Vec x, Py_ssize_t count) noexcept nogil
+""",
+    "sums.py": """import cython
+
+FACTOR = cython.declare(cython.double, 0.1)
+
+
+def scaled_sum(x, count):
+    total = 0.0
+    for i in range(count):
+        total += FACTOR * x[i]
+    return total
+""",
+    "entry.pxd": """from flexph.numerics.loops.views cimport Vec
+from flexph.sums cimport scaled_sum
+cdef double called(Py_ssize_t address, Py_ssize_t size, Py_ssize_t count) noexcept nogil
+""",
+    "entry.py": """import cython
+import numpy as np
+
+if not cython.compiled:
+    from flexph.sums import scaled_sum
+
+COMPILED = cython.compiled
+
+
+def total(x, count):
+    if cython.compiled:
+        return called(x.ctypes.data, x.size, count)
+    return scaled_sum(x, count)
+
+
+if cython.compiled:
+    def called(address, size, count):
+        x = cython.declare(Vec)
+        x.p = cython.cast(cython.pointer(cython.double), address)
+        x.size = size
+        return scaled_sum(x, count)
+""",
+}
+USE = "import numpy as np; from flexph.entry import *; x = np.sqrt(np.arange(9.0)); print(COMPILED, total(x, {}).hex())"
+NEEDS_SETUPTOOLS = pytest.mark.skipif(importlib.util.find_spec("setuptools") is None, reason="needs setuptools")
+NEEDS_COMPILER = pytest.mark.skipif(
+    not (os.environ.get("CXX") or shutil.which("c++")) or importlib.util.find_spec("setuptools") is None,
+    reason="needs a C++ compiler and setuptools",
+)
+
+
+def project(folder):
+    """A package of two modules of loops, with the build and the importer of flexph."""
+    for name in SHARED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "flexph/numerics/loops", folder / "flexph/numerics/loops", ignore=lambda *_: ["built.json"])
+    (folder / "flexph/numerics/__init__.py").touch()
+    finding = "from flexph.numerics.loops.built import find_loops\nfind_loops()\n"
+    (folder / "flexph/__init__.py").write_text(finding, encoding="utf-8")
+    for name, text in LOOPS.items():
+        (folder / "flexph" / name).write_text(text, encoding="utf-8")
+    lines = ("from build_loops import *", "from setuptools import setup")
+    call = 'setup(name="flexph", packages=[], ext_modules=extensions(), cmdclass={"build_ext": BuildLoops})'
+    (folder / "setup.py").write_text("\n".join((*lines, call)), encoding="utf-8")
+    return folder
+
+
+def python(folder, *words, **environment):
+    """Run this Python in the folder of a project."""
+    removed = ("PYTHONPATH", "FLEXPH_LOOPS", "CFLAGS", "CXXFLAGS")
+    env = {key: value for key, value in os.environ.items() if key not in removed}
+    env |= {"PYTHONPATH": str(folder)} | environment
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+
+
+def answer(folder, count=9, **environment):
+    """What the loops of a project print; its last line if they raise."""
+    done = python(folder, "-c", USE.format(count), **environment)
+    return done.stdout.split() or done.stderr.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A project with compiled loops that test their indices."""
+    folder = project(tmp_path_factory.mktemp("compiled"))
+    done = python(folder, "setup.py", "-q", "build_ext", "--inplace", FLEXPH_LOOPS="checked")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@NEEDS_COMPILER
+def test_compiled_loops_and_their_sources_say_the_same(compiled):
+    """To the last bit, as the compiler contracts nothing."""
+    (by_compiler, first), (by_source, second) = answer(compiled), answer(compiled, FLEXPH_LOOPS="none")
+    assert (by_compiler, by_source, first) == ("True", "False", second)
+
+
+@NEEDS_COMPILER
+def test_checked_loops_end_at_an_index_out_of_range(compiled):
+    done = python(compiled, "-c", USE.format(10))
+    assert done.returncode != 0 and "index 9 of 9" in done.stderr
+
+
+@NEEDS_COMPILER
+@pytest.mark.parametrize("name", ["flexph/sums.py", "flexph/entry.pxd", "flexph/numerics/loops/views.hpp"])
+def test_loops_older_than_a_source_are_refused(compiled, name):
+    text = (compiled / name).read_text(encoding="utf-8")
+    expected = answer(compiled)
+    try:
+        (compiled / name).write_text(text + "\n", encoding="utf-8")
+        refused = answer(compiled)
+        assert f"{name} has changed since loops were compiled" in refused and f'pip install -e "{compiled}"' in refused
+        assert answer(compiled, FLEXPH_LOOPS="none") == ["False", expected[1]]
+        (compiled / name).unlink()
+        assert f"{name} has changed" in answer(compiled)
+    finally:
+        (compiled / name).write_text(text, encoding="utf-8")
+    assert answer(compiled) == expected  # written anew with what it held: as git does when branches are changed
+
+
+@NEEDS_COMPILER
+def test_the_record_says_how_loops_were_compiled(compiled):
+    source = "from flexph.numerics.loops.built import *; print(are_compiled(), described())"
+    said = python(compiled, "-c", source).stdout
+    assert said.startswith("True 2 modules of loops compiled by Cython ")
+    assert "-ffp-contract=off" in said and said.endswith("with tests of indices\n")
+
+
+@NEEDS_SETUPTOOLS
+def test_without_a_compiler_sources_run_and_one_line_says_so(tmp_path):
+    folder = project(tmp_path)
+    stale = folder / "flexph/sums.abi3.so"
+    stale.touch()  # of an earlier installation, which Python would import
+    done = python(folder, "setup.py", "-q", "build_ext", "--inplace", CXX="no-such-compiler")
+    assert done.returncode == 0 and not stale.exists(), done.stderr
+    assert answer(folder)[0] == "False"
+    warn = "from flexph.numerics.loops.built import *; print(are_compiled()); [warn_if_uncompiled() for _ in range(2)]"
+    done = python(folder, "-c", warn)
+    (line,) = done.stderr.splitlines()
+    assert done.stdout == "False\n" and f'pip install -e "{folder}"' in line
+    assert "about 1000 times slower (CompileError: no-such-compiler does not compile" in line
+    assert python(folder, "-c", warn, FLEXPH_LOOPS="none").stderr == ""  # it was asked for
+    done = python(folder, "setup.py", "-q", "build_ext", "--inplace", CXX="no-such-compiler", FLEXPH_LOOPS="required")
+    assert done.returncode != 0
+
+
+@NEEDS_SETUPTOOLS
+def test_a_wrong_word_in_the_environment_is_refused(tmp_path):
+    done = python(project(tmp_path), "setup.py", "-q", "build_ext", "--inplace", FLEXPH_LOOPS="no")
+    assert done.returncode != 0 and "FLEXPH_LOOPS=no: none, required or checked" in done.stderr
+
+
+def build_sources():
+    """The module of that name, which belongs to no package."""
+    spec = importlib.util.spec_from_file_location("build_sources_of_flexph", ROOT / "build_sources.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("source", "declared", "expected"),
+    [
+        ("import cython\n", True, True),
+        ("import cython\n", False, False),
+        ("import numpy\n", True, False),  # structures of a plain module
+        ("# import cython\n", True, False),
+    ],
+)
+def test_what_makes_a_module_one_of_loops(tmp_path, source, declared, expected):
+    (tmp_path / "flexph").mkdir()
+    (tmp_path / "flexph" / "x.py").write_text(source, encoding="utf-8")
+    if declared:
+        (tmp_path / "flexph" / "x.pxd").write_text("cdef double FAST\n", encoding="utf-8")
+    module = build_sources()
+    assert module.loops(tmp_path) == [Path("flexph/x.py")] * expected
+    assert (Path("flexph/x.pxd") in module.sources(tmp_path)) == declared
+
+
+def test_second_modules_hold_what_is_general():
+    """Functions over numbers of any kind alone, declared over complex ones, and nothing of decay."""
+    made = build_sources().complex_modules(ROOT)
+    assert len(made) >= 20
+    for path, text in made.items():
+        first = (ROOT / path.with_name(path.name.replace("_complex", ""))).read_text(encoding="utf-8")
+        assert not re.search(r"^( *)if decay > 0[^\n]*:\n(?:\1    [^\n]*\n)+(?!\1else)", text, re.MULTILINE)
+        if path.suffix == ".py":
+            names = {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+            assert names and names <= {node.name for node in ast.parse(first).body if isinstance(node, ast.FunctionDef)}
+        else:
+            assert not re.search(r"cimport (Number|Vec as|Mat as|Memory as)", text)
+
+
+def test_every_module_of_loops_has_its_source():
+    assert [path for path in build_sources().loops() if not (ROOT / path).exists()] == []

@@ -1,0 +1,119 @@
+"""Short runs of all kinds of mechanisms and methods, and the bits of what they return."""
+
+import hashlib
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from contact_samples import LAWS, ball, spinning_discs
+from rod_samples import between_bodies
+from rubbing_joints import planar
+from sample_mechanisms import chain, crank_slider, doubled, loaded
+
+import fem
+import rigid
+from flexph import GROUND, connect, hinge, integrate, spherical, spring_damper, torsion_spring
+from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.systems import coulomb, resistive
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A mechanism with its start and inputs as a function makes them, a method, and times of the run."""
+
+    make: Any
+    method: Any = field(default_factory=Exact)
+    step: float = 1e-3
+    steps: int = 40
+
+
+def rods():
+    """A rod in space between two bodies, one of which is thrown."""
+    mechanism = between_bodies(damping=1e-3)
+    thrown = {"hub": ((1.0, 0.0, 0.5), (0.3, 2.0, 1.0))}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(), velocities=thrown), {}
+
+
+def cable():
+    """A slack cable between the ground and a mass that falls."""
+    rope = fem.cable(2.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3)
+    joints = [spherical("rope.root", GROUND.at(0.0, 0.0, 0.0)), spherical("load.point", "rope.tip")]
+    mechanism = connect({"rope": rope, "load": rigid.point(1.0, dim=3)}, joints, gravity=(0.0, 0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble()), {}
+
+
+def resisted():
+    """A pendulum of two bars with a law of friction at one hinge and a user's function at a damper."""
+    bodies = {"upper": rigid.bar(0.5, 1.0), "lower": rigid.bar(0.4, 0.7)}
+    joints = [
+        hinge("upper.root", GROUND.at(0.0, 0.0), friction=coulomb(0.02, speed=0.01)),
+        hinge("lower.root", "upper.tip"),
+        torsion_spring("lower.root", "upper.tip", stiffness=0.8),
+        spring_damper("lower.tip", GROUND.at(2.0, 0.0), damping=resistive(lambda s: 0.3 * s + 0.1 * s**3)),
+    ]
+    mechanism = connect(bodies, joints, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"upper": (0.0, 0.0, 0.4), "lower": 1.0})), {}
+
+
+def compliant():
+    """Discs that fly into each other."""
+    return *spinning_discs(LAWS["friction"]), {}
+
+
+def struck(dim=2):
+    """Balls over a floor that is close, on which a spring pulls them to each other."""
+    names, law = ("one", "other", "third"), Rigid(restitution=0.5, friction=0.3)
+    spheres = [Sphere(f"{name}.centre", 0.1) for name in names]
+    up = (*(0.0,) * (dim - 1), 1.0)
+    floor = contact(spheres, Plane(GROUND.at(*(0.0,) * dim), up), law, name="floor")
+    spring = spring_damper("one.centre", "third.centre", stiffness=200.0, length=0.3)
+    gravity = tuple(-9.81 * x for x in up)
+    mechanism = connect(
+        dict.fromkeys(names, ball(dim)), [floor, mutual_contact(spheres, law, name="group"), spring], gravity=gravity
+    )
+    places = {name: (0.25 * i, *(0.0,) * (dim - 2), 0.102 + 0.01 * i) for i, name in enumerate(names)}
+    guess = {name: (*place, 0.0) if dim == 2 else place for name, place in places.items()}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess=guess)), {}
+
+
+def rubbing():
+    """A chain of joints that rub under their own force."""
+    return *planar(1), {}
+
+
+SAMPLES = {
+    "plane": Sample(crank_slider),
+    "loads in space": Sample(loaded),
+    "fourth order in space": Sample(lambda: chain(3), Exact4(), steps=20),
+    "rods": Sample(rods, step=0.05, steps=10),
+    "cable": Sample(cable, step=0.01, steps=20),
+    "decaying": Sample(crank_slider, Decaying(0.4)),
+    "collocation": Sample(crank_slider, ExactGauss(), steps=20),
+    "collocation in space": Sample(lambda: chain(2), ExactGauss(2), steps=10),
+    "least norm": Sample(doubled, Exact(redundant="least_norm"), steps=12),
+    "tolerance": Sample(crank_slider, Exact(tolerance=1e-3)),
+    "resistive laws": Sample(resisted),
+    "compliant contacts": Sample(compliant),
+    "rigid contacts by steps": Sample(struck, Exact(contact="steps"), step=2e-3),
+    "rigid contacts by events": Sample(struck, step=2e-3, steps=30),
+    "rigid contacts in space": Sample(lambda: struck(3), Exact(contact="steps"), step=2e-3),
+    "friction of joints": Sample(rubbing, step=2e-3),
+}
+
+
+def run(name, *, made=None, steps=None):
+    """Run a sample, of a mechanism that was made before or of a new one, for so many steps."""
+    own = SAMPLES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # models beyond their range have bits, too
+        mechanism, start, inputs = own.make() if made is None else made
+    times = start.time + own.step * np.arange(1 + (own.steps if steps is None else steps))
+    return integrate(mechanism, start, times, inputs=inputs, method=own.method, progress=False)
+
+
+def bits(solution):
+    """Hash of all states and multipliers of a run and of its account of the energy."""
+    arrays = solution.times, solution.states, solution.multipliers, *solution.ledger.energy.values()
+    return hashlib.sha256(b"".join(np.ascontiguousarray(own).tobytes() for own in arrays)).hexdigest()
