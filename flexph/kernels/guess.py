@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from ..numerics.arrays import Array
-from .ending.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
+from .convergence.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 
 
 def predicted(means: Array, lengths: Array, h: float) -> Array:

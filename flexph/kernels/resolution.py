@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from .arrays import Arrays, Springs
-from .ending.tolerances import POSITIONAL
+from .convergence.tolerances import POSITIONAL
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:

@@ -1,5 +1,5 @@
 from libc.math cimport isfinite, rint
-from ...numerics.loops.views cimport Mat, Vec, call_one, copy, larger
+from ...numerics.loops.views cimport Mat, Vec, call_one, larger
 from ...sensors.loops cimport measure
 from .data cimport Agreement, Asked, Feedback, Linear
 from .elimination cimport eliminate

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...kernels.gradient import is_sparse
 from ...kernels.state import Configuration, Derived, derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
@@ -70,12 +68,6 @@ class BlockStepper:
     def accounts(self) -> Accounts:
         """The accounts of its energies and flows."""
         return self.stepper.accounts
-
-    @property
-    def cost(self) -> float:
-        """Duration of a step by NumPy over that of one substep; those of large mechanisms may be refused there."""
-        refused = isinstance(self.exact, DecayingStepper) and is_sparse(self.exact.arrays)
-        return math.inf if refused else float(len(self.parts.shares))
 
     @cached_property
     def left(self) -> set[float]:

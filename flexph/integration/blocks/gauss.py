@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
 from ..exact.gauss import GaussStepper
 from ..loops.memory.structures import GaussTable
@@ -27,11 +25,6 @@ class GaussBlocks(BlockStepper):
         self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
         self.points = len(self.tableau.nodes)
         self.limit = self.limited(2 * (len(self.tableau.given) + 1))
-
-    @property
-    def cost(self) -> float:
-        """See :attr:`BlockStepper.cost`; by NumPy the stages of a step are solved together, unless they are refused."""
-        return math.inf if is_sparse(self.exact.arrays) else 4.0 * self.points
 
     def table(self, times: Array) -> GaussTable:
         """What time prescribes over the steps between the times."""

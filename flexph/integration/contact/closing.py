@@ -13,7 +13,7 @@ from ...contacts.complementarity import SOLVED, Impulses
 from ...contacts.coupled import WEIGHT
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.ending.tolerances import RESOLUTION
+from ...kernels.convergence.tolerances import RESOLUTION
 from ...kernels.jacobians.blocks import flatten, unflatten
 from ...kernels.jacobians.body_blocks import Sides
 from ...kernels.resolution import coordinate_size, rate_of_positions

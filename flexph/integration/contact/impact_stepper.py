@@ -6,7 +6,7 @@ import numpy as np
 
 from ...contacts.levels import SparseLevel, gap_rates
 from ...kernels.contacts.gaps import gaps_between, vectors_of
-from ...kernels.ending.tolerances import RESOLUTION
+from ...kernels.convergence.tolerances import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ...numerics.arrays import Array
 from ..exact.step import StepStart

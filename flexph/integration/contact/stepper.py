@@ -15,7 +15,7 @@ from ...contacts.broad_phase import passing
 from ...contacts.levels import gap_rates
 from ...kernels.contacts.gap_arrays import ANGLE
 from ...kernels.contacts.gaps import TOUCHING, vectors_of
-from ...kernels.ending.tolerances import RESOLUTION
+from ...kernels.convergence.tolerances import RESOLUTION
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
 from ...numerics.arguments import warn

@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from ...kernels.convergence.rules import rounded
 from ...kernels.decay import coefficients, free_vibrations
-from ...kernels.ending.rules import rounded
 from ...kernels.gradient import is_sparse
 from ...kernels.values import Schedule
 from ...numerics.arrays import Array

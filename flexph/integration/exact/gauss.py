@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kernels.arrays import total
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.ending.tolerances import NEWTON
+from ...kernels.convergence.tolerances import NEWTON
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stages import Given, Onset, Rates, Stages, onset
 from ...kernels.gradient import is_sparse

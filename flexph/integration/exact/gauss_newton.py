@@ -10,9 +10,9 @@ from scipy.linalg import lapack
 from scipy.optimize import least_squares
 
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.ending.progress import Progress
-from ...kernels.ending.rules import settled_at
-from ...kernels.ending.tolerances import NEWTON, TINY
+from ...kernels.convergence.progress import Progress
+from ...kernels.convergence.rules import settled_at
+from ...kernels.convergence.tolerances import NEWTON, TINY
 from ...kernels.gauss.collocation import Collocation
 from ...kernels.gauss.stage_jacobian import stage_jacobian
 from ...kernels.gauss.stages import Given, Onset, Stages

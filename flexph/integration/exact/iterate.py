@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.ending.tolerances import NEWTON, RESOLUTION, TINY
+from ...kernels.convergence.tolerances import NEWTON, RESOLUTION, TINY
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.jacobians.factor import factor
 from ...kernels.jacobians.mixed import corrected_stresses, with_stresses

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.ending.progress import Progress
-from ...kernels.ending.rules import settled_at, unresolved_energy
-from ...kernels.ending.tolerances import NEWTON, TINY
+from ...kernels.convergence.progress import Progress
+from ...kernels.convergence.rules import settled_at, unresolved_energy
+from ...kernels.convergence.tolerances import NEWTON, TINY
 from ...kernels.jacobians.blocks import flatten
 from ...kernels.resolution import coordinate_size
 from ...kernels.springs import reversed_rates

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...contacts.stops import check_stops
 from ...kernels.constraint_sizes import constraint_sizes
-from ...kernels.ending.tolerances import HISTORY, NEWTON
+from ...kernels.convergence.tolerances import HISTORY, NEWTON
 from ...kernels.gradient import constraint_matrix
 from ...kernels.guess import predicted, predicted_alternating
 from ...kernels.jacobians.constant_block import constant_blocks

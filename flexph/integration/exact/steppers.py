@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...contacts.starts import warn_of_deep_starts
-from ...kernels.ending.tolerances import HISTORY
+from ...kernels.convergence.tolerances import HISTORY
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
 from ...mechanisms.model.time_table import TimeTable

@@ -1,10 +1,10 @@
 from libc.math cimport exp, fabs, isfinite, sqrt, tanh
 from libc.string cimport memcpy
 
-from ...numerics.loops.views cimport IMat, IVec, Mat, Vec, copy, fill, larger, smaller
+from ...numerics.loops.views cimport IMat, Mat, Vec, copy, fill, larger, smaller
 from .particle_arrays cimport Space
 
-cdef Py_ssize_t BY_GONZALEZ, BY_INVARIANTS, BY_MEAN_VALUE, BY_SECANTS, IN_MIDDLE
+cdef Py_ssize_t BY_GONZALEZ, BY_INVARIANTS, BY_MEAN_VALUE, BY_SECANTS
 cdef Py_ssize_t OF_LENGTH, OF_VISCOUS, OF_QUADRATIC, OF_COULOMB, OF_DRAG
 cdef Py_ssize_t IS_SOLVED, IS_SINGULAR, HAS_DIVERGED, IS_UNSETTLED
 cdef double ROUNDED, LEFT_OVER, NEARLY_SAME, ACCOUNTED, SMALL_RATE, NEAR_RATE

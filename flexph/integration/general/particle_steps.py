@@ -15,7 +15,7 @@ from typing import Any
 import cython
 
 from ...discretisation.iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED
-from ...discretisation.pair_equations import FED_BACK, GONZALEZ, INVARIANTS, MEAN_VALUE, MIDPOINT
+from ...discretisation.pair_equations import FED_BACK, GONZALEZ, INVARIANTS, MEAN_VALUE
 from ...systems.discrete_gradients import MADE_UP, ROUND_OFF
 from ...systems.particle_terms import COULOMB, DRAG, LENGTH, QUADRATIC, VISCOUS
 from ...systems.resistive_relations import NEAR, SMALL
@@ -30,7 +30,6 @@ if not cython.compiled:
 BY_GONZALEZ = cython.declare(cython.Py_ssize_t, GONZALEZ)
 BY_INVARIANTS = cython.declare(cython.Py_ssize_t, INVARIANTS)
 BY_MEAN_VALUE = cython.declare(cython.Py_ssize_t, MEAN_VALUE)
-IN_MIDDLE = cython.declare(cython.Py_ssize_t, MIDPOINT)
 BY_SECANTS = cython.declare(cython.Py_ssize_t, OWN_PAIR)
 OF_LENGTH = cython.declare(cython.Py_ssize_t, LENGTH)
 OF_VISCOUS = cython.declare(cython.Py_ssize_t, VISCOUS)

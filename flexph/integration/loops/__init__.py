@@ -6,6 +6,6 @@ each, and the same numbers where they run uncompiled (see CONTRIBUTING.md).
 
 Imports: bodies, contacts, contacts.loops, control, integration.loops.flexible, integration.loops.friction,
 integration.loops.gauss, integration.loops.memory, integration.loops.rigid_steps, integration.loops.steps,
-integration.methods, joints.rows, kernels, kernels.contacts, kernels.ending, kernels.jacobians, mechanisms,
+integration.methods, joints.rows, kernels, kernels.contacts, kernels.convergence, kernels.jacobians, mechanisms,
 mechanisms.model, numerics, numerics.loops, systems.
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...kernels.ending.tolerances import HISTORY
+from ...kernels.convergence.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.loops.views import stored
 from .build import constants, constants_of_decaying, with_near

@@ -1,6 +1,6 @@
 """Methods of integration: values that check themselves when they are made and carry just the options they understand.
 
-Imports: integration.times, kernels.ending, numerics.
+Imports: integration.times, kernels.convergence, numerics.
 """
 
 from .exact import Decaying, Exact, Exact4, ExactGauss

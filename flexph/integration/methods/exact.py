@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from ...kernels.ending.tolerances import HISTORY
+from ...kernels.convergence.tolerances import HISTORY
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..times.step_size import read_tolerance

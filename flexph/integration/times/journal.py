@@ -159,15 +159,6 @@ def opened(checkpoint: Checkpoint | None, signature: Callable[[], Signature], fo
         raise ValueError(f"the checkpoint in {str(folder)!r} is being written by another process") from error
 
 
-def kept_signature(checkpoint: Checkpoint | None) -> Signature:
-    """What tells the run that is kept from another; empty where there is none, or none that can be read."""
-    pieces = [] if checkpoint is None else _paths(Path(checkpoint.path))
-    try:
-        return dict(read_tree(pieces[0])["signature"]) if pieces else {}
-    except (OSError, KeyError, TypeError):  # said where all pieces are read
-        return {}
-
-
 def _check_folder(folder: Path, checkpoint: Checkpoint) -> None:
     for rest in leftovers(folder):
         remove(rest)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.ending.rules import blocks_to, factor_of
+from ...kernels.convergence.rules import blocks_to, factor_of
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...kernels.ending.rules import unresolved_energy
-from ...kernels.ending.tolerances import RESOLUTION, ROUND_OFF
+from ...kernels.convergence.rules import unresolved_energy
+from ...kernels.convergence.tolerances import RESOLUTION, ROUND_OFF
 from ...kernels.resolution import coordinate_size
 from ...kernels.state import energies
 from ...numerics.arrays import Array

@@ -105,6 +105,7 @@ FLEXPH_INLINE Size most(Size a, Size b) { return b > a ? b : a; }
 FLEXPH_INLINE Size fewest(Size a, Size b) { return b < a ? b : a; }
 FLEXPH_INLINE Size distance(Size x) { return x < 0 ? -x : x; }
 FLEXPH_INLINE double divided(double x, double y) { return x / y; }
+FLEXPH_INLINE Complex divided(const Complex &x, double y) { return Complex(x.real() / y, x.imag() / y); }
 FLEXPH_INLINE Complex divided(double x, const Complex &y) {
     double size = y.real() * y.real() + y.imag() * y.imag();
     return Complex(x * y.real() / size, -x * y.imag() / size);

@@ -80,6 +80,7 @@ cdef extern from "views.hpp" namespace "flexph" nogil:
     Py_ssize_t fewest(Py_ssize_t, Py_ssize_t)
     Py_ssize_t distance(Py_ssize_t)
     double divided(double, double)
+    double complex divided(double complex, double)
     double complex divided(double, double complex)
     double complex divided(double complex, double complex)
     double real_part(double)

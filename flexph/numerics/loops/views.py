@@ -109,7 +109,7 @@ def distance(x: int) -> int:
 def divided(x: complex, y: complex) -> Any:
     """Quotient, of complex numbers by the conjugate: the same bits in loops that run uncompiled."""
     if not isinstance(y, complex):
-        return x / y
+        return complex(x.real / y, x.imag / y) if isinstance(x, complex) else x / y
     size = y.real * y.real + y.imag * y.imag
     if not isinstance(x, complex):
         return complex(x * y.real / size, -x * y.imag / size)
@@ -139,7 +139,17 @@ def stored(w: Any) -> Any:
 def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
     """A[i:] −= factor · B[j:], for as many entries, up to a whole lane."""
     count = padded(count)
-    A.reshape(-1)[i : i + count] -= factor * B.reshape(-1)[j : j + count]
+    A.reshape(-1)[i : i + count] -= _times(factor, B.reshape(-1)[j : j + count])
+
+
+def _times(factor: complex, values: Any) -> Any:
+    """Products by four factors where numbers are complex, as of compiled loops: NumPy may round once for two."""
+    if not np.iscomplexobj(values):
+        return factor * values
+    a, b, products = factor.real, factor.imag, np.empty_like(values)
+    products.real = a * values.real - b * values.imag
+    products.imag = a * values.imag + b * values.real
+    return products
 
 
 def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
@@ -152,7 +162,7 @@ def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
 def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) -> None:
     """out[i:] = x A[i:] + y B[i:], for as many entries, up to a whole lane."""
     o, a, b = (v.reshape(-1)[i : i + padded(count)] for v in (out, A, B))
-    o[...] = x * a + y * b
+    o[...] = _times(x, a) + _times(y, b)
 
 
 def prefetch(A: Any, i: int, count: int) -> None:

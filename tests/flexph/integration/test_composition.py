@@ -11,7 +11,7 @@ from flexph import GROUND, Event, connect, drive, force, hinge, integrate, sprin
 from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
 from flexph.integration.exact.record import recorder_of, solution_of
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
-from flexph.kernels.ending.tolerances import HISTORY
+from flexph.kernels.convergence.tolerances import HISTORY
 from flexph.kernels.guess import predicted, predicted_alternating
 from flexph.mechanisms.arrays import network
 from flexph.methods import Exact4, ExactGauss

@@ -12,7 +12,7 @@ from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.control import Sampled
 from flexph.integration.contact.friction_stepper import FrictionStepper
 from flexph.integration.contact.stepper import RigidStepper
-from flexph.kernels.ending.tolerances import RESOLUTION
+from flexph.kernels.convergence.tolerances import RESOLUTION
 from flexph.methods import Exact
 from flexph.sensors import friction_force, normal_force, sticks
 

@@ -43,7 +43,7 @@ from flexph import (
     universal,
     weld,
 )
-from flexph.kernels.ending.tolerances import NEWTON
+from flexph.kernels.convergence.tolerances import NEWTON
 from flexph.methods import Exact
 
 FIRST, SECOND, PLACED = "a.p", "b.q", GROUND.at(0.3, -0.2, 0.4)

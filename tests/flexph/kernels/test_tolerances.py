@@ -1,8 +1,8 @@
 """When a Newton iteration ends and its Jacobian is renewed."""
 
-from flexph.kernels.ending.progress import Progress
-from flexph.kernels.ending.rules import settled_at
-from flexph.kernels.ending.tolerances import NEWTON
+from flexph.kernels.convergence.progress import Progress
+from flexph.kernels.convergence.rules import settled_at
+from flexph.kernels.convergence.tolerances import NEWTON
 
 
 def after(*sizes):

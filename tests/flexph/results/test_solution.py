@@ -24,7 +24,7 @@ from flexph import (
     slider,
     spring_damper,
 )
-from flexph.kernels.ending.tolerances import NEWTON
+from flexph.kernels.convergence.tolerances import NEWTON
 from flexph.methods import Exact
 
 MATERIAL = fem.Material(young=2e7, density=200.0)

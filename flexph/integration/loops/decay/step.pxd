@@ -1,4 +1,4 @@
-from ....kernels.ending.rules cimport rounded
+from ....kernels.convergence.rules cimport rounded
 from ..memory.memory cimport Memory
 from .banded cimport prepare as prepare_banded, end_rates as rates_banded, soften as soften_banded
 from .banded_jacobian cimport assemble as add_banded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from ....kernels.ending.rules import rounded
+    from ....kernels.convergence.rules import rounded
     from ..memory.memory import Memory
     from .banded import end_rates as rates_banded
     from .banded import prepare as prepare_banded

@@ -1,5 +1,5 @@
 """Gauss collocation in loops: a memory for each stage, and the factors of the exact scheme at complex steps.
 
 Imports: integration.loops.mechanics, integration.loops.memory, integration.loops.steps, integration.loops.terms,
-kernels, kernels.ending, numerics, numerics.loops.
+kernels, kernels.convergence, numerics, numerics.loops.
 """

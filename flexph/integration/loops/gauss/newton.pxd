@@ -1,4 +1,4 @@
-from ....kernels.ending.rules cimport is_slow, settled_at, settles, stagnates
+from ....kernels.convergence.rules cimport is_slow, settled_at, settles, stagnates
 from ....numerics.loops.views cimport fewest, larger, smaller
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import NEWTON
-from ....kernels.ending.tolerances import TINY as _TINY
+from ....kernels.convergence.tolerances import NEWTON
+from ....kernels.convergence.tolerances import TINY as _TINY
 
 if not cython.compiled:
     from math import fabs, sqrt
     from math import inf as INFINITY
 
-    from ....kernels.ending.rules import is_slow, settled_at, settles, stagnates
+    from ....kernels.convergence.rules import is_slow, settled_at, settles, stagnates
     from ....numerics.loops.views import fewest, larger, smaller
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import NEWTON
+from ....kernels.convergence.tolerances import NEWTON
 from ....numerics.arrays import Array
 from ..memory.data import Index
 

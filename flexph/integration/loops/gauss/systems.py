@@ -76,7 +76,7 @@ def _solve_pair(dim: int, g: Scheme, h: float, k: int) -> None:
     fill(pair.defect, 0.0)
     for i in range(g.stages.size):
         own = stage(g.stages, i)
-        weight = g.left[place][i] * step / h
+        weight = divided(g.left[place][i] * step, h)
         for j in range(own.defect.size):
             pair.defect[j] += weight * own.defect[j]
     solve_pair(pair, dim, 0, step)

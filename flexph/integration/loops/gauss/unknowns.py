@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import TINY as _TINY
+from ....kernels.convergence.tolerances import TINY as _TINY
 from ....numerics.arrays import Array
 
 if not cython.compiled:

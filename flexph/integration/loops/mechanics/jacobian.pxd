@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Number
 from ....numerics.loops.views cimport Vec as AnyVec
-from ....numerics.loops.views cimport copy, get, put
+from ....numerics.loops.views cimport copy, get, put, divided
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.points cimport add_point_masses

@@ -11,7 +11,7 @@ import cython
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from ....numerics.loops.views import Number, copy, get, put
+    from ....numerics.loops.views import Number, copy, divided, get, put
     from ..memory.memory import Memory
     from ..nodal.points import add_point_masses
     from ..terms.border import add
@@ -60,8 +60,7 @@ def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
     """A component of ω̄."""
     if decay > 0:
         return m.x_w[b][i]
-    else:
-        return 0.5 * (m.at_w[b][i] + m.end_w[b][i])
+    return 0.5 * (m.at_w[b][i] + m.end_w[b][i])
 
 
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
@@ -75,12 +74,12 @@ def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
     for b in range(m.inertia_mass.size):
         if dim == 2:
             a = 0.5 * h * _mean_spin(m, decay, b, 0)
-            m.system_turn[b][0][0] = h / (1.0 + a * a)
+            m.system_turn[b][0][0] = divided(h, 1.0 + a * a)
         else:
             a0 = 0.5 * h * _mean_spin(m, decay, b, 0)
             a1 = 0.5 * h * _mean_spin(m, decay, b, 1)
             a2 = 0.5 * h * _mean_spin(m, decay, b, 2)
-            scale = h / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+            scale = divided(h, 1.0 + a0 * a0 + a1 * a1 + a2 * a2)
             for i in range(3):
                 y0 = m.at_R[b][i][0]
                 y1 = m.at_R[b][i][1]

@@ -75,7 +75,7 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
     stiff = 0.5 * m.joints_stiffness[i] + divided(damping, h)
     if i < lengths:
         by = m.trial_by_first[i]
-        out[0][0] = -(stiff * by - tension * by * by) / (2.0 * sqrt(after[m.joints_length_product[i]]))
+        out[0][0] = -divided(stiff * by - tension * by * by, 2.0 * sqrt(after[m.joints_length_product[i]]))
     elif i < lengths + components:
         out[0][0] = -stiff
     else:
@@ -88,9 +88,9 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
         s_mean = 0.5 * (s0 + s1)
         c_mean = 0.5 * (c0 + c1)
         size = s1 * s1 + c1 * c1
-        gain = stiff * c1 / size * ratio + tension * (by_y * c0 + by_x * s0)
+        gain = divided(stiff * c1, size) * ratio + tension * (by_y * c0 + by_x * s0)
         out[0][0] = -(gain * c_mean)
         out[1][0] = gain * s_mean + tension * ratio * 0.5
-        gain = -stiff * s1 / size * ratio + tension * (-by_y * s0 + by_x * c0)
+        gain = -divided(stiff * s1, size) * ratio + tension * (-by_y * s0 + by_x * c0)
         out[0][1] = -(gain * c_mean + tension * ratio * 0.5)
         out[1][1] = gain * s_mean

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....kernels.arrays import Springs
 from ....numerics.arrays import Array
+from ....numerics.loops.callbacks import REAL
 from ....systems.resistive_relations import Relation
 from .data import Index
 
@@ -18,7 +19,6 @@ QUADRATIC, COULOMB, GENERAL = 1, 2, 3
 """Kinds of relations; 0 where there is none."""
 KINDS = {"quadratic": QUADRATIC, "coulomb": COULOMB, "general": GENERAL}
 PARAMETERS = 5
-REAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 
 
 class Resisting(NamedTuple):
@@ -64,4 +64,4 @@ def _callback(function: Callable[[float], float]) -> Any:
         except Exception:
             return np.nan
 
-    return REAL(safe)
+    return REAL.c_type(safe)  # no Callback: threads share the function

@@ -1,4 +1,4 @@
-"""What loops are given and what they record, as tuples of arrays."""
+"""Tuples of arrays that loops are given and that they fill."""
 
 from __future__ import annotations
 

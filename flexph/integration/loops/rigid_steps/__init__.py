@@ -2,5 +2,5 @@
 
 They are those of :mod:`flexph.integration.contact.stepper`. What loops do not solve, NumPy does, step by step.
 Imports: contacts.loops, integration.loops.contact, integration.loops.memory, integration.loops.steps,
-integration.loops.strikes, kernels.contacts, kernels.ending, numerics, numerics.loops.
+integration.loops.strikes, kernels.contacts, kernels.convergence, numerics, numerics.loops.
 """

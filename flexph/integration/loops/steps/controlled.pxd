@@ -1,4 +1,4 @@
-from ....kernels.ending.rules cimport blocks_to, factor_of
+from ....kernels.convergence.rules cimport blocks_to, factor_of
 from ....numerics.loops.views cimport IVec, Vec, copy, fewest, larger
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Pair, Parts, Rows, Table

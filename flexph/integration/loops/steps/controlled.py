@@ -29,7 +29,7 @@ from .controls import H as _H
 if not cython.compiled:
     from math import sqrt
 
-    from ....kernels.ending.rules import blocks_to, factor_of
+    from ....kernels.convergence.rules import blocks_to, factor_of
     from ....numerics.loops.views import copy, fewest, larger
     from ..memory.memory import Memory
     from ..memory.structures import Pair, Parts, Rows, Table
@@ -72,11 +72,10 @@ def is_controlled(
     """Whether pairs of steps are chosen by their error; they are taken then."""
     if pair.found.size == 0:
         return False
-    else:
-        if not (pair.control.size > 0 and pair.control[TRIES] > 0.0):
-            return False
-        _take_controlled(m, dim, pair, table, parts, save_every, count, known, rows, solved)
-        return True
+    if not (pair.control.size > 0 and pair.control[TRIES] > 0.0):
+        return False
+    _take_controlled(m, dim, pair, table, parts, save_every, count, known, rows, solved)
+    return True
 
 
 def _take_controlled(

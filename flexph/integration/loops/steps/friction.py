@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
+from ....kernels.convergence.tolerances import RESOLUTION as _RESOLUTION
 
 if not cython.compiled:
     from math import fabs

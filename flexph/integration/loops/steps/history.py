@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import HISTORY as _HISTORY
-from ....kernels.ending.tolerances import LEAST_SPACING as _LEAST_SPACING
-from ....kernels.ending.tolerances import WEIGHT_LIMIT as _WEIGHT_LIMIT
+from ....kernels.convergence.tolerances import HISTORY as _HISTORY
+from ....kernels.convergence.tolerances import LEAST_SPACING as _LEAST_SPACING
+from ....kernels.convergence.tolerances import WEIGHT_LIMIT as _WEIGHT_LIMIT
 from ....numerics.arrays import Array
 
 if not cython.compiled:

@@ -36,8 +36,7 @@ def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> b
     add_rolling(m, dim, INSTANT)
     if redundant > 0:
         return factor_assembled(m, dim, 0)
-    else:
-        return eliminate(m, dim, 0)
+    return eliminate(m, dim, 0)
 
 
 def _stand_still(m: Memory, dim: int) -> None:

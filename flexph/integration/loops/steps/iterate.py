@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import NEWTON
-from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
-from ....kernels.ending.tolerances import TINY as _TINY
+from ....kernels.convergence.tolerances import NEWTON
+from ....kernels.convergence.tolerances import RESOLUTION as _RESOLUTION
+from ....kernels.convergence.tolerances import TINY as _TINY
 from ....numerics.arrays import Array
 
 if not cython.compiled:

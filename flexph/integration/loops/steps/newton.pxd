@@ -1,4 +1,4 @@
-from ....kernels.ending.rules cimport is_slow, settled_at, settles, stagnates, unresolved_energy
+from ....kernels.convergence.rules cimport is_slow, settled_at, settles, stagnates, unresolved_energy
 from ....numerics.loops.views cimport Vec, copy, fill, larger
 from ..contact.forces cimport begin_contacts
 from ..friction.rows cimport answer_forces

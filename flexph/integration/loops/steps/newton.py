@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import NEWTON
+from ....kernels.convergence.tolerances import NEWTON
 from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import inf as INFINITY
     from math import isfinite, sqrt
 
-    from ....kernels.ending.rules import is_slow, settled_at, settles, stagnates, unresolved_energy
+    from ....kernels.convergence.rules import is_slow, settled_at, settles, stagnates, unresolved_energy
     from ....numerics.loops.views import copy, fill, larger
     from ..contact.forces import begin_contacts
     from ..friction.rows import answer_forces
@@ -217,8 +217,7 @@ def factor_step(
     """Factor the Jacobian of the iterate; False where it is singular."""
     if redundant > 0:
         return factor_least(m, dim, decay, contact, h, before, after)
-    else:
-        return factor(m, dim, decay, contact, h, before, after)
+    return factor(m, dim, decay, contact, h, before, after)
 
 
 def solve_step(m: Memory, dim: int, redundant: int, decay: int, contact: int, h: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import HISTORY as _HISTORY
+from ....kernels.convergence.tolerances import HISTORY as _HISTORY
 from ....numerics.arrays import Array
 
 if not cython.compiled:

@@ -64,31 +64,29 @@ def _judge(m: Memory, dim: int, pair: Pair, parts: Parts, table: Table, k: int, 
     """Estimate the error of two substeps, before which ``known`` rows of history were filled; False if singular."""
     if pair.found.size == 0:
         return True
-    else:
-        h = table.times[k + 1] - table.times[k]
-        if parts.contact > 0 and let_go(m, pair):
-            first = k if table.coefficient.shape[0] > 1 else 0
-            last = k + 1 if table.coefficient.shape[0] > 1 else 0
-            before = table.coefficient[first]
-            after = table.coefficient[last]
-            if not factor_step(m, dim, parts.redundant, parts.decay, parts.contact, h, before, after):
-                return False
-        estimate(m, dim, parts.redundant, parts.decay, parts.contact, pair, h, known)
-        return True
+    h = table.times[k + 1] - table.times[k]
+    if parts.contact > 0 and let_go(m, pair):
+        first = k if table.coefficient.shape[0] > 1 else 0
+        last = k + 1 if table.coefficient.shape[0] > 1 else 0
+        before = table.coefficient[first]
+        after = table.coefficient[last]
+        if not factor_step(m, dim, parts.redundant, parts.decay, parts.contact, h, before, after):
+            return False
+    estimate(m, dim, parts.redundant, parts.decay, parts.contact, pair, h, known)
+    return True
 
 
 def _finish_pair(m: Memory, dim: int, pair: Pair, parts: Parts, table: Table, step: int) -> bool:
     """Judge the velocity defect of the two substeps of a step; False where the constraints are dependent."""
     if pair.found.size == 0:
         return True
-    else:
-        k = 2 * step + 1
-        last = k + 1 if table.coefficient.shape[0] > 1 else 0
-        own = k if table.coefficient.shape[0] > 1 else 0
-        length = table.times[k + 1] - table.times[k - 1]
-        watch_energy(m, pair)
-        after = table.coefficient[last]
-        return reflect(m, dim, parts.redundant, pair, after, table.own_coefficient[own], table.own_offset[own], length)
+    k = 2 * step + 1
+    last = k + 1 if table.coefficient.shape[0] > 1 else 0
+    own = k if table.coefficient.shape[0] > 1 else 0
+    length = table.times[k + 1] - table.times[k - 1]
+    watch_energy(m, pair)
+    after = table.coefficient[last]
+    return reflect(m, dim, parts.redundant, pair, after, table.own_coefficient[own], table.own_offset[own], length)
 
 
 def take_substep(
@@ -157,25 +155,23 @@ def _lose(m: Memory, dim: int, redundant: int, decay: int, table: Table, k: int,
     """Leave ρ of the velocity defect after a substep that loses energy; False where the constraints are dependent."""
     if decay == 0:
         return True
-    else:
-        last = k + 1 if table.coefficient.shape[0] > 1 else 0
-        own = k if table.coefficient.shape[0] > 1 else 0
-        length = (table.times[k + 1] - table.times[k]) / share
-        after = table.coefficient[last]
-        return lose_defect(m, dim, redundant, after, table.own_coefficient[own], table.own_offset[own], length)
+    last = k + 1 if table.coefficient.shape[0] > 1 else 0
+    own = k if table.coefficient.shape[0] > 1 else 0
+    length = (table.times[k + 1] - table.times[k]) / share
+    after = table.coefficient[last]
+    return lose_defect(m, dim, redundant, after, table.own_coefficient[own], table.own_offset[own], length)
 
 
 def _settle(m: Memory, dim: int, redundant: int, friction: int, table: Table, k: int) -> bool:
     """Settle what slips after a substep though joints hold it by friction; False where that is not solved."""
     if friction == 0:
         return True
-    else:
-        if m.rub_settles[0] == 0.0:
-            return True
-        last = k + 1 if table.coefficient.shape[0] > 1 else 0
-        own = k if table.coefficient.shape[0] > 1 else 0
-        h = table.times[k + 1] - table.times[k]
-        return settle(m, dim, redundant, h, table.coefficient[last], table.own_coefficient[own], table.own_offset[own])
+    if m.rub_settles[0] == 0.0:
+        return True
+    last = k + 1 if table.coefficient.shape[0] > 1 else 0
+    own = k if table.coefficient.shape[0] > 1 else 0
+    h = table.times[k + 1] - table.times[k]
+    return settle(m, dim, redundant, h, table.coefficient[last], table.own_coefficient[own], table.own_offset[own])
 
 
 def _finish(m: Memory, dim: int) -> None:

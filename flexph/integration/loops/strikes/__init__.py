@@ -5,5 +5,5 @@ solved apart, each by its dense D. Of free bodies its blocks are those of the bo
 that are coupled or bend answer by the border of the step. Dry friction of joints is among the contacts of an island.
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.steps, integration.loops.terms, kernels.contacts,
-kernels.ending, numerics, numerics.loops.
+kernels.convergence, numerics, numerics.loops.
 """

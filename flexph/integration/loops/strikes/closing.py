@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import cython
 
-from ....kernels.ending.tolerances import NEWTON
-from ....kernels.ending.tolerances import POSITIONAL as _POSITIONAL
+from ....kernels.convergence.tolerances import NEWTON
+from ....kernels.convergence.tolerances import POSITIONAL as _POSITIONAL
 from ..memory.strike_accounts import CLOSED as _CLOSED
 from ..memory.strike_accounts import FREE as _FREE
 from ..memory.strike_accounts import TOLD as _TOLD

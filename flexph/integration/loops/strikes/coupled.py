@@ -103,8 +103,7 @@ def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
                     _turn_ball(m, dim, c, m.contacts_node[c][end], given.h)
     if kinds > 1:
         return factor_assembled(m, dim, 0)
-    else:
-        return eliminate(m, dim, 0)
+    return eliminate(m, dim, 0)
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:

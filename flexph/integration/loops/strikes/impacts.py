@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
-from ....kernels.ending.tolerances import RESOLUTION as _RESOLUTION
+from ....kernels.convergence.tolerances import RESOLUTION as _RESOLUTION
 from ..memory.structures import AT_TIME as _AT_TIME
 from ..memory.structures import OVER_PART as _OVER_PART
 

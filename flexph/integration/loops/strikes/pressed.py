@@ -31,21 +31,20 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
     """Impulses of an island near those in ``x``, with what presses its bearings; their defect (see .law)."""
     if kinds == 0:
         return solve_island(law, island, weight, rests)
-    else:
-        if not _has_bearing(m, island):
-            return solve_island(law, island, weight, rests)
-        missed = INFINITY
-        before = INFINITY
-        for _ in range(REPEATED):
-            _press(m, law, island)
-            _linearise(m, law, island)
-            missed = solve_island(law, island, weight, rests)
-            _press(m, law, island)
-            missed = larger(missed, _turned(m, law, island))
-            if missed <= EXACT or (missed <= SOLVED and missed > 0.1 * before):
-                break
-            before = missed
-        return missed
+    if not _has_bearing(m, island):
+        return solve_island(law, island, weight, rests)
+    missed = INFINITY
+    before = INFINITY
+    for _ in range(REPEATED):
+        _press(m, law, island)
+        _linearise(m, law, island)
+        missed = solve_island(law, island, weight, rests)
+        _press(m, law, island)
+        missed = larger(missed, _turned(m, law, island))
+        if missed <= EXACT or (missed <= SOLVED and missed > 0.1 * before):
+            break
+        before = missed
+    return missed
 
 
 def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:

@@ -1,0 +1,4 @@
+"""Convergence of iterations: tolerances, and the rules by which loops and NumPy end them and choose steps.
+
+Imports: numerics.loops.
+"""
