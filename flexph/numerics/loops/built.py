@@ -1,9 +1,12 @@
 """How the loops of this installation were built, and what is imported of them.
 
 A module of loops (``x.py`` with ``x.pxd`` beside it) is imported from the extension module that the installation made
-of it (build_loops.py), else from its source, which runs uncompiled to the same numbers. In a checkout installed by
-``pip install -e .`` Python would import an old extension module in place of a source that was edited since: that is
-refused. With ``FLEXPH_LOOPS=none`` in the environment of a process all of them are imported from their sources.
+of all those of its folder (build_loops.py), else from its source, which runs uncompiled to the same numbers. A source
+in a checkout installed by ``pip install -e .`` that was edited since is refused. Some extension modules are there a
+second time, for processors with AVX2, and have the same bits.
+
+``FLEXPH_LOOPS`` in the environment of a process: ``none`` imports all loops from their sources, ``baseline`` those that
+run on every processor.
 """
 
 from __future__ import annotations
@@ -13,14 +16,18 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_file_location
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import spec_from_file_location, spec_from_loader
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 RECORD = Path(__file__).with_name("built.json")
 ROOT = Path(__file__).parents[3]
+AVX2 = "avx2"
+"""Where the second extension modules are, in the folder of the first."""
 UNCOMPILED = "loops run uncompiled, about 1000 times slower"
 
 
@@ -56,6 +63,14 @@ def command() -> str:
 
 
 @cache
+def takes_avx2() -> bool:
+    """True if extension modules for processors with AVX2 are imported where there are some."""
+    from .processor import runs_avx2
+
+    return os.environ.get("FLEXPH_LOOPS") != "baseline" and runs_avx2()
+
+
+@cache
 def warn_if_uncompiled() -> None:
     """Say once a process that loops run uncompiled, why, and what compiles them, unless the environment asks for it."""
     if not are_compiled() and not _sources_wanted():
@@ -80,7 +95,8 @@ def described() -> str:
         return f"{UNCOMPILED} ({reason()}); with a C++ compiler they are compiled by: {command()}"
     checked = ", with tests of indices" if built["checked"] else ""
     by = f"Cython {built['cython']} and {built['compiler']}, {' '.join(built['flags'])}"
-    return f"{len(built['modules'])} modules of loops compiled by {by}{checked}"
+    wide = f", -m{AVX2}" if built.get(AVX2) and takes_avx2() else ""
+    return f"{len(built['modules'])} modules of loops compiled by {by}{wide}{checked}"
 
 
 def find_loops() -> None:
@@ -92,16 +108,35 @@ class Loops(MetaPathFinder):
     """Finder of loops: it tests their sources before the first one, and takes these where they are wanted."""
 
     def __init__(self) -> None:
-        self.modules = frozenset(record()["modules"])
+        self.modules, self.wide = frozenset(record()["modules"]), frozenset(record().get(AVX2, ()))
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Find the source of a module of loops if the environment wants it; otherwise leave it to Python."""
+        """Find a module of loops in the extension module of its folder, or its source if the environment wants it."""
+        folder, _, stem = fullname.rpartition(".")
+        if stem == "compiled" and f"{folder}.{AVX2}.{stem}" in self.wide and takes_avx2():
+            return PathFinder.find_spec(fullname, [f"{place}/{AVX2}" for place in path or ()])
         if fullname not in self.modules:
             return None
         if _sources_wanted():
             return spec_from_file_location(fullname, ROOT.joinpath(*fullname.split(".")).with_suffix(".py"))
         _check_once()
-        return None
+        return spec_from_loader(fullname, Part())
+
+
+class Part(Loader):
+    """Loader of a module of loops: names ``x__f`` of the extension module of a folder are those of ``x``."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave that to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Take the functions that Python may call."""
+        folder, _, stem = module.__name__.rpartition(".")
+        compiled = import_module(f"{folder}.compiled")
+        module.__file__ = compiled.__file__
+        for name, value in vars(compiled).items():
+            if name.startswith(f"{stem}__"):
+                setattr(module, name.removeprefix(f"{stem}__"), value)
 
 
 def _origin() -> str:

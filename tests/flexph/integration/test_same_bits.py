@@ -16,14 +16,14 @@ from flexph.integration.loops.choice import LOOPS
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 TESTS = Path(__file__).parents[2]
-UNCOMPILED = """
+ELSEWHERE = """
 import json, sys, warnings
 sys.path[:0] = {paths}
 from bit_samples import bits, run
 warnings.simplefilter("ignore")
 print(json.dumps({{name: bits(run(name, steps={steps})) for name in {names}}}))
-import flexph.integration.loops.steps.run as loops
-assert loops.__file__.endswith(".py"), loops.__file__
+import flexph.integration.loops.mechanics.residual as loops
+print(loops.__file__)
 """
 FEW = 3
 """Steps of uncompiled loops, which take some 10 ms each."""
@@ -62,11 +62,18 @@ def test_two_threads_at_once_have_the_bits_of_one(name):
         assert set(threads.map(beside, [made, made, SAMPLES[name].make(), SAMPLES[name].make()])) == {alone}
 
 
-@pytest.mark.slow  # sources in place of 80 extension modules
-def test_uncompiled_loops_have_the_same_bits():
+@pytest.mark.parametrize("loops", ["baseline", pytest.param("none", marks=pytest.mark.slow)])  # 80 sources
+def test_loops_for_every_processor_and_uncompiled_ones_have_the_same_bits(loops):
     paths = [str(TESTS.parent), str(TESTS / "samples")]
-    program = UNCOMPILED.format(paths=paths, steps=FEW, names=list(SAMPLES))
-    environment = os.environ | {"FLEXPH_LOOPS": "none"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    program = ELSEWHERE.format(paths=paths, steps=FEW, names=list(SAMPLES))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"FLEXPH_LOOPS": loops},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {name: bits(run(name, steps=FEW)) for name in SAMPLES}
+    *said, place = done.stdout.splitlines()
+    assert (Path(place).suffix == ".py") == (loops == "none") and "avx2" not in place
+    assert json.loads(said[0]) == {name: bits(run(name, steps=FEW)) for name in SAMPLES}

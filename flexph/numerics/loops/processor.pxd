@@ -1,0 +1,2 @@
+cdef extern from "processor.hpp" namespace "flexph" nogil:
+    bint has_avx2()
