@@ -25,13 +25,13 @@ from ..results.state_view import MechanismView
 from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
 from ..systems.validity import ValidityWarning
+from .choice import LOOPS, left_to_numpy, numpy_because
 from .controllers import loops_of
 from .exact.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .exact.pairs_of_steps import PairStepper
 from .exact.record import recorder_of, solution_of
 from .exact.step import Stepper, StepStart
 from .exact.steppers import StepsOf, refuse_large, stepper_from, stepper_of
-from .loops.choice import LOOPS, left_to_numpy, numpy_because
 from .methods import MechanismMethod
 from .times.events import ContinuedWatch
 from .times.grid import ascending_from, refuse_short

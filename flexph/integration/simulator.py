@@ -18,11 +18,11 @@ from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
 from ..sensors.quantities import Quantity
 from ..sensors.step_panel import StepPanel
+from .choice import numpy_because
 from .contact.steppers import steps_with_contacts
 from .controllers import loops_of
 from .exact.failures import explain_step
 from .exact.steppers import refuse_large, stepper_from
-from .loops.choice import numpy_because
 from .methods import Exact, MechanismMethod
 from .simulator_controllers import ControlledSteps, OuterInputs, forcing_of
 from .simulator_steps import CompiledSteps, HeldInputs, NumpySteps, Steps

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ...contacts.levels import gaps_at, near_at
+from ...kernels.convergence.tolerances import LEFT
 from ...kernels.state import Configuration, momenta
 from ...kernels.values import Means, Schedule, Solve, Step
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..times.loop import Run
 from ..times.step_control import Tried
-from ..times.step_size import LEFT, Tolerance
+from ..times.step_size import Tolerance
 from .advance import Rates
 from .composition import ComposedStepper, as_one
 from .impulse import answer, struck

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...consistency.equations import sizes
 from ...discretisation.descriptor_split import differential_states
+from ...kernels.convergence.tolerances import LEFT
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..times.loop import Run
 from ..times.step_control import Tried
-from ..times.step_size import LEFT, tolerances_of_states
+from ..times.step_size import tolerances_of_states
 from .stepper import StepStart, SystemStepper
 
 START = 3

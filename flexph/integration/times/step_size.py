@@ -61,9 +61,6 @@ SMALLEST = 1e-10
 RESOLVED = 1e3
 """The smallest step over the distance of neighbouring numbers at the largest time."""
 
-LEFT = 10.0
-"""Velocity defect that a pair may add over the error of its motion: it is at the ends of steps only."""
-
 
 class Tolerance(NamedTuple):
     """Error of the motion allowed per time, relative to its largest kinetic energy or ``floor`` [J] (see Pairs)."""

@@ -15,6 +15,9 @@ LEAST_SPACING = 0.2
 """Distance of the middles of two steps, over the step to come, from which on a line through their velocities says where
 it leads."""
 
+LEFT = 10.0
+"""Velocity defect that a pair of steps may add over the error of its motion: it is at the ends of steps only."""
+
 HISTORY = 5
 """Rows of history from which steps that go to and fro are predicted."""
 

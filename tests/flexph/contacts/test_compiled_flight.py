@@ -8,7 +8,7 @@ from cases import bouncing_ball, flexible_stop, newtons_cradle, woodpecker_toy
 from flexph import GROUND, Checkpoint, Event, Simulator, connect, force, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact
 from flexph.control import Sampled
-from flexph.integration.loops.choice import numpy_because
+from flexph.integration.choice import numpy_because
 from flexph.methods import Exact
 from flexph.sensors import gap
 

@@ -9,9 +9,9 @@ import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spring_damper
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.integration.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
 from flexph.integration.loops import near, stepper
-from flexph.integration.loops.choice import numpy_because
 from flexph.methods import Exact
 from flexph.systems import coulomb, resistive
 

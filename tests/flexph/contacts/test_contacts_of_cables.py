@@ -7,8 +7,8 @@ from contact_runs import agree
 import fem
 from flexph import GROUND, connect, integrate, spherical
 from flexph.contacts import Cylinder, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.integration.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
-from flexph.integration.loops.choice import numpy_because
 from flexph.methods import Exact
 from flexph.sensors import gap, normal_force
 

@@ -6,9 +6,9 @@ import pytest
 import rigid
 from flexph import GROUND, connect, distance, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
+from flexph.integration.choice import numpy_because
 from flexph.integration.loops import near, stepper
 from flexph.integration.loops.build import constants
-from flexph.integration.loops.choice import numpy_because
 from flexph.integration.loops.near import NearPairs
 from flexph.kernels.contacts.gap_arrays import DISTANCE
 from flexph.methods import Decaying, Exact

@@ -8,7 +8,7 @@ from uncompiled import uncompiled
 
 import rigid
 from flexph import GROUND, connect, hinge, integrate
-from flexph.integration.loops.choice import LOOPS
+from flexph.integration.choice import LOOPS
 from flexph.integration.loops.gauss.acceleration_space import DEPTH, acceleration_of
 from flexph.methods import ExactGauss
 

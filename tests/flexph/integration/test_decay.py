@@ -430,7 +430,7 @@ def test_what_it_cannot_do_is_answered(monkeypatch):
 
 def test_loops_are_chosen_for_bands_and_small_bodies():
     """A beam of many coordinates has narrow bands; what couples as many among each other has none."""
-    from flexph.integration.loops.choice import _has_full_matrices as has_full_matrices
+    from flexph.integration.choice import _has_full_matrices as has_full_matrices
 
     rods = [beam_of(elements) for elements in (8, 64)]
     assert not any(has_full_matrices(connect({"rod": rod}, [])) for rod in rods)
@@ -442,7 +442,7 @@ def test_loops_are_chosen_for_bands_and_small_bodies():
 @pytest.mark.slow
 def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(monkeypatch):
     """Their strains are sums of millions of products of slopes, which took a minute to write out."""
-    from flexph.integration.loops import choice
+    from flexph.integration import choice
 
     mesh = skfem.MeshTri.init_tensor(np.linspace(0.0, 1.0, 6), np.linspace(0.0, 0.5, 4))
     material, ports = fem.Material(young=70e9, density=2700.0, poisson=0.3), {"root": lambda x: x[0] == 0.0}

@@ -20,7 +20,7 @@ from flexph import (
     spherical,
     spring_damper,
 )
-from flexph.integration.loops.choice import left_to_numpy
+from flexph.integration.choice import left_to_numpy
 from flexph.methods import Exact, ExactGauss
 
 BAR = rigid.bar(1.0, 2.0)

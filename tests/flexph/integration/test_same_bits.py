@@ -12,7 +12,7 @@ import pytest
 from bit_samples import SAMPLES, bits, run
 
 from flexph.integration.blocks import sizes
-from flexph.integration.loops.choice import LOOPS
+from flexph.integration.choice import LOOPS
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 TESTS = Path(__file__).parents[2]

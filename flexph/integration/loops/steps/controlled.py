@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.convergence.tolerances import LEFT as _LEFT
 from ....numerics.arrays import Array
-from ...times.step_size import LEFT as _LEFT
 from ..memory.data import Index
 from .controls import ENERGY as _ENERGY
 from .controls import ERROR as _ERROR

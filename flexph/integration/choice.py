@@ -9,19 +9,19 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ...bodies.body import Body
-from ...bodies.nodal_body import NodalBody
-from ..methods.exact import Exact
-from ..methods.method import MechanismMethod
-from .build import constants
-from .filters import NARROW, UNKNOWNS
-from .near import LISTED, NearPairs
-from .redundancy import MOST_ROWS
-from .workspace import constants_of_redundant
+from ..bodies.body import Body
+from ..bodies.nodal_body import NodalBody
+from .loops.build import constants
+from .loops.filters import NARROW, UNKNOWNS
+from .loops.near import LISTED, NearPairs
+from .loops.redundancy import MOST_ROWS
+from .loops.workspace import constants_of_redundant
+from .methods.exact import Exact
+from .methods.method import MechanismMethod
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
-    from ...mechanisms.model.model import Model
+    from ..mechanisms.mechanism import Mechanism
+    from ..mechanisms.model.model import Model
 
 LOOPS = "compiled loops"
 WIDE = 1e8
