@@ -18,7 +18,7 @@ from .loads.faces import Faces
 from .rates.bearings import Bearings
 from .rates.curves import Curve
 from .rates.slips import Slips
-from .strains import Strains
+from .strains import NONE, Strains
 
 Index = np.ndarray
 
@@ -97,6 +97,28 @@ class Arrays(NamedTuple):
     of_length: Array  # (n,), √(m/M_ii): flexible coordinates that weigh as much as a displacement of the body by one
     lengths: Array  # (2,), of the bodies, and with the ground [m], see kernels.constraint_sizes
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None of none
+    joined: Joined | None = None  # where there are strain rows
+
+
+class Joined(NamedTuple):
+    """The products of joints, springs and loads, which come before those of strain rows, with what these need."""
+
+    arrays: Arrays  # of some nodes, the first vectors and the first products
+    nodes: Index  # these nodes among all
+
+
+def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
+    """The part of so many vectors and products."""
+    incidence = sparse.csr_array(a.incidence)[:vectors]
+    nodes = np.unique(incidence.indices)
+    rows = (a.dim * nodes[:, None] + np.arange(a.dim)).ravel()
+    taken = {name: getattr(a, name)[nodes] for name in ("node_body", "node_moves", "node_position", "node_turns")}
+    taken |= {name: getattr(a, name)[rows] for name in ("node_shape", "translating")}
+    taken |= {name: getattr(a, name)[:products] for name in ("first", "second")}
+    taken |= {name: getattr(a, name)[:products, :vectors] for name in ("select_first", "select_second")}
+    of = incidence[:, nodes]
+    kept = of if sparse.issparse(a.node_shape) else of.toarray()
+    return Joined(a._replace(**taken, incidence=kept, strains=NONE, vector_fixed=a.vector_fixed[:vectors]), nodes)
 
 
 class Rolling(NamedTuple):

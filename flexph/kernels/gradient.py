@@ -121,6 +121,9 @@ def constraint_matrix(
     From the rotations, arms of the nodes and vectors at q. ``by`` are the products (p,) that weigh the terms of
     :mod:`flexph.kernels.rolling`, by default the products of the vectors.
     """
+    if a.joined is not None:
+        own, nodes = a.joined
+        return constraint_matrix(own, R, coefficient, arm=arm[nodes], vector=vector[: len(own.vector_fixed)], by=by)
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
     matrix = row_weights(a, coefficient)
     if not (t.row.size or a.curves):
@@ -145,7 +148,8 @@ def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
     """Rates of the products with the velocities, (p, n_v)."""
-    return product_gradient(a, vector) @ pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
+    rows = pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
+    return product_gradient(a, vector) @ rows if sparse.issparse(rows) else product_rows(a, vector, rows)
 
 
 def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:

@@ -13,7 +13,7 @@ from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection
-from ...kernels.arrays import Arrays, prepared
+from ...kernels.arrays import Arrays, joined_part, prepared
 from ...kernels.constraint_sizes import constraint_measures
 from ...kernels.resolution import resolution_terms
 from ...numerics.arrays import Array, dense
@@ -108,6 +108,8 @@ def build_network(
         contacts=contact_arrays(bodies, connections, numbering.places, dim),
         **parts,
     )
+    if nodal is not None:
+        arrays = arrays._replace(joined=joined_part(arrays, len(numbering.vectors), len(numbering.products)))
     unshifted = {"node_shape": nodes["node_shape"], **unshifted, **elastic}
     return Network(arrays, unshifted, tuple(terms), slices, tuple(means))
 

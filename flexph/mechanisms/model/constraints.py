@@ -27,14 +27,19 @@ if TYPE_CHECKING:
 def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
     """Centres and rotations moved by rigid increments (translations [m], turns [rad])."""
     a = mechanism.network.arrays
-    cv, cw, _ = a.columns
-    largest = max((abs(step[k]) for k in cw[cw >= 0]), default=0.0)
+    turn = step[a.columns.omega[a.turning]]
+    largest = float(np.abs(turn).max(initial=0.0))
     step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian at a time
-    moved = centres + step[cv]
-    turned = np.array(
-        [R @ finite_rotation(step[k], a.dim) if k[0] >= 0 else R for R, k in zip(rotations, cw, strict=True)]
-    )
-    return moved, turned
+    turned = rotations.copy()
+    turned[a.turning] = rotations[a.turning] @ finite_rotation(step[a.columns.omega[a.turning]], a.dim)
+    return centres + step[a.columns.v], turned
+
+
+def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
+    """A configuration moved by rigid increments and changes of the flexible coordinates (n_v,)."""
+    rigid = mechanism.layout.velocities - mechanism.layout.flexible
+    centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
+    return c._replace(r=centres, R=rotations, u=c.u + step[rigid:])
 
 
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:

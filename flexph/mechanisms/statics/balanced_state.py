@@ -92,7 +92,8 @@ def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, 
     a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
     sizes = displacement_sizes(a, size)
     largest = max(np.abs(forces * sizes).max(initial=0.0), size * np.abs(a.weight).max(initial=0.0))
-    return bool(np.abs(left * sizes).max(initial=0.0) <= BALANCED * largest + _noise(a, c, size, spin))
+    missing = float(np.abs(left * sizes).max(initial=0.0))
+    return missing <= BALANCED * largest or missing <= BALANCED * largest + _noise(a, c, size, spin)
 
 
 def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:

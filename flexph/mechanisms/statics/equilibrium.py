@@ -15,7 +15,7 @@ from ..model.range_of_validity import warn_of_range
 from ..model.state import Pose, State, at_rest
 from ..model.time_table import laws
 from .balance import in_motion, problem
-from .balanced_state import Balance, balance_at, balanced_state
+from .balanced_state import Balance, balanced_state
 from .searches import Searches
 from .steady_rotation import refuse_supports, steady_rotation
 from .turned_motion import refuse_unsteady
@@ -54,7 +54,7 @@ def equilibrium(
         moved = end.defect
         if not end.settled:
             continue
-        found = balance_at(given, end.value)
+        found = searches.balance(end.value)
         if found.holds(given):
             refuse_unsteady(given, found.c)
             state = balanced_state(given, found, redundant)

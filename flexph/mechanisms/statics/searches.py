@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...integration.loops.statics.at_rest import Held, Loads, StaticLoops, has_static_loops
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_matrix
 from ...kernels.state import Configuration
@@ -24,6 +25,7 @@ from ..model.constraints import constraint_gap, extent
 from ..model.range_of_validity import refuse_turned
 from ..model.state import flat
 from .balance import Problem, coordinates, independent_rows, moved_by, newton_step, saddle, stiffness_at
+from .balanced_state import Balance, balance_at
 from .load_steps import follow_loads
 from .stability import grows, is_minimum
 
@@ -91,6 +93,12 @@ class Searches:
         """An equilibrium of any kind, by corrections that the inertia holds back."""
         return SEARCH.run(self.start, partial(self._corrected, self.given))
 
+    def balance(self, c: Configuration) -> Balance:
+        """The joint forces that balance a configuration best."""
+        loops = self._loops
+        balanced = None if loops is None else loops.balanced(c, self._loads(self.given))
+        return balance_at(self.given, c) if balanced is None else Balance(*balanced)
+
     def along_loads(self) -> Found:
         """The end of the path of loads."""
         return self.followed.end
@@ -103,13 +111,33 @@ class Searches:
 
         def under(share: float, c: Configuration) -> Found:
             of, limits = self.given.under(share), STEP if share == 1.0 else replace(STEP, settled=NEAR)
-            end = limits.run(c, partial(self._corrected, of))
+            end = None if self._loops is None else self._by_loops(self._loops, of, limits, c)
+            end = limits.run(c, partial(self._corrected, of)) if end is None else end
             return end._replace(settled=end.settled and is_minimum(of, end.value)) if of_minima else end
 
         def refuse(share: float, c: Configuration) -> None:
             refuse_turned(mechanism, flat(mechanism, c), f"under {100.0 * share:.3g} % of the loads")
 
         return Followed(*follow_loads(self.start, under, refuse))
+
+    @cached_property
+    def _loops(self) -> StaticLoops | None:
+        mechanism = self.given.mechanism
+        return StaticLoops(mechanism, self.given.table) if not self._turns and has_static_loops(mechanism) else None
+
+    def _loads(self, of: Problem) -> Loads:
+        return Loads(of.applied, of.share, of.time)
+
+    def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
+        """The equilibrium near a configuration by compiled corrections, None where one of them is not unique."""
+        loads = self._loads(of)
+
+        def corrected(at: Held) -> tuple[Held, float]:
+            after = loops.corrected(at, loads)
+            return (at, np.nan) if after is None else (after[0], self._defect(after[1]))
+
+        end = limits.run(Held(c, np.zeros(of.mechanism.layout.multipliers)), corrected)
+        return None if np.isnan(end.defect) else Corrected(end.value.c, end.defect, end.settled)
 
     @property
     def _turns(self) -> bool:
@@ -124,8 +152,11 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self._size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        defect = float(np.abs(correction / self._sizes).max(initial=0.0))
-        return moved_by(of.mechanism, c, correction, of.steady), defect
+        return moved_by(of.mechanism, c, correction, of.steady), self._defect(correction)
+
+    def _defect(self, correction: Array) -> float:
+        """A correction over the size of the mechanism."""
+        return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _corrected(self, of: Problem, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None

@@ -1,0 +1,135 @@
+"""Equilibria of mechanisms with rods and cables by the compiled loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ....bodies.nodal_body import NodalBody
+from ....kernels.continuous import elastic_stress
+from ....kernels.state import Configuration
+from ....mechanisms.model.constraints import moved
+from ....mechanisms.model.time_table import TimeTable, spring_values
+from ....numerics.arrays import Array
+from ..entries import settle
+from ..memory.structures import Table
+from ..workspace import memory
+from .correction import correct
+
+if TYPE_CHECKING:
+    from ....mechanisms.model.model import Model
+
+RESISTANCES = (
+    *("inertia_mass", "inertia_J", "inertia_val", "inertia_n", "inertia_s", "inertia_form", "points_mass_val"),
+    *("elastic_damping", "elastic_viscous", "stiffness_damping", "stiffness_left_damping"),
+    *("joints_damping", "joints_steepness", "joints_kind"),
+)
+"""Inertia and damping, which are none at rest."""
+
+
+class Held(NamedTuple):
+    """A configuration at rest with the multipliers (g,) of its constraints."""
+
+    c: Configuration
+    multipliers: Array
+
+
+class Balanced(NamedTuple):
+    """A configuration with its springs and stresses, its joint forces (g,), and forces (n_v,) without and with them."""
+
+    c: Configuration
+    multipliers: Array
+    force: Array
+    left: Array
+
+
+class Loads(NamedTuple):
+    """Inputs (i,) and a share of the weight at a time [s]."""
+
+    inputs: Array
+    share: float
+    time: float
+
+
+def has_static_loops(mechanism: Model) -> bool:
+    """True for rods and cables, with bodies of one frame between them, whose joints and loads the loops know."""
+    a = mechanism.network.arrays
+    if a.curves or a.slips.slip.size or a.faces is not None or any(b.unshifted for b in mechanism.frames.values()):
+        return False
+    return mechanism.rigid_motion is not None and all(map(_is_line, mechanism.bodies.values()))
+
+
+def _is_line(body: object) -> bool:
+    """True for rods and cables, whose nodes have neighbours along a line, and for bodies of one frame."""
+    return not isinstance(body, NodalBody) or body.turning == len(body.frames) or body.coordinates is not None
+
+
+class StaticLoops:
+    """Newton corrections of a mechanism at rest; inertia and damping are none."""
+
+    def __init__(self, mechanism: Model, table: TimeTable) -> None:
+        self._mechanism, self._table = mechanism, table
+        self._memory = mechanism.once(memory).copy()
+        for name in RESISTANCES:
+            getattr(self._memory, name)[...] = 0
+        a = mechanism.network.arrays
+        self._weight, self._own = a.weight, a.strains.stress
+        self._step = float(np.sqrt(2.0 / a.resolution[2]))  # by it the largest entries of the Jacobian are about one
+
+    def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
+        """The configuration after a correction, and all of this (n_v,), of which a share was taken; None if singular.
+
+        Stresses of strain rows run ahead of the strains, by the mixed iteration.
+        """
+        m = self._memory
+        share = self._correct(at, loads)
+        if not share:
+            return None
+        step = -0.5 * self._step * self._velocities(m.correction_v, m.correction_w, m.correction_du)
+        after = moved(self._mechanism, at.c, step)
+        sigma = elastic_stress(self._mechanism.network.arrays, after.u)
+        sigma[self._own] = m.nodal_ahead
+        return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
+
+    def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
+        """The joint forces that balance a configuration next to an equilibrium; None if they are not unique."""
+        m = self._memory
+        if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
+            return None
+        force, multipliers = self._left(), -m.correction_lam
+        if self._correct(Held(c, multipliers), loads) != 1.0:
+            return None
+        c = c._replace(sigma=m.end_sigma.copy(), spring=m.at_spring.copy())
+        return Balanced(c, multipliers, force, self._left())
+
+    def _correct(self, at: Held, loads: Loads) -> float:
+        """Compute a correction; its share that is to be taken, 0 if it is not unique."""
+        m, mechanism = self._memory, self._mechanism
+        coefficient, offset = self._table.at(loads.time)
+        m.inertia_weight[...] = loads.share * self._weight
+        for name in ("r", "R", "u", "sigma"):
+            getattr(m, f"at_{name}")[...] = getattr(at.c, name)
+        m.x_lam[...] = at.multipliers
+        self._pull_springs(loads.time)
+        none = np.zeros((1, 0))
+        table = Table(np.zeros(1), coefficient[None], offset[None], none, none, loads.inputs[None], none)
+        return correct(m, mechanism.layout.dim, self._step, table)
+
+    def _left(self) -> Array:
+        """Forces that are not balanced, with the sign of inertia forces, on (ṙ, ω, u̇)."""
+        m = self._memory
+        return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
+
+    def _velocities(self, v: Array, w: Array, du: Array) -> Array:
+        """Values of all bodies (b, d), (b, s) and (n,) as one vector (n_v,)."""
+        return np.concatenate([v.ravel(), w[self._mechanism.network.arrays.turning].ravel(), du])
+
+    def _pull_springs(self, time: float) -> None:
+        """Set the forces of the springs at the configuration."""
+        m, springs = self._memory, self._mechanism.network.arrays.springs
+        if not springs.stiffness.size:
+            return
+        settle(m, self._mechanism.layout.dim, False)
+        stretch = spring_values(self._mechanism, m.at_product) - self._table.references.at(time)
+        m.at_spring[...] = (springs.stiffness * stretch)[springs.state >= 0]
