@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..numerics.arrays import Array
+from ..numerics.arrays import Array, dense_blocks, sparse_blocks
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
 from .rates.on_curves import all_at_state, curve_weights
@@ -36,12 +37,41 @@ def kept(a: Arrays, matrix: Array) -> Any:
     return sparse.csr_array(matrix) if is_sparse(a) else matrix
 
 
+def blocks_of(a: Arrays, shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Any:
+    """The sum of blocks, each at its first row and column, as the arrays are."""
+    return (sparse_blocks if is_sparse(a) else dense_blocks)(shape, blocks)
+
+
+def diagonal_of(a: Arrays, matrices: Array) -> Any:
+    """Block-diagonal matrix of (k, d, d), as the arrays are."""
+    if is_sparse(a):
+        return block_diagonal(matrices)
+    k, d, _ = matrices.shape
+    matrix, own = np.zeros((k, d, k, d)), np.arange(k)
+    matrix[own, :, own] = matrices
+    return matrix.reshape(k * d, k * d)
+
+
+def stacked_rows(*parts: Any) -> Any:
+    """Rows over each other, dense or sparse as the first ones are."""
+    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
 def scale_rows(m: Any, rows: Array) -> Any:
     """diag(rows) m."""
     if not sparse.issparse(m):
         return rows[:, None] * m
     scaled = sparse.csr_array(m, copy=True)
     scaled.data = scaled.data * np.repeat(rows, np.diff(scaled.indptr))
+    return scaled
+
+
+def scale_both(m: Any, rows: Array, columns: Array) -> Any:
+    """diag(rows) m diag(columns)."""
+    if not sparse.issparse(m):
+        return rows[:, None] * m * columns
+    scaled = scale_rows(m, rows)
+    scaled.data *= columns[scaled.indices]
     return scaled
 
 
@@ -89,11 +119,10 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
     return gradient.reshape(a.first.size, vector.size)
 
 
-def product_rows(a: Arrays, vector: Array, rows: Array) -> Array:
-    """Rows of the products from dense rows of the vectors (v·d, n): (p, n)."""
-    if not a.strains.stress.size:
-        own: Array = product_gradient(a, vector) @ rows
-        return own
+def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
+    """Rows of the products from rows of the vectors (v·d, n): (p, n)."""
+    if sparse.issparse(rows) or not a.strains.stress.size:
+        return product_gradient(a, vector) @ rows
     moved, on = rows.reshape(len(vector), a.dim, rows.shape[1]), vector[:, None]  # two vectors a product, of very many
     first = np.matmul(on.take(a.second, axis=0), moved.take(a.first, axis=0))
     return (first + np.matmul(on.take(a.first, axis=0), moved.take(a.second, axis=0)))[:, 0]
@@ -148,8 +177,14 @@ def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
     """Rates of the products with the velocities, (p, n_v)."""
-    rows = pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body]))
-    return product_gradient(a, vector) @ rows if sparse.issparse(rows) else product_rows(a, vector, rows)
+    return product_rows(a, vector, pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body])))
+
+
+def vector_forces(a: Arrays, vector: Array, on_product: Array) -> Array:
+    """Forces on the vectors (v, d) from those on their products (p,)."""
+    on_first, on_second = (on_product[:, None] * vector.take(other, axis=0) for other in (a.second, a.first))
+    forces: Array = a.select_first.T @ on_first + a.select_second.T @ on_second
+    return forces
 
 
 def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:
@@ -163,24 +198,32 @@ def block_diagonal(matrices: Array) -> Any:
     return sparse.bsr_array((matrices, np.arange(k), np.arange(k + 1)), shape=(k * d, k * d)).tocsr()
 
 
+def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, columns: Array) -> Any:
+    """A matrix of entries whose places differ, all of one shape, as the arrays are."""
+    if is_sparse(a):
+        return sparse.csr_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
+    matrix = np.zeros(shape)
+    matrix[rows, columns] = values
+    return matrix
+
+
 def placed(a: Arrays, values: Array) -> Any:
-    """(k, s, d) columns of the spins of the turning bodies: sparse (k·d, spins)."""
+    """(k, s, d) columns of the spins of the turning bodies: (k·d, spins), as the arrays are."""
     _, cw, _ = a.columns
     first = len(a.mass) * a.dim
     k, s, d = values.shape
     keep = cw[a.node_body, 0] >= 0
     rows = np.broadcast_to(np.arange(k * d).reshape(k, 1, d), values.shape)[keep]
     cols = np.broadcast_to(cw[a.node_body][:, :, None] - first, values.shape)[keep]
-    shape = (k * d, a.turning.size * s)
-    return sparse.csr_array((values[keep].ravel(), (rows.ravel(), cols.ravel())), shape=shape)
+    return entries_of(a, (k * d, a.turning.size * s), values[keep], rows, cols)
 
 
 def spin_block(a: Arrays, values: Array) -> Any:
-    """(s, n) values as a block (spins, n): the spin rows of the body of each coordinate."""
+    """(s, n) values as a block (spins, n), as the arrays are: the spin rows of the body of each coordinate."""
     cv, cw, _ = a.columns
     s, n = values.shape
-    rows = (cw[a.body_u] - cv.size).T.ravel()  # every flexible body turns
-    return sparse.csr_array((values.ravel(), (rows, np.tile(np.arange(n), s))), shape=(a.turning.size * s, n))
+    rows = (cw[a.body_u] - cv.size).T  # every flexible body turns
+    return entries_of(a, (a.turning.size * s, n), values, rows, np.broadcast_to(np.arange(n), rows.shape))
 
 
 def section_rows(a: Arrays, R: Array) -> Any:

@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.continuous import spring_operator, strain_operator, strain_rates
+from ...kernels.continuous import spring_operator, strain_of, strain_rates
 from ...kernels.gauss.stage_jacobian import stage_jacobian
 from ...kernels.gradient import velocity_slices
 from ...kernels.jacobians.blocks import flatten, unflatten
@@ -175,7 +175,7 @@ def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> 
     """Rates of all arrays of a configuration along a variation; stresses and springs follow the displacements."""
     d = derive(a, c)
     moving, speeding = (unflatten(a, part, np.zeros(0)) for part in (displaced, faster))
-    sigma = a.stiffness @ (strain_operator(a, c.u) @ moving.du)
+    sigma = a.stiffness @ (strain_of(a, c.u) @ moving.du)
     own = a.strains.stress
     if own.size:
         sigma[own] = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ displaced)

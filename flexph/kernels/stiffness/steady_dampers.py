@@ -16,7 +16,8 @@ from scipy import sparse
 from ...numerics.arrays import Array
 from ...numerics.rotations import skew
 from ..arrays import Arrays
-from ..gradient import is_sparse, node_rows, product_gradient, pull, scale_rows, world_spin_levers
+from ..continuous import spring_rates
+from ..gradient import is_sparse, node_rows, product_gradient, pull, scale_rows, stacked_rows, world_spin_levers
 from ..springs import damping_slopes, resisting_forces
 from ..state import Configuration, Derived, node_velocities
 
@@ -30,7 +31,7 @@ def has_dampers(a: Arrays, c: Configuration) -> bool:
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     """Rates of the measures of all spring-dampers at the velocities of a configuration, (springs,)."""
     rates = product_gradient(a, d.vector) @ _vector_rates(a, c, d).ravel()
-    return np.asarray(_of_measures(a, d.product, rates[:, None]))[:, 0]
+    return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
 
 
 def steady_tensions(a: Arrays, c: Configuration, d: Derived) -> Array:
@@ -57,29 +58,20 @@ def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> t
     gradient, by_rate, moved = product_gradient(a, d.vector), product_gradient(a, of_vectors), pull(a, motion)
     change, rate = gradient @ moved, gradient @ of_vectors.ravel()  # of products, and their rates
     faster = gradient @ pull(a, swept) + by_rate @ moved
-    slopes = damping_slopes(a.springs, np.asarray(_of_measures(a, d.product, rate[:, None]))[:, 0])
-    rates = _of_measures(a, d.product, change)
-    return rates, slopes, _of_measures(a, d.product, faster) + _slope_changes(a, d, rate, change)
+    slopes = damping_slopes(a.springs, np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0])
+    rates = spring_rates(a.springs, d.product, change)
+    return rates, slopes, spring_rates(a.springs, d.product, faster) + _slope_changes(a, d, rate, change)
 
 
 def circulatory(a: Arrays, c: Configuration, d: Derived, spin: Array) -> Any:
-    """Sᵀ(c + ρ'(s))F, sparse (n_v, n_v)."""
+    """Sᵀ(c + ρ'(s))F, (n_v, n_v), as the arrays are."""
     S, slopes, F = circulatory_parts(a, c, d, spin)
-    return sparse.csr_array(S.T @ scale_rows(F, slopes))
+    return S.T @ scale_rows(F, slopes)
 
 
 def _vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     rates: Array = a.incidence @ node_velocities(a, c, c.R, d.arm)
     return rates
-
-
-def _of_measures(a: Arrays, product: Array, rates: Any) -> Any:
-    """Rates of lengths, components and angles from those of the products (p, …), as these are (springs, …)."""
-    springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
-    s, c = product[sine], product[cosine]
-    length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
-    angle = scale_rows(rates[sine], c / (s**2 + c**2)) - scale_rows(rates[cosine], s / (s**2 + c**2))
-    return _stacked(length, rates[springs.component_product], angle)
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
@@ -92,8 +84,4 @@ def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
     twist = 2.0 * (c * s_rate - s * c_rate) / size
     by_sine = scale_rows(change[sine], (-c_rate - twist * s) / size)
     by_cosine = scale_rows(change[cosine], (s_rate - twist * c) / size)
-    return _stacked(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
-
-
-def _stacked(*parts: Any) -> Any:
-    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
+    return stacked_rows(length, 0.0 * change[springs.component_product], by_sine + by_cosine)

@@ -9,13 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ...numerics.arrays import Array, sparse_block_diag
+from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
-from ..continuous import strain_product_force
-from ..gradient import placed, product_gradient, scale_rows, section_rows
+from ..continuous import assembled, strain_product_force
+from ..gradient import (
+    diagonal_of,
+    kept,
+    placed,
+    product_rows,
+    pull,
+    scale_rows,
+    section_rows,
+    stacked_rows,
+    vector_forces,
+)
 from ..loads.faces import face_matrix, face_tangent
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
@@ -27,28 +36,34 @@ from .tangent import Forces, inertial, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """Σ|terms| of K over (δr, θ, δu) at a steady motion with world spin (s,): symmetric pattern, sparse (n_v, n_v)."""
+    """Σ|terms| of K over (δr, θ, δu) at a steady motion with world spin (s,): symmetric pattern, as the arrays are."""
     motion = abs(node_motion(a, c, d))
-    pulled = sparse.csr_array(sparse.kron(abs(sparse.csr_array(a.incidence)), sparse.eye_array(a.dim)) @ motion)
-    moved = abs(sparse.csr_array(product_gradient(a, d.vector))) @ pulled  # of the products
-    size = _inertia(a, c, spin) + _elastic(a, c) + _springs(a, d, forces, moved)
-    size = size + _products(a, d, forces, (pulled, moved)) + _turning_loads(a, c, d, forces)
+    pulled = pull(a._replace(incidence=abs(a.incidence)), motion)
+    moved = product_rows(a, abs(d.vector), pulled)
+    size = _elastic(a, c) + _products(a, d, forces, (pulled, moved)) + _turning_loads(a, c, d, forces)
+    if spin.any():
+        size = size + _inertia(a, c, spin)
+    if forces.spring.size:
+        size = size + _springs(a, d, forces, moved)
     if a.strains.stress.size:
         size = size + _strained(a, d, moved)
     if has_dampers(a, c):
         S, slopes, F = circulatory_parts(a, c, d, spin)
-        across = sparse.csr_array(abs(S).T @ scale_rows(abs(F), abs(slopes)))
+        across = abs(S).T @ scale_rows(abs(F), abs(slopes))
         size = size + across + across.T
-    loads = following(_sized(a), motion, abs(sparse.csr_array(section_rows(a, c.R))), abs(forces.inputs))
+    if a.follow_input.size:
+        loads = following(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
+        size = size + loads + loads.T
     if a.faces is not None:
-        loads = loads + motion.T @ abs(face_tangent(a.faces, places(a, c, d), forces.inputs)) @ motion
-    return sparse.csr_array(size + loads + loads.T)
+        loads = motion.T @ (abs(face_tangent(a.faces, places(a, c, d), forces.inputs)) @ motion)
+        size = size + loads + loads.T
+    return size
 
 
 def _sized(a: Arrays) -> Arrays:
     """The arrays with the sizes of inputs and section shapes."""
     names = ("input_node", "input_torque", "torque_shape")
-    return a._replace(**{name: abs(sparse.csr_array(getattr(a, name))) for name in names})
+    return a._replace(**{name: abs(getattr(a, name)) for name in names})
 
 
 def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
@@ -56,18 +71,20 @@ def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
     square = float(spin @ spin)
     J = rotational_inertia(a, c.u, inertia_products(a, c.u))[a.turning]
     d, s, n = a.dim, a.n.shape[0], a.body_u.size
-    blocks = [*(m * np.ones((d, d)) for m in a.mass), *(np.trace(j) * np.ones((s, s)) for j in J)]
-    return abs(inertial(a, c, spin)[1]) + square * sparse_block_diag([*blocks, sparse.csr_array((n, n))])
+    across = kept(a, np.zeros((a.turning.size * s, n)))
+    masses = a.mass[:, None, None] * np.ones((d, d))
+    moments = np.trace(J, axis1=1, axis2=2)[:, None, None] * np.ones((s, s))
+    own = assembled((diagonal_of(a, masses), diagonal_of(a, moments)), (across, across.T), kept(a, np.zeros((n, n))))
+    return abs(inertial(a, c, spin)[1]) + square * own
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
     """|D|ᵀ|C⁻¹||D| with the terms of D(u), and what the terms of the stresses add."""
-    strain, slopes, weights = (abs(sparse.csr_array(part)) for part in (a.strain, a.slopes, a.weights))
-    flexibility = abs(sparse.csr_array(a.stiffness))
+    strain, slopes, weights, flexibility = (abs(part) for part in (a.strain, a.slopes, a.weights, a.stiffness))
     slope = abs(a.slopes @ c.u)
     stress = flexibility @ (strain @ abs(c.u) + 0.5 * (weights @ slope**2))
-    D = strain + weights @ sparse.diags_array(slope) @ slopes
-    return below(a, D.T @ flexibility @ D + slopes.T @ sparse.diags_array(weights.T @ stress) @ slopes)
+    D = strain + weights @ scale_rows(slopes, slope)
+    return below(a, D.T @ (flexibility @ D) + slopes.T @ scale_rows(slopes, weights.T @ stress))
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
@@ -75,14 +92,14 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
     length, size = d.product[springs.length_product], sine**2 + cosine**2
-    by_length = sparse.diags_array(0.5 / np.sqrt(length)) @ moved[springs.length_product]
-    by_angle = sparse.diags_array(cosine / size) @ moved[springs.sine_product]
-    by_angle = by_angle + sparse.diags_array(sine / size) @ moved[springs.cosine_product]
-    rates = sparse.csr_array(sparse.vstack([by_length, moved[springs.component_product], by_angle]))
+    by_length = scale_rows(moved[springs.length_product], 0.5 / np.sqrt(length))
+    by_angle = scale_rows(moved[springs.sine_product], cosine / size)
+    by_angle = by_angle + scale_rows(moved[springs.cosine_product], sine / size)
+    rates = stacked_rows(by_length, moved[springs.component_product], by_angle)
     tension, _, torque = split(springs, abs(forces.spring))
     bent = torque / size
     second = on_measures(a, 0.25 * length**-1.5 * tension, (bent, bent, bent))
-    return rates.T @ sparse.diags_array(springs.stiffness) @ rates + moved.T @ second @ moved
+    return rates.T @ scale_rows(rates, springs.stiffness) + moved.T @ (second @ moved)
 
 
 def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
@@ -90,7 +107,7 @@ def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
     strains, stress = a.strains, strain_stresses(a.strains, d.product)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(curvature(strains, d.product, stress))
-    return rates.T @ abs(end_stiffness(strains, d.product)) @ rates + moved.T @ second @ moved
+    return rates.T @ (abs(end_stiffness(strains, d.product)) @ rates) + moved.T @ (second @ moved)
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
@@ -100,7 +117,7 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
     if not (a.rolling.row.size or a.curves):
         return size
     weighed = abs(weighed_stiffness(a, d, forces))
-    return size + moved.T @ (weighed + weighed.T) @ moved
+    return size + moved.T @ ((weighed + weighed.T) @ moved)
 
 
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
@@ -119,8 +136,8 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
     """Forces on nodes and torques on sections that stay in the world while the body turns under them."""
     basis, R, loads = abs(cross(a.dim)), abs(c.R)[a.node_body], abs(world_loads(a, d.arm, forces.inputs))
-    on_vector = abs(sparse.csr_array(product_gradient(a, d.vector))).T @ _on_products(a, d, forces)
-    force = (abs(a.incidence).T @ on_vector.reshape(-1, a.dim)).ravel() + abs(a.input_node) @ loads
+    on_vector = vector_forces(a, abs(d.vector), _on_products(a, d, forces))
+    force = (abs(a.incidence).T @ on_vector).ravel() + abs(a.input_node) @ loads
     if a.faces is not None:
         force = force + abs(face_matrix(a.faces, places(a, c, d), loads.size)) @ abs(forces.inputs)
     body_force = np.einsum("kji,kj->ki", R, force.reshape(-1, a.dim))
@@ -145,6 +162,6 @@ def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:
 
 
 def _shapes(a: Arrays) -> Any:
-    """|φ| + |φ̄| of the nodes, sparse (k·d, n)."""
-    shape = abs(sparse.csr_array(a.node_shape))
-    return shape if a.mean is None else shape + a.translating @ abs(sparse.csr_array(a.mean))
+    """|φ| + |φ̄| of the nodes, (k·d, n)."""
+    shape = abs(a.node_shape)
+    return shape if a.mean is None else shape + a.translating @ abs(a.mean)

@@ -17,33 +17,35 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, skew, spin_map, spin_skew
-from ..arrays import Arrays
+from ..arrays import Arrays, total
 from ..continuous import (
     assembled,
     damping_matrix,
-    elastic_stiffness,
     elastic_stress,
     kinetic_gradient,
-    mass_matrix,
+    mass_of,
     shifted,
-    spring_operator,
     spring_rates,
-    strain_operator,
+    stiffness_of,
+    strain_of,
     strain_product_force,
-    strain_rates,
+    strain_rows,
 )
 from ..gradient import (
-    block_diagonal,
+    diagonal_of,
+    kept,
     node_rows,
     placed,
-    product_gradient,
+    product_rows,
     pull,
+    scale_rows,
     section_rows,
     spin_block,
+    vector_forces,
+    velocity_count,
     world_spin_levers,
 )
 from ..loads.faces import face_forces, face_tangent
@@ -73,7 +75,7 @@ class Forces(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """M ξ̈ + C ξ̇ + K ξ over (δr, θ, δu), sparse; C with its damping part apart."""
+    """M ξ̈ + C ξ̇ + K ξ over (δr, θ, δu), as the arrays are; C with its damping part apart."""
 
     mass: Any
     gyroscopic: Any
@@ -81,21 +83,37 @@ class Tangent(NamedTuple):
     stiffness: Any
 
 
+class Rows(NamedTuple):
+    """How nodes (k·d, n_v), vectors (v·d, n_v) and their products (p, n_v) move with ξ, as the arrays are."""
+
+    nodes: Any
+    vectors: Any
+    products: Any
+
+
+def motion_rows(a: Arrays, c: Configuration, d: Derived) -> Rows:
+    """The rows at a configuration."""
+    nodes = node_motion(a, c, d)
+    pulled = pull(a, nodes)
+    return Rows(nodes, pulled, product_rows(a, d.vector, pulled))
+
+
 def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """World displacements of the nodes with ξ, sparse (k·d, n_v)."""
-    return sparse.csr_array(node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body]))
+    """World displacements of the nodes with ξ, (k·d, n_v), as the arrays are."""
+    return node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
 
 
 def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
     """Forces of products, springs, inputs, weight and stress on (ṙ, ω, u̇), without inertia forces."""
     loads = world_loads(a, d.arm, forces.inputs)
     force = node_motion(a, c, d).T @ _node_force(a, (c, d), forces, loads)
-    force += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
+    if a.torque_body.size:
+        force += section_rows(a, c.R).T @ section_torques(a, loads).ravel()
     if a.rolling.spin_row.size:
         spins = a.columns.omega[a.turning]
         force[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
     force[: a.weight.size] += a.weight.ravel()
-    force[force.size - a.body_u.size :] -= strain_operator(a, c.u).T @ elastic_stress(a, c.u)
+    force[force.size - a.body_u.size :] -= strain_of(a, c.u).T @ elastic_stress(a, c.u)
     return force
 
 
@@ -112,14 +130,15 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
     The stresses σ of strain rows are those of the configuration, which in an iteration run ahead of the strains.
     """
     gyroscopic, stiffness = inertial(a, c, spin)
-    stiffness = stiffness + _elastic(a, c) + _springs(a, c, d, forces) - _loads(a, c, d, forces)
+    rows = motion_rows(a, c, d)
+    stiffness = stiffness + below(a, stiffness_of(a, c.u)) - _loads(a, (c, d), forces, rows)
+    if forces.spring.size:
+        stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
-        stiffness = stiffness + _strained(a, c, d)
+        stiffness = stiffness + _strained(a, (c, d), rows.products)
     if has_dampers(a, c):
         stiffness = stiffness + circulatory(a, c, d, spin)
-    return Tangent(
-        mass_matrix(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), sparse.csr_array(stiffness)
-    )
+    return Tangent(mass_of(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), stiffness)
 
 
 def _node_force(
@@ -129,22 +148,29 @@ def _node_force(
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
         on_product = on_product + strain_product_force(a, d, stress)
-    on_vector = sparse.csr_array(product_gradient(a, d.vector)).T @ on_product
-    on_vector = np.asarray(on_vector).reshape(-1, a.dim)
-    force = (a.incidence.T @ on_vector).ravel() + a.input_node @ loads
+    force = (a.incidence.T @ vector_forces(a, d.vector, on_product)).ravel() + a.input_node @ loads
     return force if a.faces is None else force + face_forces(a.faces, places(a, c, d), loads).ravel()
 
 
 def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
+    """Forces on the products (p,) of the tensions and torques of springs (springs,)."""
     if not spring.size:
         return np.zeros(a.first.size)
-    rates = spring_rates(a.springs, d.product, sparse.eye_array(a.first.size).tocsr())
-    return -(rates.T @ spring)
+    springs, (tension, component, torque) = a.springs, split(a.springs, spring)
+    sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
+    size = sine**2 + cosine**2
+    by_length = 0.5 / np.sqrt(d.product[springs.length_product]) * tension
+    places = springs.length_product, springs.component_product, springs.sine_product, springs.cosine_product
+    values = by_length, component, cosine / size * torque, -sine / size * torque
+    return -total(np.concatenate(places), np.concatenate(values), a.first.size)
 
 
 def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     """Gyroscopic and stiffness matrices of the inertia forces."""
     s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
+    if not (spin.any() or c.omega.any()):
+        none = kept(a, np.zeros((velocity_count(a),) * 2))
+        return none, none
     Pu = inertia_products(a, c.u)
     J, w, turning = rotational_inertia(a, c.u, Pu), spin_skew(c.omega), a.turning
     p = spin_skew(np.einsum("bij,bj->bi", J, c.omega))
@@ -156,71 +182,63 @@ def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
     mass = a.mass[:, None, None]
     C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
     C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
-    C_uu, K_uu = sparse.csr_array((n, n)), sparse.csr_array((n, n))
+    C_uu, K_uu = (kept(a, np.zeros((n, n))) for _ in range(2))
     for i in range(s if n else 0):
-        C_uu = C_uu + 2.0 * sparse.diags_array(own[:, i]) @ sparse.csr_array(shifted(a, 1 + i))
+        C_uu = C_uu + scale_rows(shifted(a, 1 + i), 2.0 * own[:, i])
         for j in range(s):
-            K_uu = K_uu - sparse.diags_array(own[:, i] * own[:, j]) @ sparse.csr_array(shifted(a, 1 + s + i * s + j))
+            K_uu = K_uu - scale_rows(shifted(a, 1 + s + i * s + j), own[:, i] * own[:, j])
     K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
-    C = assembled((block_diagonal(2.0 * mass * frame), block_diagonal(C_spin)), (C_across, -C_across.T), C_uu)
-    K = assembled((block_diagonal(mass * frame @ frame), block_diagonal(K_spin)), (K_across, K_below), K_uu)
+    C = assembled((diagonal_of(a, 2.0 * mass * frame), diagonal_of(a, C_spin)), (C_across, -C_across.T), C_uu)
+    K = assembled((diagonal_of(a, mass * frame @ frame), diagonal_of(a, K_spin)), (K_across, K_below), K_uu)
     return C, K
 
 
-def _elastic(a: Arrays, c: Configuration) -> Any:
-    return below(a, elastic_stiffness(a, c.u))
-
-
-def _springs(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
+def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     """Stiffness of the springs and the change of their directions at constant products' gradients."""
-    if not forces.spring.size:
-        return 0.0 * mass_matrix(a, c.u)
-    S = spring_operator(a, c, d)
-    rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
-    springs = a.springs
+    springs, S = a.springs, spring_rates(a.springs, d.product, moved)
     tension, _, torque = split(springs, forces.spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
     second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, (-curved, curved, mixed))
-    return S.T @ sparse.diags_array(springs.stiffness) @ S + rates.T @ second @ rates
+    return S.T @ scale_rows(S, springs.stiffness) + moved.T @ (second @ moved)
 
 
-def _strained(a: Arrays, c: Configuration, d: Derived) -> Any:
+def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any) -> Any:
     """Stiffness of the strain rows at constant products' gradients."""
-    D = strain_rates(a, c, d)
-    rates = sparse.csr_array(product_gradient(a, d.vector)) @ sparse.csr_array(pull(a, node_motion(a, c, d)))
+    c, d = at
+    D = strain_rows(a, d) @ moved
     second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
-    return D.T @ end_stiffness(a.strains, d.product) @ D + rates.T @ second @ rates
+    return D.T @ (end_stiffness(a.strains, d.product) @ D) + moved.T @ (second @ moved)
 
 
-def _loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
+def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: Rows) -> Any:
     """∂(generalised force)/∂ξ of node forces, section torques and following loads at constant multipliers."""
-    motion = node_motion(a, c, d)
-    pulled = sparse.csr_array(pull(a, motion))
+    c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
         on_product = on_product + strain_product_force(a, d, c.sigma[a.strains.stress])
-    loads = following(a, motion, sparse.csr_array(section_rows(a, c.R)), forces.inputs)
+    loads = _turning_loads(a, c, d, forces)
+    if a.follow_input.size:
+        loads = loads + following(a, rows.nodes, section_rows(a, c.R), forces.inputs)
     if a.faces is not None:
-        loads = loads + motion.T @ face_tangent(a.faces, places(a, c, d), forces.inputs) @ motion
+        loads = loads + rows.nodes.T @ (face_tangent(a.faces, places(a, c, d), forces.inputs) @ rows.nodes)
     if on_product.size:
-        loads = loads + on_vectors(a, on_product, pulled)
+        loads = loads + on_vectors(a, on_product, rows.vectors)
     if a.rolling.row.size or a.curves:
-        moved = sparse.csr_array(product_gradient(a, d.vector)) @ pulled
-        loads = loads + moved.T @ weighed_stiffness(a, d, forces) @ moved
-    return loads + _turning_loads(a, c, d, forces)
+        loads = loads + rows.products.T @ (weighed_stiffness(a, d, forces) @ rows.products)
+    return loads
 
 
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
-    """∂(force on products)/∂(products) of multipliers and inputs whose weights change with the pose, sparse (p, p).
+    """∂(force on products)/∂(products) of multipliers and inputs whose weights change with the pose, (p, p).
 
     Over a step these are means, which change by half as much with its end.
     """
     form = stiffness(a, forces.multipliers, d.product, d.product)
     acting = forces.multipliers, forces.inputs
     add_curve_stiffness(a.curves, d.on_curves, acting, means=d.product, form=form)
-    return sparse.csr_array(2.0 * form)
+    return kept(a, 2.0 * form)
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
@@ -231,7 +249,7 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     local = np.einsum("kji,kj->ki", c.R[a.node_body], d.arm)
     turned = -np.einsum("sij,kj->ksi", basis, body_f)  # f × θ by unit θ
     levered = np.einsum("ksi,bij,kj->kbs", turned, basis, local)
-    shape = sparse.csr_array(a.node_shape)
+    shape = a.node_shape
     if a.mean is not None:
         shape = shape - a.translating @ a.mean
     lever = placed(a, np.einsum("ki,sij->ksj", body_f, basis)).T @ shape

@@ -69,7 +69,7 @@ class _Sparse:
     def structure(self, x: Array) -> Any:
         c, d = self.at(x)
         rigid = self.layout.velocities - self.layout.flexible
-        D = sparse.hstack([sparse.csr_array((self.layout.stresses, rigid)), continuous.strain_operator(self.a, c.u)])
+        D = sparse.hstack([sparse.csr_array((self.layout.stresses, rigid)), continuous.strain_of(self.a, c.u)])
         if self.a.strains.stress.size:
             own = self.a.strains.stress
             spread = sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))), (self.layout.stresses, own.size))

@@ -34,10 +34,13 @@ def independent(mechanism: Model, G: Any) -> Independent | None:
     constraints are Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank stays. Constraints in groups
     without redundancy stay as they are.
     """
-    g = sparse.csr_array(G)
-    rows = g.shape[0]
-    weight, a = weights(mechanism), mechanism.network.arrays
+    rows, weight, a = G.shape[0], weights(mechanism), mechanism.network.arrays
     moves = displacement_sizes(a, lever(a)) / lever(a)  # the rank depends on no unit of the velocities
+    if not sparse.issparse(G) and 0 < rows <= G.shape[1]:
+        values = np.linalg.svd(weight[:, None] * G * moves, compute_uv=False)
+        if values[-1] > RANK * values[0]:  # those of all groups together
+            return None
+    g = sparse.csr_array(G)
     link = sparse.block_array([[None, g], [g.T, None]])
     _, label = connected_components(sparse.csr_array(link), directed=False)
     spread, gathered, full = [], [], True

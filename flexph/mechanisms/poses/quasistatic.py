@@ -28,6 +28,7 @@ from ...numerics.factors.singular_systems import least_norm, solve_saddle
 from ..model.constraints import (
     constraint_gap,
     move,
+    moved,
     rates_at,
     spring_forces,
     velocities_of,
@@ -66,11 +67,11 @@ def deform(
 
     Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
     """
-    moved = partial(move_with, mechanism, velocities=velocities, table=table, time=time, at_rest=at_rest)
+    moving = partial(move_with, mechanism, velocities=velocities, table=table, time=time, at_rest=at_rest)
     size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
 
     def corrected(c: Configuration) -> tuple[Configuration, float]:
-        c = moved(c)
+        c = moving(c)
         step = _correction(mechanism, c, table, time)
         return _moved(mechanism, c, step), float(np.abs(step).max(initial=0.0)) / size
 
@@ -80,15 +81,13 @@ def deform(
             f"the quasi-static start did not settle (last change {end.defect * size:.1e} m): the motion is too "
             "fast for the stiffness; start undeformed"
         )
-    return _close(mechanism, moved(end.value), table, time)
+    return _close(mechanism, moving(end.value), table, time)
 
 
 def _moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
     """The configuration moved by rigid increments and changes of u, with the stresses of u."""
-    rigid = mechanism.layout.velocities - mechanism.layout.flexible
-    centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
-    u = c.u + step[rigid:]
-    return c._replace(r=centres, R=rotations, u=u, sigma=elastic_stress(mechanism.network.arrays, u))
+    after = moved(mechanism, c, step)
+    return after._replace(sigma=elastic_stress(mechanism.network.arrays, after.u))
 
 
 def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
@@ -105,7 +104,7 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     blocks = [(0, 0, M[:, :r]), (r, u, K), (0, lam, -G.T), (r, means, shift)]
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
-        blocks.append((0, r, S.T @ sparse.diags_array(a.springs.stiffness) @ S))
+        blocks.append((0, r, S.T @ scale_rows(S, a.springs.stiffness)))
     rows = [(r + n, 0, G[:, :r]), (r + n + g, r, G), (r + n + 2 * g, u, mean), (r + n + 2 * g, means, -np.eye(k))]
     system = (dense_blocks if n <= FEW else sparse_blocks)((r + n + 2 * g + k, size), [*blocks, *rows])
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)

@@ -10,8 +10,9 @@ from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.continuous import elastic_stress, mass_matrix, strain_rates
+from ...kernels.continuous import elastic_stress, mass_of, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
+from ...kernels.gradient import blocks_of, is_sparse, scale_both
 from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
@@ -23,7 +24,7 @@ from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
 from ...numerics.rotations import spin_map
 from ...systems.inputs import Forcing, Input
-from ..model.constraints import constraint_gap, constraint_rates, move, spring_forces
+from ..model.constraints import constraint_gap, moved, rates_at, spring_forces
 from ..model.redundancy import independent
 from ..model.time_table import Anchors, TimeTable
 from .steady_rotation import Steady
@@ -75,8 +76,8 @@ class Problem(NamedTuple):
         return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
 
     def constraints(self, c: Configuration) -> Any:
-        """G of all constraints."""
-        return constraint_rates(self.mechanism, c, self.table, self.time)[0]
+        """G of all constraints, as the arrays are."""
+        return rates_at(self.mechanism, (c, derive(self.mechanism.network.arrays, c)), self.table, self.time)[0]
 
 
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
@@ -132,7 +133,7 @@ def joint_forces(given: Problem, c: Configuration) -> JointForces:
     """The joint forces that leave the least acceleration, in the metric of the mass."""
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)
-    force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_matrix(a, c.u)
+    force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_of(a, c.u)
     own = saddle(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[force.size :]
     return JointForces(a, T, G, spread, own, force, M)
 
@@ -142,7 +143,7 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
     a = given.mechanism.network.arrays
     if is_parted(a, given.steady.spin):
         return from_frames(a), frame_motion(a, c)
-    return a, sparse.eye_array(given.mechanism.layout.velocities, format="csr")
+    return a, _unit(a, given.mechanism.layout.velocities)
 
 
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
@@ -157,7 +158,11 @@ def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
     own = independent(given.mechanism, G)
-    return (G, sparse.eye_array(G.shape[0], format="csr")) if own is None else (own.spread.T @ G, own.spread)
+    return (G, _unit(given.mechanism.network.arrays, G.shape[0])) if own is None else (own.spread.T @ G, own.spread)
+
+
+def _unit(a: Arrays, size: int) -> Any:
+    return sparse.eye_array(size, format="csr") if is_sparse(a) else np.eye(size)
 
 
 def _is_meshed(a: Arrays) -> bool:
@@ -175,25 +180,22 @@ def saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
     length = lever(a)
     sizes, n = displacement_sizes(a, length), block.shape[0]
     rows = np.where(a.holds_points > 0.0, length, 1.0) if G.shape[0] == a.holds_points.size else length
-    S = sparse.diags_array(sizes)
-    scaled = S @ block @ S
+    scaled = scale_both(block, sizes, sizes)
     unit = np.concatenate([sizes, np.broadcast_to(float(abs(scaled).max()) / rows, G.shape[:1])])
-    off = sparse.diags_array(unit[n:]) @ G @ S
-    matrix = sparse.block_array([[scaled, -off.T], [off, None]]).tocsr()
+    off = scale_both(G, unit[n:], sizes)
+    matrix = blocks_of(a, (unit.size, unit.size), [(0, 0, scaled), (0, n, -off.T), (n, 0, off)])
     return unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
 
 
 def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
     """The configuration after a correction, by half a radian at most, with the stresses that follow."""
-    rigid = mechanism.layout.velocities - mechanism.layout.flexible
     largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
-    centres, rotations = move(mechanism, c.r, c.R, correction[:rigid])
-    u = c.u + correction[rigid:]
-    sigma = elastic_stress(mechanism.network.arrays, u)
+    after = moved(mechanism, c, correction)
+    sigma = elastic_stress(mechanism.network.arrays, after.u)
     a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
     if own.size:
         d = derive(a, c)
         strained = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ correction)
         sigma[own] = strain_stresses(a.strains, d.product) + strained
-    return in_motion(mechanism, c._replace(r=centres, R=rotations, u=u, sigma=sigma), steady)
+    return in_motion(mechanism, after._replace(sigma=sigma), steady)

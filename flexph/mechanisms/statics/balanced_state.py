@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes
-from ...kernels.continuous import mass_matrix, strain_operator, strain_rates
+from ...kernels.continuous import mass_of, strain_of, strain_rates
+from ...kernels.gradient import scale_both
 from ...kernels.state import Configuration, derive
 from ...kernels.strains import strain_stresses
 from ...numerics.arrays import Array
@@ -59,7 +59,7 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
     solved_in, T = coordinates(given, c)
     own, spread = independent_rows(given, c, T)
     rhs = np.concatenate([-(T.T @ force), np.zeros(own.shape[0])])
-    lam = spread @ saddle(a, mass_matrix(solved_in, c.u), own, rhs)[T.shape[1] :]
+    lam = spread @ saddle(a, mass_of(solved_in, c.u), own, rhs)[T.shape[1] :]
     return Balance(c, lam, force, force - G.T @ lam)
 
 
@@ -98,11 +98,12 @@ def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, 
 
 def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
     """Work that round-off of the positions makes: of stiffness, and of the inertia of a steady rotation [J]."""
-    D = strain_operator(a, c.u) @ sparse.diags_array(displacement_sizes(a, size)[a.columns.u])
+    sizes = displacement_sizes(a, size)
+    D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
     moved = a.springs.length_product.size + a.springs.component_product.size
     turning, own = float(a.springs.stiffness[moved:].sum()), float(a.springs.stiffness[:moved].sum())
-    elastic = float(abs(D.T @ sparse.csr_array(a.stiffness) @ D).max()) if D.nnz else 0.0
+    elastic = float(abs(D.T @ (a.stiffness @ D)).max()) if a.columns.u.size else 0.0
     if a.strains.stress.size:
-        S = strain_rates(a, c, derive(a, c)) @ sparse.diags_array(displacement_sizes(a, size))
-        elastic += float(abs(S.T @ sparse.csr_array(a.strains.of_undeformed) @ S).max())
+        S = scale_both(strain_rates(a, c, derive(a, c)), np.ones(a.strains.stress.size), sizes)
+        elastic += float(abs(S.T @ (a.strains.of_undeformed @ S)).max())
     return ROUND_OFF * (elastic + turning + size**2 * (own + float(a.mass.sum() * (spin @ spin))))

@@ -7,18 +7,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import cholesky, eigh
 
 from ...bodies.ports import pieces_of
 from ...contacts.arrays import refuse_contacts
-from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_operator, strain_rates
+from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_of, strain_rates
 from ...kernels.gradient import product_matrix
 from ...kernels.springs import damping_slopes
 from ...kernels.state import places
 from ...kernels.strains import end_stiffness
 from ...linear.eigenmodes.quadratic_spectrum import modal
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from ...numerics.rotations import cross
 from ...systems.inputs import Input
 from ...systems.linear import LinearPHDAE
@@ -54,7 +53,7 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
     """The system with K = root rootᵀ and η = back s."""
     a, (n, rank) = mechanism.network.arrays, root.shape
     lift, parts = _lift(mechanism, small, back)
-    B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm, places(a, small.c, small.d)).toarray()
+    B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm, places(a, small.c, small.d))
     mass = 0.5 * (small.motion.mass + small.motion.mass.T)
     return LinearPHDAE(
         E=np.block([[mass, np.zeros((n, rank))], [np.zeros((rank, n)), np.eye(rank)]]),
@@ -74,18 +73,18 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
     roots = [np.zeros((0, small.basis.shape[1]))]
     slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
     if slopes.any():
-        S = spring_operator(a, small.c, small.d).toarray() @ small.basis
+        S = spring_operator(a, small.c, small.d) @ small.basis
         roots.append(np.sqrt(slopes)[:, None] * S)
     if a.slips.slip.size:
-        moved = sparse.csr_array(product_matrix(a, small.c.R, small.d.arm, small.d.vector))
+        moved = product_matrix(a, small.c.R, small.d.arm, small.d.vector)
         slips, steep = curve_slips(a, small.d.product, moved)
-        roots.append(np.sqrt(steep)[:, None] * (slips.toarray() @ small.basis))
+        roots.append(np.sqrt(steep)[:, None] * (slips @ small.basis))
     if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
         own = np.flatnonzero(a.stress_damping)
-        stiffness = sparse.csr_array(a.stiffness)[own][:, own].toarray()
+        stiffness = dense(a.stiffness[own][:, own])
         strain = _strains(mechanism, small)[own]
         roots.append(np.sqrt(a.stress_damping[own])[:, None] * (cholesky(stiffness, lower=True).T @ strain))
-    viscous = sparse.csr_array(a.viscous).toarray()
+    viscous = dense(a.viscous)
     if viscous.any():
         values, vectors = eigh(viscous)
         roots.append(np.sqrt(np.maximum(values, 0.0))[:, None] * (vectors.T @ bent))
@@ -96,7 +95,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
 def _strains(mechanism: Model, small: AtRest) -> Array:
     """Strains of the free displacements, (m, n)."""
     a = mechanism.network.arrays
-    strain: Array = strain_operator(a, small.c.u).toarray() @ small.basis[a.columns.u]
+    strain: Array = strain_of(a, small.c.u) @ small.basis[a.columns.u]
     if a.strains.stress.size:
         strain[a.strains.stress] = strain_rates(a, small.c, small.d) @ small.basis
     return strain
@@ -108,7 +107,7 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
     cv, cw, cu = a.columns
     P, bent, rank = small.basis, small.basis[cu], back.shape[1]
     strain, own = _strains(mechanism, small) @ back, a.strains.stress
-    stress = sparse.csr_array(a.stiffness) @ strain
+    stress = a.stiffness @ strain
     if own.size:
         stress[own] = end_stiffness(a.strains, small.d.product) @ strain[own]
     free = P.shape[1]
@@ -129,7 +128,7 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
         pieces += [(f"{name}.stress", stresses.pop(name))] if name in stresses else []
     pieces += [(f"{name}.stress", own) for name, own in stresses.items()]  # those of nodes after all frames
     if a.springs.stiffness.size:
-        S = spring_operator(a, small.c, small.d).toarray() @ P @ back
+        S = spring_operator(a, small.c, small.d) @ P @ back
         names = list(mechanism.layout.parts)
         stored = np.flatnonzero(a.springs.state >= 0)
         first = len(names) - mechanism.layout.multipliers - len(stored)

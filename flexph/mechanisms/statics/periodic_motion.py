@@ -14,12 +14,13 @@ from scipy.linalg import lstsq
 
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import spring_operator
+from ...kernels.gradient import scale_rows
 from ...kernels.springs import damping_slopes
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.steady_dampers import steady_rates
 from ...kernels.stiffness.tangent import tangent
 from ...linear.eigenmodes.floquet import PeriodicMotion, interpolated
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense
 from .balance import Problem
 from .turned_motion import GOLDEN, SAMPLES, Later, later, period_of
 
@@ -52,7 +53,7 @@ class Basis(NamedTuple):
         other, a = later(self.given, self.c, after), self.given.mechanism.network.arrays
         G = other.given.constraints(other.c)
         self._refuse_other_joints(other, G)
-        lam = lstsq(G.toarray().T, other.axes @ self.joints)[0] if G.shape[0] else np.zeros(0)
+        lam = lstsq(dense(G).T, other.axes @ self.joints)[0] if G.shape[0] else np.zeros(0)
         d = derive(a, other.c)
         t = tangent(a, other.c, d, other.given.forces(other.c, lam), spin=self.given.steady.spin)
         damping, stiffness = (self.free.T @ (other.seen(part) @ self.free) for part in (t.damping, t.stiffness))
@@ -104,7 +105,7 @@ def _damper_size(basis: Basis) -> Array:
     a, c = basis.given.mechanism.network.arrays, basis.c
     d = derive(a, c)
     S = abs(spring_operator(a, c, d)) @ in_any_direction(a)
-    size = S.T @ sparse.diags_array(np.abs(damping_slopes(a.springs, steady_rates(a, c, d)))) @ S
+    size = S.T @ scale_rows(S, np.abs(damping_slopes(a.springs, steady_rates(a, c, d))))
     free = np.abs(basis.free)
     bound: Array = free.T @ (size @ free)
     return bound
@@ -113,9 +114,9 @@ def _damper_size(basis: Basis) -> Array:
 def in_any_direction(a: Arrays) -> Any:
     """Map of sizes in world or body axes to sizes in any other axes of the same body, sparse (n_v, n_v)."""
     centres, spins, bent = a.columns
-    groups = [*centres, *(own for own in spins if own[0] >= 0)]
-    rows = np.concatenate([np.repeat(own, own.size) for own in groups])
-    places = np.concatenate([np.tile(own, own.size) for own in groups])
+    groups = centres, spins[spins[:, 0] >= 0]
+    rows = np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in groups])
+    places = np.concatenate([np.tile(own, own.shape[1]).ravel() for own in groups])
     size = a.weight.size + a.turning.size * a.n.shape[0] + a.body_u.size
     every = sparse.csr_array(sparse.coo_array((np.ones(rows.size), (rows, places)), shape=(size, size)))
     return every + sparse.diags_array(np.isin(np.arange(size), bent).astype(float))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...integration.loops.statics.at_rest import Held, Loads, StaticLoops, has_static_loops
 from ...kernels.constraint_sizes import displacement_sizes
-from ...kernels.continuous import mass_matrix
+from ...kernels.continuous import mass_of
 from ...kernels.state import Configuration
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrected, Corrections
@@ -171,7 +171,7 @@ class Searches:
         towards an equilibrium that is not a minimum.
         """
         a, T = coordinates(given, c)
-        M, whole = mass_matrix(a, c.u), given.mechanism.network.arrays
+        M, whole = mass_of(a, c.u), given.mechanism.network.arrays
         G, spread = independent_rows(given, c, T)
         force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
         solution = saddle(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))

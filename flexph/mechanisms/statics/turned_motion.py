@@ -139,7 +139,7 @@ def _refuse_slips(given: Problem, c: Configuration) -> None:
     if not a.slips.slip.size:
         return
     v = velocities_of(given.mechanism, c)
-    S, _ = curve_slips(a, d.product, sparse.csr_array(product_matrix(a, c.R, d.arm, d.vector)))
+    S, _ = curve_slips(a, d.product, product_matrix(a, c.R, d.arm, d.vector))
     if np.any(np.abs(S @ v) > STEADY * np.abs(v).max(initial=0.0)):
         name = next(k.name for k in given.mechanism.connections if k.form.slips)
         raise ValueError(f"friction of {name} slips in {_described(given)}, and is not known of a steady motion")

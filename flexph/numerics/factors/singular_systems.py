@@ -24,12 +24,13 @@ LOOSEST = 1e13
 
 
 def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
-    """Solve a square sparse system by LU, brought to one scale; the least-norm solution where it is singular.
+    """Solve a square system by LU, brought to one scale; the least-norm solution where it is singular.
 
-    ``meshed``: most unknowns are those of solids or plates, not of chains: another ordering, or PARDISO where the extra
-    is installed. Raises ArithmeticError where a singular system is too large for a least-norm solution, which is dense.
+    Dense ones by dense factors. ``meshed``: most unknowns are those of solids or plates, not of chains: another
+    ordering, or PARDISO where the extra is installed. Raises ArithmeticError where a singular system is too large for a
+    least-norm solution, which is dense.
     """
-    if matrix.shape[0] <= SMALL:
+    if not sparse.issparse(matrix) or matrix.shape[0] <= SMALL:
         return _solve_dense(dense(matrix), rhs)
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))

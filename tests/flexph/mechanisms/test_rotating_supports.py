@@ -204,14 +204,14 @@ def test_the_circulatory_stiffness_is_the_derivative_of_the_damper_forces():
 
     tensions, step = steady_tensions(a, c, derive(a, c)), 1e-6
     assert np.abs(steady_rates(a, c, derive(a, c))).min() > 1e-3
-    K, S = circulatory(a, c, derive(a, c), steady.spin).toarray(), spring_operator(a, c, derive(a, c))
+    K, S = circulatory(a, c, derive(a, c), steady.spin), spring_operator(a, c, derive(a, c))
     for i, unit in enumerate(np.eye(velocity_count(a))):
         there, back = at(step * unit), at(-step * unit)
         change = steady_tensions(a, there, derive(a, there)) - steady_tensions(a, back, derive(a, back))
         change = change / (2.0 * step)
         assert K[:, i] == pytest.approx(S.T @ change, abs=1e-7)  # second differences and round-off over the step
     forces = balance.Forces(np.zeros(a.first.size), tensions, np.zeros(0), np.zeros(0))
-    size = stiffness_size(a, c, derive(a, c), forces, spin=steady.spin).toarray()
+    size = stiffness_size(a, c, derive(a, c), forces, spin=steady.spin)
     assert np.all(np.abs(K) <= size * (1.0 + 1e-12))
 
 

@@ -74,7 +74,7 @@ class StaticLoops:
         for name in RESISTANCES:
             getattr(self._memory, name)[...] = 0
         a = mechanism.network.arrays
-        self._weight, self._own = a.weight, a.strains.stress
+        self._weight = a.weight
         self._step = float(np.sqrt(2.0 / a.resolution[2]))  # by it the largest entries of the Jacobian are about one
 
     def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
@@ -89,7 +89,7 @@ class StaticLoops:
         step = -0.5 * self._step * self._velocities(m.correction_v, m.correction_w, m.correction_du)
         after = moved(self._mechanism, at.c, step)
         sigma = elastic_stress(self._mechanism.network.arrays, after.u)
-        sigma[self._own] = m.nodal_ahead
+        sigma[m.strains_stress] = m.nodal_ahead
         return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
