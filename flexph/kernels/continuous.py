@@ -156,7 +156,7 @@ def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """S(q): rates of lengths and angles of the spring-dampers with the velocities, (springs, n_v), as the arrays are."""
+    """S(q): rates of lengths and angles of the spring-dampers by the velocities, (springs, n_v), as the arrays are."""
     return spring_rates(a.springs, d.product, product_matrix(a, c.R, d.arm, d.vector))
 
 

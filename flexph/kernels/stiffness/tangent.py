@@ -129,16 +129,26 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
 
     The stresses σ of strain rows are those of the configuration, which in an iteration run ahead of the strains.
     """
-    gyroscopic, stiffness = inertial(a, c, spin)
-    rows = motion_rows(a, c, d)
-    stiffness = stiffness + below(a, stiffness_of(a, c.u)) - _loads(a, (c, d), forces, rows)
+    gyroscopic, centrifugal = inertial(a, c, spin)
+    damping = damping_matrix(a, c, d, damping_slopes)
+    return Tangent(mass_of(a, c.u), gyroscopic, damping, centrifugal + _acting(a, (c, d), forces, spin))
+
+
+def tangent_stiffness(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
+    """K of :func:`tangent` alone."""
+    acting = _acting(a, (c, d), forces, spin)
+    return inertial(a, c, spin)[1] + acting if spin.any() or c.omega.any() else acting
+
+
+def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: Array) -> Any:
+    """Stiffness of all but inertia forces."""
+    (c, d), rows = at, motion_rows(a, *at)
+    stiffness = below(a, stiffness_of(a, c.u)) - _loads(a, at, forces, rows)
     if forces.spring.size:
         stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
-        stiffness = stiffness + _strained(a, (c, d), rows.products)
-    if has_dampers(a, c):
-        stiffness = stiffness + circulatory(a, c, d, spin)
-    return Tangent(mass_of(a, c.u), gyroscopic, damping_matrix(a, c, d, damping_slopes), stiffness)
+        stiffness = stiffness + _strained(a, at, rows.products)
+    return stiffness + circulatory(a, c, d, spin) if has_dampers(a, c) else stiffness
 
 
 def _node_force(
@@ -253,10 +263,13 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     if a.mean is not None:
         shape = shape - a.translating @ a.mean
     lever = placed(a, np.einsum("ki,sij->ksj", body_f, basis)).T @ shape
+    back = shape.T @ placed(a, turned)
     own = np.zeros((len(a.mass), a.n.shape[0], a.n.shape[0]))
     np.add.at(own, a.node_body, levered)
-    torque = np.einsum("tji,tj->ti", spin_map(c.R)[a.torque_body], section_torques(a, loads))
-    np.add.at(own, a.torque_body, spin_skew(torque))
+    if a.torque_body.size:
+        torque = spin_skew(np.einsum("tji,tj->ti", spin_map(c.R)[a.torque_body], section_torques(a, loads)))
+        np.add.at(own, a.torque_body, torque)
+        back = back + torque_columns(a, torque)
     if a.rolling.spin_row.size:
         own += spin_skew(np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a)))
-    return on_spins(a, own, lever, shape.T @ placed(a, turned) + torque_columns(a, spin_skew(torque)))
+    return on_spins(a, own, lever, back)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
 
 from ...joints.rows.connection import Connection
 from ...joints.rows.rate_laws import Contact, Rolling
 from ...joints.rows.vectors import Ground, PortName
 from ...kernels.constraint_sizes import lever
-from ...kernels.gradient import velocity_count
+from ...kernels.gradient import is_sparse, kept, scale_both, scale_rows, stacked_rows, velocity_count
 from ...kernels.state import Configuration
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
 from ...numerics.rotations import unit_sweeps
 from ..model.constraints import PortRates, VelocityRows, port_rates
@@ -42,9 +44,10 @@ def locked_joints(mechanism: Model) -> list[Connection]:
 
 
 def joint_rates(mechanism: Model, c: Configuration) -> Any:
-    """How both sides of each joint move against each other as seen from one of them, L v, sparse (joints·(d + s), n_v).
+    """How both sides of each joint move against each other as seen from one of them, L v, (joints·(d + s), n_v).
 
-    Velocities are over a length of the mechanism, so that all are spins [rad/s]: zero where both move as one body.
+    As the arrays are. Velocities are over a length of the mechanism, so that all are spins [rad/s]: zero where both
+    move as one body.
     """
     a, joints = mechanism.network.arrays, locked_joints(mechanism)
     rates = [_rates_of(mechanism, c, joint) for joint in joints]
@@ -52,10 +55,15 @@ def joint_rates(mechanism: Model, c: Configuration) -> Any:
     rows = [np.repeat(np.arange(height) + height * k, own.columns.size) for k, own in enumerate(rates)]
     columns = [np.tile(own.columns, height) for own in rates]
     entries = [own.entries.ravel() for own in rates]
+    shape = height * len(joints), velocity_count(a)
     if not rates:
-        return sparse.csr_array((0, velocity_count(a)))
+        return kept(a, np.zeros(shape))
     where = np.concatenate(rows), np.concatenate(columns).astype(int)
-    return sparse.csr_array((np.concatenate(entries), where), shape=(height * len(joints), velocity_count(a)))
+    if is_sparse(a):
+        return sparse.csr_array((np.concatenate(entries), where), shape=shape)
+    matrix = np.zeros(shape)
+    np.add.at(matrix, where, np.concatenate(entries))
+    return matrix
 
 
 def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> VelocityRows:
@@ -100,14 +108,15 @@ def nearest_locked(
     ‖L v‖ least and s − s₀ M-orthogonal to all that leaves it so; with multipliers rows may depend on each other.
     """
     (rows, rates), (unit, size), n = conditions, units, M.shape[0]
-    A = sparse.vstack([sparse.diags_array(1.0 / size) @ sparse.csr_array(rows), L]).tocsr()
+    A = stacked_rows(scale_rows(rows, 1.0 / size), L)
     r, holds = np.concatenate([rates / size, np.zeros(L.shape[0])]), np.arange(size.size + L.shape[0]) < size.size
-    T = sparse.coo_array(sparse.eye_array(n) if spread is None else spread)
-    T = sparse.csr_array((T.data, T.coords), shape=(wanted.size, n)) @ sparse.diags_array(unit)
-    own = sparse.diags_array(unit) @ sparse.csr_array(M) @ sparse.diags_array(unit)
-    own, B = INERTIA / float(own.diagonal().max()) * own, A @ T
-    D = sparse.diags_array(np.where(holds, VIOLATED, 1.0))
-    solve = splu(sparse.csc_array(sparse.block_array([[own, B.T], [B, -D]]))).solve
+    is_dense = not (sparse.issparse(A) or sparse.issparse(M))
+    blocks = dense_blocks if is_dense else sparse_blocks
+    T = blocks((wanted.size, n), [(0, 0, np.diag(unit) if spread is None else spread * unit)])
+    own = scale_both(M, unit, unit)
+    own, B, D = INERTIA / float(own.diagonal().max()) * own, A @ T, np.diag(np.where(holds, VIOLATED, 1.0))
+    matrix = blocks((n + r.size,) * 2, [(0, 0, own), (0, n, B.T), (n, 0, B), (n, n, -D)])
+    solve = partial(lu_solve, lu_factor(matrix)) if is_dense else splu(sparse.csc_array(matrix)).solve
 
     def corrected(at: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
         s, y = at

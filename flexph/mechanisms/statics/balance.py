@@ -17,7 +17,7 @@ from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.steady_dampers import has_dampers, steady_tensions
-from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent
+from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent_stiffness
 from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import MANY
@@ -149,7 +149,7 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
     """The tangent stiffness over the displacements of these arrays."""
     whole = given.mechanism.network.arrays
-    stiffness = tangent(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin).stiffness
+    stiffness = tangent_stiffness(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin)
     return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...integration.loops.statics.at_rest import Held, Loads, StaticLoops, has_static_loops
+from ...integration.loops.statics.values import Held, Loads, has_static_loops
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_of
 from ...kernels.state import Configuration
@@ -28,6 +28,9 @@ from .balance import Problem, coordinates, independent_rows, moved_by, newton_st
 from .balanced_state import Balance, balance_at
 from .load_steps import follow_loads
 from .stability import grows, is_minimum
+
+if TYPE_CHECKING:
+    from ...integration.loops.statics.at_rest import StaticLoops
 
 SEARCH = Corrections(most=100, settled=1e-13, stagnated=1e-9)
 """Corrections over the size of the mechanism: round-off of the positions, or, ill-conditioned but at rest, no smaller
@@ -123,7 +126,11 @@ class Searches:
     @cached_property
     def _loops(self) -> StaticLoops | None:
         mechanism = self.given.mechanism
-        return StaticLoops(mechanism, self.given.table) if not self._turns and has_static_loops(mechanism) else None
+        if self._turns or not has_static_loops(mechanism):
+            return None
+        from ...integration.loops.statics.at_rest import StaticLoops  # loops load where they are used
+
+        return StaticLoops(mechanism, self.given.table)
 
     def _loads(self, of: Problem) -> Loads:
         return Loads(of.applied, of.share, of.time)

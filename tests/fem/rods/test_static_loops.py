@@ -1,4 +1,4 @@
-"""Compiled corrections of rods and cables at rest: those of the tangent stiffness of NumPy, at random configurations."""
+"""Compiled corrections of rods and cables at rest: those of the tangent stiffness, at random configurations."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from rod_samples import SLENDER
 import fem
 import rigid
 from flexph import GROUND, connect, distributed_load, force, revolute, spherical, spring_damper, torque, weld
-from flexph.integration.loops.statics import at_rest as loops
+from flexph.integration.loops.statics.at_rest import StaticLoops
+from flexph.integration.loops.statics.values import Held, Loads, has_static_loops
 from flexph.kernels.continuous import elastic_stress
 from flexph.mechanisms.model.constraints import constraint_gap, move
 from flexph.mechanisms.model.state import at_rest
@@ -83,9 +84,9 @@ def test_a_compiled_correction_is_that_of_the_tangent_stiffness(make, seed):
     rho = given.unbalanced(c, multipliers)
     matrix = np.block([[K, -G.T], [G, np.zeros((len(G), len(G)))]])
     solution = np.linalg.solve(matrix, -np.concatenate([rho, gap]))
-    assert loops.has_static_loops(mechanism)
-    own = loops.StaticLoops(mechanism, given.table)
-    after, step = own.corrected(loops.Held(c, multipliers), loops.Loads(given.applied, given.share, given.time))
+    assert has_static_loops(mechanism)
+    own = StaticLoops(mechanism, given.table)
+    after, step = own.corrected(Held(c, multipliers), Loads(given.applied, given.share, given.time))
     error = 1e-13 * np.linalg.cond(matrix)  # of both solutions
     assert error < 1e-4
     np.testing.assert_allclose(step, solution[: step.size], rtol=0, atol=error * np.abs(step).max())

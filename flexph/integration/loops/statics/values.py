@@ -1,0 +1,49 @@
+"""Configurations at rest, their loads, and the mechanisms whose equilibria the loops find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ....bodies.nodal_body import NodalBody
+from ....kernels.state import Configuration
+from ....numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from ....mechanisms.model.model import Model
+
+
+class Held(NamedTuple):
+    """A configuration at rest with the multipliers (g,) of its constraints."""
+
+    c: Configuration
+    multipliers: Array
+
+
+class Balanced(NamedTuple):
+    """A configuration with its springs and stresses, its joint forces (g,), and forces (n_v,) without and with them."""
+
+    c: Configuration
+    multipliers: Array
+    force: Array
+    left: Array
+
+
+class Loads(NamedTuple):
+    """Inputs (i,) and a share of the weight at a time [s]."""
+
+    inputs: Array
+    share: float
+    time: float
+
+
+def has_static_loops(mechanism: Model) -> bool:
+    """True for rods and cables, with bodies of one frame between them, whose joints and loads the loops know."""
+    a = mechanism.network.arrays
+    if a.curves or a.slips.slip.size or a.faces is not None or any(b.unshifted for b in mechanism.frames.values()):
+        return False
+    return mechanism.rigid_motion is not None and all(map(_is_line, mechanism.bodies.values()))
+
+
+def _is_line(body: object) -> bool:
+    """True for rods and cables, whose nodes have neighbours along a line, and for bodies of one frame."""
+    return not isinstance(body, NodalBody) or body.turning == len(body.frames) or body.coordinates is not None
