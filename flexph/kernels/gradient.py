@@ -151,8 +151,8 @@ def constraint_matrix(
     :mod:`flexph.kernels.rolling`, by default the products of the vectors.
     """
     if a.joined is not None:
-        own, nodes = a.joined
-        return constraint_matrix(own, R, coefficient, arm=arm[nodes], vector=vector[: len(own.vector_fixed)], by=by)
+        few, nodes = a.joined
+        return constraint_matrix(few, R, coefficient, arm=arm[nodes], vector=vector[: len(few.vector_fixed)], by=by)
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
     matrix = row_weights(a, coefficient)
     if not (t.row.size or a.curves):

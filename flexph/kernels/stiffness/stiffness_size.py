@@ -31,8 +31,9 @@ from ..state import Configuration, Derived, inertia_products, places, rotational
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
+from .inertial import inertial
 from .steady_dampers import circulatory_parts, has_dampers
-from .tangent import Forces, inertial, node_motion, weighed_stiffness
+from .tangent import Forces, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:

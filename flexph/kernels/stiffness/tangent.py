@@ -19,15 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
-from ...numerics.rotations import cross, skew, spin_map, spin_skew
+from ...numerics.rotations import cross, spin_map, spin_skew
 from ..arrays import Arrays, total
 from ..continuous import (
-    assembled,
     damping_matrix,
     elastic_stress,
-    kinetic_gradient,
     mass_of,
-    shifted,
     spring_rates,
     stiffness_of,
     strain_of,
@@ -35,7 +32,6 @@ from ..continuous import (
     strain_rows,
 )
 from ..gradient import (
-    diagonal_of,
     kept,
     node_rows,
     placed,
@@ -43,19 +39,18 @@ from ..gradient import (
     pull,
     scale_rows,
     section_rows,
-    spin_block,
     vector_forces,
-    velocity_count,
     world_spin_levers,
 )
 from ..loads.faces import face_forces, face_tangent
 from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
-from ..state import Configuration, Derived, inertia_products, momenta, places, rotational_inertia
+from ..state import Configuration, Derived, places
 from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
+from .inertial import inertial
 from .steady_dampers import circulatory, has_dampers
 
 
@@ -117,13 +112,6 @@ def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -
     return force
 
 
-def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
-    """Inertia forces of a steady motion on (ṙ, ω, u̇): m a, p × ω reversed, −∂T/∂u; centripetal are r̈ (b, d)."""
-    p_r, _ = momenta(a, c.omega, c.u, c.du)
-    turning = -np.matmul(spin_skew(p_r), c.omega[:, :, None])[a.turning, :, 0]
-    return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])
-
-
 def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Tangent:
     """The matrices at a steady motion with world spin (s,), u̇ = 0.
 
@@ -173,34 +161,6 @@ def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
     places = springs.length_product, springs.component_product, springs.sine_product, springs.cosine_product
     values = by_length, component, cosine / size * torque, -sine / size * torque
     return -total(np.concatenate(places), np.concatenate(values), a.first.size)
-
-
-def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
-    """Gyroscopic and stiffness matrices of the inertia forces."""
-    s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
-    if not (spin.any() or c.omega.any()):
-        none = kept(a, np.zeros((velocity_count(a),) * 2))
-        return none, none
-    Pu = inertia_products(a, c.u)
-    J, w, turning = rotational_inertia(a, c.u, Pu), spin_skew(c.omega), a.turning
-    p = spin_skew(np.einsum("bij,bj->bi", J, c.omega))
-    coupling, own = a.n + Pu[1 : 1 + s], c.omega[a.body_u]
-    A = 2.0 * np.einsum("abn,nb->an", a.s + Pu[1 + s :].reshape(s, s, -1), own)
-    turned = np.einsum("nab,bn->an", w[a.body_u], coupling)  # ω × c
-    turned_A = np.einsum("nab,bn->an", w[a.body_u], A)
-    frame = np.tile(skew(spin[None], a.dim), (bodies, 1, 1))
-    mass = a.mass[:, None, None]
-    C_spin, K_spin = (J @ w + w @ J - p)[turning], (w @ J @ w - p @ w)[turning]
-    C_across, K_across = spin_block(a, A + turned), spin_block(a, turned_A)
-    C_uu, K_uu = (kept(a, np.zeros((n, n))) for _ in range(2))
-    for i in range(s if n else 0):
-        C_uu = C_uu + scale_rows(shifted(a, 1 + i), 2.0 * own[:, i])
-        for j in range(s):
-            K_uu = K_uu - scale_rows(shifted(a, 1 + s + i * s + j), own[:, i] * own[:, j])
-    K_below = spin_block(a, -np.einsum("an,nab->bn", A, w[a.body_u])).T  # −Aᵀ[ω]×
-    C = assembled((diagonal_of(a, 2.0 * mass * frame), diagonal_of(a, C_spin)), (C_across, -C_across.T), C_uu)
-    K = assembled((diagonal_of(a, mass * frame @ frame), diagonal_of(a, K_spin)), (K_across, K_below), K_uu)
-    return C, K
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:

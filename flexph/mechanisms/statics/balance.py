@@ -16,8 +16,9 @@ from ...kernels.gradient import blocks_of, is_sparse, scale_both
 from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.inertial import inertia_force
 from ...kernels.stiffness.steady_dampers import has_dampers, steady_tensions
-from ...kernels.stiffness.tangent import Forces, generalised_force, inertia_force, tangent_stiffness
+from ...kernels.stiffness.tangent import Forces, generalised_force, tangent_stiffness
 from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array
 from ...numerics.factors.positive_definite import MANY
@@ -88,9 +89,9 @@ def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
     """The configuration with the velocities of the steady motion."""
-    own = np.einsum("bji,j->bi", spin_map(c.R), steady.spin)
-    turns = np.array([b.turns for b in mechanism.frames.values()])
-    return c._replace(v=steady.field(c.r), omega=np.where(turns[:, None], own, 0.0))
+    turning, omega = mechanism.network.arrays.turning, np.zeros_like(c.omega)
+    omega[turning] = np.einsum("bji,j->bi", spin_map(c.R[turning]), steady.spin)
+    return c._replace(v=steady.field(c.r), omega=omega)
 
 
 def newton_step(given: Problem, c: Configuration) -> Array:

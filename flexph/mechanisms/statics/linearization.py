@@ -18,11 +18,19 @@ from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import curve_slips, input_matrix, spring_rates
-from ...kernels.gradient import constraint_matrix, product_matrix, velocity_count
+from ...kernels.gradient import (
+    blocks_of,
+    constraint_matrix,
+    entries_of,
+    product_matrix,
+    scale_rows,
+    stacked_rows,
+    velocity_count,
+)
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
-from ...numerics.arrays import Array, dense, sparse_block_diag, sparse_blocks, widened
+from ...numerics.arrays import Array, dense, widened
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
 from ..model.time_table import TimeTable, spring_values
@@ -62,8 +70,8 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
     matrices, further = _with_springs(mechanism, rest, system)
     n = matrices["E"].shape[0]
-    matrices["B"] = widened(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, 0, n).T.tocsr()
-    matrices["G"] = widened(_without_round_off(rest, matrix) @ rest.velocities, 0, n)
+    matrices["B"] = _over(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, n).T
+    matrices["G"] = _over(_without_round_off(rest, matrix) @ rest.velocities, n)
     whole = {name: sparse.csr_array(own) if n > DENSE_LIMIT else dense(own) for name, own in matrices.items()}
     assert system.kinetic is not None
     return LinearPHDAE(
@@ -79,12 +87,19 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     )
 
 
+def _over(rows: Any, size: int) -> Any:
+    """Rows over the first states as rows over all of them."""
+    return widened(rows, 0, size) if sparse.issparse(rows) else np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
+
+
 def _without_round_off(rest: _Rest, matrix: Any) -> Any:
     """Rows of constraints without what cancels: a row of round-off alone would count as a constraint."""
-    a, rows = rest.arrays, sparse.csr_array(matrix)
-    moves = rows.data * displacement_sizes(a, lever(a))[rows.indices]
-    sizes = np.repeat(constraint_sizes(a, rest.vector), np.diff(rows.indptr))
-    rows.data[np.abs(moves) <= ROUND_OFF * sizes] = 0.0
+    a, bound = rest.arrays, ROUND_OFF * constraint_sizes(rest.arrays, rest.vector)
+    moves = displacement_sizes(a, lever(a))
+    if not sparse.issparse(matrix):
+        return np.where(np.abs(matrix * moves) <= bound[:, None], 0.0, matrix)
+    rows = sparse.csr_array(matrix)
+    rows.data[np.abs(rows.data * moves[rows.indices]) <= np.repeat(bound, np.diff(rows.indptr))] = 0.0
     rows.eliminate_zeros()
     return rows
 
@@ -120,7 +135,7 @@ class _Rest(NamedTuple):
     """A mechanism at rest in a pose, with the origins P of the bodies in place of their centres of mass.
 
     ``arrays`` have the nodes and shapes as seen from there; ``velocities`` take the states of all bodies to
-    (ṙ_P, ω, u̇) of all bodies, sparse (n_v, n). Places of the nodes (k, d), vectors of the
+    (ṙ_P, ω, u̇) of all bodies, (n_v, n). Places of the nodes (k, d), vectors of the
     joints (v, d) and their products (p,) are in the world.
     """
 
@@ -146,25 +161,40 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     return _Rest(seen, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))
 
 
-def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
-    """(ṙ_P, ω, u̇) of all bodies from their states, sparse (n_v, n)."""
-    a, rows, columns, values = mechanism.network.arrays, [], [], []
-    v, omega, u = a.columns
+class _Places(NamedTuple):
+    """Where velocities of bodies (k,) begin among their states; rows and columns of what their states have as it is."""
+
+    bodies: Array
+    columns: Array
+    same_row: Array
+    same_column: Array
+
+
+def _places(mechanism: Model) -> _Places:
+    parts, a = mechanism.once(bodies_at_rest).parts, mechanism.network.arrays
+    bodies, columns, rows, same = [], [], [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)]
     for i, name in enumerate(mechanism.frames):
-        own = u[a.body_u == i]
-        blocks = {
-            "velocity": (v[i], R[i]),
-            "spin": (omega[i], np.eye(omega.shape[1])),
-            "deformation_rate": (own, sparse.eye_array(own.size)),
-        }
-        for kind, (numbers, block) in blocks.items():
-            part, entries = system.parts.get(f"{name}.{kind}"), sparse.coo_array(block)
-            if part is not None:
-                rows.append(numbers[entries.row])
-                columns.append(part.start + entries.col)
-                values.append(entries.data)
-    places = np.concatenate(rows), np.concatenate(columns)
-    return sparse.csr_array((np.concatenate(values), places), shape=(velocity_count(a), system.size))
+        if (moving := parts.get(f"{name}.velocity")) is not None:
+            bodies.append(i)
+            columns.append(moving.start)
+        for kind, numbers in (("spin", a.columns.omega[i]), ("deformation_rate", a.columns.u[a.body_u == i])):
+            if (own := parts.get(f"{name}.{kind}")) is not None:
+                rows.append(numbers)
+                same.append(own.start + np.arange(numbers.size))
+    return _Places(
+        np.array(bodies, dtype=int), np.array(columns, dtype=int), np.concatenate(rows), np.concatenate(same)
+    )
+
+
+def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
+    """(ṙ_P, ω, u̇) of all bodies from their states, (n_v, n), as the arrays are."""
+    a, own = mechanism.network.arrays, mechanism.once(_places)
+    turned = R[own.bodies]
+    rows = np.broadcast_to(a.columns.v[own.bodies][:, :, None], turned.shape)
+    columns = np.broadcast_to(own.columns[:, None, None] + np.arange(a.dim), turned.shape)
+    values = np.append(turned.ravel(), np.ones(own.same_row.size))
+    places = np.append(rows.ravel(), own.same_row), np.append(columns.ravel(), own.same_column)
+    return entries_of(a, (velocity_count(a), system.size), values, *places)
 
 
 def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[dict[str, Any], dict[str, slice]]:
@@ -176,23 +206,24 @@ def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[d
     springs, own = a.springs, a.strains.stress
     if not (elements or own.size or a.slips.slip.size):
         return {"E": system.E, "J": system.J, "R": system.R}, {}
-    moved = sparse.csr_array(product_matrix(rest.arrays, rest.R, rest.arm, rest.vector))
+    moved = product_matrix(rest.arrays, rest.R, rest.arm, rest.vector)
     rates = spring_rates(springs, rest.product, moved) @ rest.velocities
     strained = rows(a.strains, gradient(a.strains, rest.product), rest.product.size) @ moved @ rest.velocities
     stored = springs.state >= 0
-    S, n = sparse.vstack([rates[np.flatnonzero(stored)], strained]).tocsr(), system.size
-    size, compliance = n + S.shape[0], sparse.csr_array(a.compliance)[own][:, own]
-    damping = rates.T @ sparse.diags_array(damping_slopes(springs, np.zeros(len(elements)))) @ rates
-    viscous = sparse.diags_array(a.stress_damping[own]) @ sparse.csr_array(a.strains.of_undeformed)
-    damping = damping + strained.T @ viscous @ strained
+    S, n = stacked_rows(rates[np.flatnonzero(stored)], strained), system.size
+    size, compliance = n + S.shape[0], a.compliance[own][:, own]
+    damping = rates.T @ scale_rows(rates, damping_slopes(springs, np.zeros(len(elements))))
+    damping = damping + strained.T @ scale_rows(a.strains.of_undeformed @ strained, a.stress_damping[own])
     slips, steep = curve_slips(a, rest.product, moved)
     slips = slips @ rest.velocities
-    damping = damping + slips.T @ sparse.diags_array(steep) @ slips
-    matrices = {
-        "E": sparse_block_diag([system.E, sparse.diags_array(1.0 / springs.stiffness[stored]), compliance]),
-        "J": sparse_blocks((size, size), [(0, 0, system.J), (0, n, -S.T), (n, 0, S)]),
-        "R": sparse_blocks((size, size), [(0, 0, system.R), (0, 0, 0.5 * (damping + damping.T))]),
+    damping = damping + slips.T @ scale_rows(slips, steep)
+    softness = [(n, n, np.diag(1.0 / springs.stiffness[stored])), (size - own.size, size - own.size, compliance)]
+    blocks = {
+        "E": [(0, 0, system.E), *softness],
+        "J": [(0, 0, system.J), (0, n, -S.T), (n, 0, S)],
+        "R": [(0, 0, system.R), (0, 0, 0.5 * (damping + damping.T))],
     }
+    matrices = {name: blocks_of(a, (size, size), parts) for name, parts in blocks.items()}
     names = {name: 1 for (name, _), keep in zip(elements, stored, strict=True) if keep}
     names |= {f"{k}.stress": b.stress_size for k, b in mechanism.bodies.items() if isinstance(b, NodalBody)}
     edges = n + np.cumsum([0, *names.values()])

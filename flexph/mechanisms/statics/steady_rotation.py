@@ -80,6 +80,8 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim
     s = spins(dim)
+    if not (np.any(c.v) or np.any(c.omega) or np.any(c.du)):
+        return Steady(np.zeros(s), np.zeros(dim))
     rows, values = [], []
     for i, body in enumerate(mechanism.frames.values()):
         rows.append(np.hstack([np.eye(dim), np.einsum("sij,j->is", cross(dim), c.r[i])]))

@@ -60,8 +60,8 @@ def later(given: Problem, c: Configuration, after: float) -> Later:
     centre = W @ velocity / square if square > 0.0 else np.zeros(dim)
     turn = finite_rotation(spin * after, dim)
     r = centre + (c.r - centre) @ turn.T + after * (velocity + W @ centre)
-    turns = np.array([b.turns for b in given.mechanism.frames.values()])
-    R = np.where(turns[:, None, None], turn @ c.R, c.R)
+    turning, R = given.mechanism.network.arrays.turning, c.R.copy()
+    R[turning] = turn @ c.R[turning]
     size = given.mechanism.layout.velocities - c.r.size
     axes = sparse.block_diag([block_diagonal(np.tile(turn, (len(r), 1, 1))), sparse.eye_array(size)], format="csr")
     then = given.at(given.time + after)
