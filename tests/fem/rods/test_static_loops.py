@@ -17,7 +17,7 @@ from flexph.mechanisms.statics.steady_rotation import steady_rotation
 from flexph.numerics.arrays import dense
 
 GRAVITY = (0.0, 0.0, -9.81)
-SOFT = fem.Material(young=2.1e7, density=500.0, poisson=0.3)
+SOFT = fem.Material(young=2.1e6, density=20.0, poisson=0.3)
 BALL = rigid.body(2.0, inertia=np.diag([0.1, 0.2, 0.15]), ports={"left": (-0.2, 0.1, 0.0), "right": (0.3, 0.0, 0.1)})
 
 
@@ -35,14 +35,14 @@ def under_loads():
 def beside_bodies():
     """A rod, a rigid body and a flexible beam between joints, springs and dampers."""
     rod = fem.rod(2.0, None, SLENDER, elements=2)
-    beam = fem.beam(1.0, SOFT, fem.Section(width=0.05, height=0.02), elements=2, dim=3)
+    beam = fem.beam(1.0, SOFT, fem.Section(width=0.1, height=0.1), elements=2, dim=3)
     joints = [
-        spherical("rod.root", GROUND.at(0.0, 0.0, 0.0)),
+        weld("rod.root", GROUND.at(0.0, 0.0, 0.0)),
         revolute("rod.tip", "ball.left", axis=(0.0, 1.0, 0.0)),
         weld("ball.right", "beam.root"),
-        spring_damper("beam.tip", GROUND.at(1.0, 2.0, 4.0), stiffness=300.0, damping=20.0, length=1.0),
+        spring_damper("beam.tip", GROUND.at(1.0, 2.0, 4.0), stiffness=1.0, damping=20.0, length=1.0),
     ]
-    return connect({"rod": rod, "ball": BALL, "beam": beam}, joints, gravity=GRAVITY)
+    return connect({"rod": rod, "ball": BALL, "beam": beam}, joints, gravity=(0.0, 0.0, -0.1))
 
 
 def rope():
