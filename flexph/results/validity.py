@@ -142,7 +142,9 @@ def _axes(solution: Solution) -> list[str]:
 def _defects(solution: Solution) -> list[str]:
     """What the ledger says about the run itself."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
-    balanced, jump = ledger.largest_residual <= UNBALANCED, float(ledger.velocity_residual.max(initial=0.0))
+    balanced = float(ledger.residual.max(initial=0.0)) <= UNBALANCED * ledger.exchanged  # a part of the scale
+    balanced = balanced or ledger.largest_residual <= UNBALANCED
+    jump = float(ledger.velocity_residual.max(initial=0.0))
     if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # of long runs the last states will do
         return []
     speed = float(max(motion.max(initial=0.0), -motion.min(initial=0.0)))

@@ -32,6 +32,10 @@ _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1)
 """Arrays of a mechanism by whether multipliers are of least norm, and whether steps decay."""
 
 
+_AT = [f"at_{name}" for name in Motion._fields[: len(Configuration._fields)]]
+_KEPT = "history", "energy", "defect"
+
+
 class Stepper:
     """The compiled steps of one mechanism: its memory, and the state between blocks."""
 
@@ -58,14 +62,16 @@ class Stepper:
         return self.mechanism.once(_MEMORIES[steps]).copy()
 
     def _bind(self, m: Memory) -> None:
-        """Take the steps in a memory, those in which all rigid contacts are open."""
+        """Take the steps in a memory."""
         self.memory = m
-        m.touch_keeps_open[:] = 1.0
-        self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
-        names = "history", "energy", "defect"
-        self._kept = {name: getattr(m, f"run_{name}") for name in names}
-        self._before = {name: getattr(m, f"run_back_{name}") for name in names}
-        self._parts = m.span("at_r", "at_product"), m.span("run_history", "run_new_energy")
+        self._at = [getattr(m, name) for name in _AT]
+        self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
+        self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
+
+    @property
+    def _parts(self) -> tuple[slice, slice]:
+        """Where the floats are that the next step starts from."""
+        return self.memory.span("at_r", "at_product"), self.memory.span("run_history", "run_new_energy")
 
     @property
     def leaves_list(self) -> bool:
@@ -115,7 +121,8 @@ class Stepper:
     @property
     def motion(self) -> int:
         """Numbers that the motion between steps has in the memory."""
-        return self._parts[0].stop - self._parts[0].start
+        motion = self._parts[0]
+        return motion.stop - motion.start
 
     def history(self) -> Array:
         """The rows of history that are filled."""
@@ -138,8 +145,8 @@ class Stepper:
     ) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
         self.stands = None
-        for name, field in self._kept.items():
-            self._before[name][...] = field
+        for before, field in zip(self._before, self._kept.values(), strict=True):
+            before[...] = field
         try:
             self.entry(*self._arguments(table, (save_every, count), calls or self._none, rows, solved))
         finally:
@@ -198,8 +205,8 @@ class Stepper:
     def _back(self) -> None:
         """Return to the start of the step that was not solved, but for positions and speeds."""
         self._is_astray = True
-        for name, field in self._before.items():
-            self._kept[name][...] = field
+        for field, before in zip(self._kept.values(), self._before, strict=True):
+            field[...] = before
 
 
 class GaussSteps(Stepper):

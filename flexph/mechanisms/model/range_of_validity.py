@@ -29,7 +29,7 @@ BUCKLING_SHARE = 0.5
 
 def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
     """Warn where states (k, size) at times (k,) leave the range of the models of bodies."""
-    held = held_sections(mechanism.bodies, mechanism.connections)
+    held = mechanism.once(_held)
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
             kind = "rotation" if body.tangents is None else "centre"
@@ -41,6 +41,10 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
                 warn(doubt, ValidityWarning)
         for doubt in (*_deflection(mechanism, name, times, states, held), *_frames(mechanism, name, times, states)):
             warn(doubt, ValidityWarning)
+
+
+def _held(mechanism: Model) -> Held:
+    return held_sections(mechanism.bodies, mechanism.connections)
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:

@@ -50,6 +50,7 @@ def address_of(array: Array | Index) -> int:
 
 _FIRST, _LAST = (np.array([ROW[pair[k]] for pair in SPANS.values()]) for k in range(2))
 _OF_SYSTEM = np.array([f"{name}_".startswith(SYSTEMS) for name in SPANS])
+_IN_REALS = np.append(REAL, np.ones(len(SPANS), dtype=bool))
 _MEMORIES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
 """All memories by their addresses, for loops that run uncompiled."""
 
@@ -60,16 +61,28 @@ class Memory:
     Copies share the ``places`` of the fields that were asked for by name.
     """
 
-    def __init__(self, reals: Array, wholes: Index, table: Index, places: dict[str, Place] | None = None) -> None:
+    def __init__(
+        self,
+        reals: Array,
+        wholes: Index,
+        table: Index,
+        places: dict[str, Place] | None = None,
+        *,
+        addresses: Index | None = None,
+    ) -> None:
         self.reals, self.wholes, self.table = reals, wholes, table
         self.places: dict[str, Place] = {} if places is None else places
-        self.addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
-        own = self.addresses[: len(FIELDS)]
-        own[:] = table
-        own[:, 0] *= 8
-        own[:, 0] += np.where(REAL, address_of(reals), address_of(wholes))
-        self.span_fields()
-        self.address, self.is_complex = address_of(self.addresses), False
+        self.is_complex = False
+        if addresses is None:
+            self.addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
+            own = self.addresses[: len(FIELDS)]
+            own[:] = table
+            own[:, 0] *= 8
+            own[:, 0] += np.where(REAL, address_of(reals), address_of(wholes))
+            self.span_fields()
+        else:
+            self.addresses = addresses
+        self.address = address_of(self.addresses)
         _MEMORIES[self.address] = self
 
     def span_fields(self, *, is_complex: bool = False) -> None:
@@ -91,7 +104,10 @@ class Memory:
 
     def copy(self) -> Memory:
         """A memory of its own for a run."""
-        return Memory(self.reals.copy(), self.wholes.copy(), self.table, self.places)
+        reals, wholes, addresses = self.reals.copy(), self.wholes.copy(), self.addresses.copy()
+        moved = address_of(reals) - address_of(self.reals), address_of(wholes) - address_of(self.wholes)
+        addresses[:, 0] += np.where(_IN_REALS, *moved)
+        return Memory(reals, wholes, self.table, self.places, addresses=addresses)
 
     def span(self, first: str, last: str) -> slice:
         """Where the floats of a field and of all up to another one are."""
