@@ -216,8 +216,10 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
     return {name: np.concatenate([part.get(name, np.zeros(size)) for part, size in pairs]) for name in names}
 
 
-def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *, resolution: Resolution) -> Ledger:
-    """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
+def make_ledger(
+    accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Array], *, resolution: Resolution
+) -> Ledger:
+    """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
     columns = [{name: next(rows) for name in own} for own in names]
@@ -227,7 +229,7 @@ def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *
         joint_work=columns[1],
         impulses=columns[2],
         dissipation=columns[3],
-        **dict(zip(AUDIT, audit.T, strict=True)),
+        **dict(zip(AUDIT, audit, strict=True)),
         exchanged=resolution.weight,
         unresolved=resolution.unresolved,
     )

@@ -70,6 +70,9 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     A step of ``Exact`` turns by 2 atan(½ωh), one of ``Exact4`` by six such, of which h is the longest, and one of
     ``ExactGauss`` as the Padé approximation (3, 3) of the exponential.
     """
+    every = solution.mechanism.layout.split(solution.states.T)[4]
+    if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
+        return []
     spins = {
         n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if nodes_of(b)[0].turns
     }

@@ -15,7 +15,7 @@ from ...numerics.gauss_tableau import Tableau
 from ...numerics.loops.built import warn_if_uncompiled
 from .contacts import own_springs
 from .entries import run, run_gauss, settle
-from .gauss.scheme import StageMemories
+from .gauss.scheme import BeforeRuns, StageMemories, before_runs
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.step_space import Motion
@@ -209,6 +209,11 @@ class Stepper:
             field[...] = before
 
 
+def _before_runs(mechanism: Model) -> BeforeRuns:
+    """Memories of stages and systems of a mechanism before a run."""
+    return before_runs(mechanism.once(memory))
+
+
 class GaussSteps(Stepper):
     """Those of Gauss collocation, with a memory for each stage; a step is remembered by as many rows."""
 
@@ -216,7 +221,8 @@ class GaussSteps(Stepper):
 
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
-        self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
+        self.remembered = tableau.nodes.size
+        self.stages = StageMemories(self.memory, mechanism.once(_before_runs), tableau)
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.dim, self.stages.scheme, table, *save, self.known, *rest

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints
 from weakref import WeakValueDictionary
 
@@ -51,8 +52,8 @@ def address_of(array: Array | Index) -> int:
 _FIRST, _LAST = (np.array([ROW[pair[k]] for pair in SPANS.values()]) for k in range(2))
 _OF_SYSTEM = np.array([f"{name}_".startswith(SYSTEMS) for name in SPANS])
 _IN_REALS = np.append(REAL, np.ones(len(SPANS), dtype=bool))
-_MEMORIES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
-"""All memories by their addresses, for loops that run uncompiled."""
+_STAGES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
+"""Memories of stages by their addresses, for loops that run uncompiled."""
 
 
 class Memory:
@@ -83,7 +84,6 @@ class Memory:
         else:
             self.addresses = addresses
         self.address = address_of(self.addresses)
-        _MEMORIES[self.address] = self
 
     def span_fields(self, *, is_complex: bool = False) -> None:
         """Set the rows of fields that are seen as one vector from those of their first and last one."""
@@ -107,7 +107,9 @@ class Memory:
         reals, wholes, addresses = self.reals.copy(), self.wholes.copy(), self.addresses.copy()
         moved = address_of(reals) - address_of(self.reals), address_of(wholes) - address_of(self.wholes)
         addresses[:, 0] += np.where(_IN_REALS, *moved)
-        return Memory(reals, wholes, self.table, self.places, addresses=addresses)
+        one = Memory(reals, wholes, self.table, self.places, addresses=addresses)
+        one.is_complex = self.is_complex
+        return one
 
     def span(self, first: str, last: str) -> slice:
         """Where the floats of a field and of all up to another one are."""
@@ -144,9 +146,15 @@ class Fields:
             setattr(self, name, np.frombuffer(raw, kind).reshape(own))
 
 
+def addresses_of(stages: Sequence[Memory]) -> Index:
+    """Where loops find the memories of stages."""
+    _STAGES.update((memory.address, memory) for memory in stages)
+    return np.array([memory.address for memory in stages])
+
+
 def stage(addresses: Index, k: int) -> Any:
     """The fields of the memory at an address."""
-    return _MEMORIES[int(addresses[k])].fields
+    return _STAGES[int(addresses[k])].fields
 
 
 paired = stage
