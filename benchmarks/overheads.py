@@ -311,7 +311,7 @@ def process(rounds: int) -> None:
 def pair(rounds: int) -> None:
     """Two runs in two threads of this process over one run, by the clock: the loops let the GIL go."""
     given = hanging(5, 3, True)
-    run_ = partial(integrate, *given, given[1].time + 1e-4 * np.arange(20001), progress=False, save_every=100)
+    run_ = partial(integrate, *given, given[1].time + 1e-4 * np.arange(5001), progress=False, save_every=100)
     run_()
     times: dict[int, float] = {1: math.inf, 2: math.inf}
     for _ in range(rounds):

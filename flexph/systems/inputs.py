@@ -99,7 +99,7 @@ class Forcing:
         """The entries of an input at times, (k, entries): read together where all are as they should be."""
         part = self._slices[name]
         try:
-            values = np.array([function(t) for t in times], dtype=float)
+            values = np.array([np.array(function(t), dtype=float) for t in times])  # it may write to one array again
         except Exception:  # asked one by one below, which says what is wrong, and when
             values = np.zeros(0)
         values = values[:, None] if values.ndim == 1 else values

@@ -68,6 +68,7 @@ class _Frames:
 
     def are_straight(self, states: Array) -> bool:
         """Whether no section turns by more than SMALL, and no load, either way, is beyond BUCKLING_SHARE."""
+        states = states[:, : self._turns.shape[1]]  # those of general systems have multipliers behind
         few = not self._turns.shape[0] or over_rows(self._largest_turn, states).max() <= SMALL
         return bool(few and (not self._firsts.size or over_rows(self._largest_load, states).max() <= BUCKLING_SHARE))
 

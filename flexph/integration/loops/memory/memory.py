@@ -16,19 +16,18 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ....numerics.arrays import Array
+from . import data
 from .constants import Constants
 from .data import Entries, Index
 from .workspace import SPANS, Workspace
 
 FIELDS: dict[str, Entries] = {
-    f"{group}_{field}": hint.__metadata__[0]
+    f"{group}_{field}": vars(data)[getattr(annotation, "__forward_arg__", annotation)].__metadata__[0]
     for base in (Constants, Workspace)
     for group, owner in get_type_hints(base).items()
-    for field, hint in get_type_hints(owner, include_extras=True).items()
+    for field, annotation in owner.__annotations__.items()
 }
 """All fields by the names of their group and their own, in the order of the table."""
-CONSTANT = {f"{group}_{field}" for group, owner in get_type_hints(Constants).items() for field in get_type_hints(owner)}
-"""Those that no function writes to."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
 SYSTEMS = ("system_", "defect_", "correction_")
