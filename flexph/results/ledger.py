@@ -217,7 +217,7 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 
 
 def make_ledger(
-    accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Array], *, resolution: Resolution
+    accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
 ) -> Ledger:
     """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
