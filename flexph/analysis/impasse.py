@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -73,7 +73,7 @@ def turning_points(
     points = []
     for a, b, one, two in zip(grid[:-1], grid[1:], values[:-1], values[1:], strict=True):
         if one == 0.0 or one * two < 0.0:
-            f = float(a) if one == 0.0 else float(brentq(slope, a, b, xtol=1e-14))
+            f = float(a) if one == 0.0 else float(scipy.optimize.brentq(slope, a, b, xtol=1e-14))
             points.append((f, float(characteristic(f))))
     return points
 
@@ -124,7 +124,8 @@ def impasse_points(
             points.append(_impasse(here, states[i], i / count))
         elif i + 1 < len(values) and value * values[i + 1] < 0.0 and abs(values[i + 1]) > STEEP * largest:
             a, b = states[i], states[i + 1]
-            s = float(brentq(lambda t, a=a, b=b: _determinant(here, a + t * (b - a)), 0.0, 1.0, xtol=1e-14))
+            value_at = lambda t, a=a, b=b: _determinant(here, a + t * (b - a))  # noqa: E731
+            s = float(scipy.optimize.brentq(value_at, 0.0, 1.0, xtol=1e-14))
             points.append(_impasse(here, a + s * (b - a), (i + s) / count))
     return points
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, Contacts
 from ..numerics.arrays import Array
@@ -51,7 +51,7 @@ class BroadPhase(NamedTuple):
         of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
         if not self.pair.size:
             return np.concatenate([self.others, of_groups])
-        found = self.nodes[cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
+        found = self.nodes[scipy.spatial.cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
         keys = _keys(found[:, 0], found[:, 1], self.total)
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
         own = np.concatenate([self.others, self.pair[place[self.keys[place] == keys]]])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import root
+import scipy
 
 from ..numerics import checks as check
 from ..numerics import spans
@@ -214,7 +214,7 @@ def _stationary(slope: Function, start: Array, terms: Function) -> Array:
 
 def zero_near(start: Array, function: Function, slope: Function, *, terms: Function) -> Array:
     """The zero of a function near a start by Powell's method; ``terms`` are the sizes of what the function sums."""
-    zero = root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
+    zero = scipy.optimize.root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
     if not np.all(np.abs(function(zero)) <= SOLVED * terms(zero)):
         raise ArithmeticError(f"no zero was found near {start}, the coordinates end before: {function(zero)} is left")
     return np.asarray(zero)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.linalg import eigvals
-from scipy.optimize import minimize_scalar
 
 from ..linear.state_space import StateSpace
 from ..numerics.arrays import Array
@@ -33,7 +33,7 @@ def violation(model: StateSpace) -> str | None:
         return None
     at = int(np.argmin(worst))
     around = (float(grid[max(at - 1, 0)]), float(grid[min(at + 1, grid.size - 1)]))
-    better = minimize_scalar(lambda w: _lowest(model, w)[0], bounds=around, method="bounded")
+    better = scipy.optimize.minimize_scalar(lambda w: _lowest(model, w)[0], bounds=around, method="bounded")
     omega = float(better.x) if worst is value and better.fun < value[at] else float(grid[at])
     lowest = _lowest(model, omega)[0]
     return f"at omega = {omega:.6g} rad/s the Hermitian part of H(iω) has the eigenvalue {lowest:.4g}"

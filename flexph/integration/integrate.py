@@ -35,6 +35,9 @@ from .times.options import Events, Observe, RunOptions
 from .times.signature import signature_of
 from .whole_results import flat_start, kept_whole, layout_of, load_result
 
+_DEFAULT = Exact()
+"""The method of mechanisms where none is given."""
+
 
 def _unknowns(system: Any) -> int:
     if isinstance(system, Model):
@@ -219,7 +222,7 @@ def integrate(
             controllers=controllers or {},
         )
         if options.controllers and not (
-            isinstance(system, Mechanism) and isinstance(method or Exact(), MechanismMethod)
+            isinstance(system, Mechanism) and isinstance(method or _DEFAULT, MechanismMethod)
         ):
             raise ValueError(
                 f"controllers are for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}"
@@ -267,7 +270,7 @@ def _of_mechanism(system: Mechanism, method: Method | None) -> Callable[..., Any
         return partial(
             run_mechanism,
             system,
-            method=method or Exact(),
+            method=method or _DEFAULT,
             steps_of=steps_with_contacts,
             blocks_of=blocks_with_contacts,
         )

@@ -14,7 +14,7 @@ from ..control.control_loops import ControlLoops
 from ..control.state_feedback import Unusable
 from ..mechanisms.model.consistency import Checked
 from ..mechanisms.model.state import State
-from ..mechanisms.model.time_table import TimeTable
+from ..mechanisms.model.time_table import TimeTable, table_of
 from ..mechanisms.poses.resolution import shortest_step, work_of_weights
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
@@ -163,7 +163,7 @@ class _Task(NamedTuple):
 
     def _explained(self, run: Run, error: StepFailed, span: tuple[float, float]) -> str:
         """What is said of a step that could not be solved."""
-        table = TimeTable(self.mechanism, self.initial.anchors)
+        table = table_of(self.mechanism, self.initial.anchors)
         cure = of_long_drives(self.mechanism, table, span) or (f"{ONE_STEP}; else {GENERAL}" if self._is_one else "")
         return explain(run, error, span, self._huge_inputs(run, span), cure=cure or GENERAL)
 

@@ -159,17 +159,18 @@ def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
     """Finite real numbers as a float array of any shape; no texts, truth values, dates or masked entries."""
     try:
         given = np.asarray(value)
-        if given.dtype.kind not in "iufcO" or np.ma.is_masked(value):
+        kind = given.dtype.kind
+        if kind not in "iufcO" or np.ma.is_masked(value):
             raise TypeError
-        if given.dtype.kind == "O" and any(isinstance(v, _NO_NUMBERS) or v is None for v in given.flat):
+        if kind == "O" and any(isinstance(v, _NO_NUMBERS) or v is None for v in given.flat):
             raise TypeError
-        is_complex = np.iscomplexobj(given)
+        is_complex = kind == "c"
         result = given if is_complex else np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError):
         raise ValueError(f"{name} must be numbers, got {shown(value)}") from None
     if is_complex and not complex_too:
         raise ValueError(f"{name} must be real, got complex numbers")
-    if not np.all(np.isfinite(result)):
+    if not np.isfinite(result).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     return result
 

@@ -10,10 +10,12 @@ In the plane there is one spin (about the normal), in space there are three. Rot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from .arrays import Array
 from .checks import shown
@@ -157,13 +159,18 @@ def mean_rotation(before: Array, half_turn: Array) -> Array:
     return before @ (adjugate / (1.0 + np.einsum("na,na->n", half_turn, half_turn))[:, None, None])
 
 
+def is_scipy_rotation(given: Any) -> bool:
+    """True for a ``scipy.spatial.transform.Rotation``; its module, slow to import, is not asked about numbers."""
+    return not isinstance(given, np.ndarray | Sequence | Real) and isinstance(given, scipy.spatial.transform.Rotation)
+
+
 def rotation_matrix(name: str, given: Any) -> Array:
     """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked.
 
     Of a matrix with printed digits the nearest rotation, U Vᵀ of its singular value decomposition.
     """
     try:
-        matrix = given.as_matrix() if isinstance(given, Rotation) else np.asarray(given, dtype=float)
+        matrix = given.as_matrix() if is_scipy_rotation(given) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a rotation matrix (3, 3) or a scipy Rotation, got {shown(given)}") from None
     if matrix.shape != (3, 3):
@@ -191,7 +198,7 @@ def finite_rotation(turn: Array, dim: int) -> Array:
     """Rotation matrices of rotation vectors [rad]: (…, spins) to (…, dim, dim)."""
     if dim == 2:
         return from_entries(np.concatenate([np.cos(turn), np.sin(turn)], axis=-1), dim)
-    return Rotation.from_rotvec(turn.reshape(-1, 3)).as_matrix().reshape(*turn.shape, 3)
+    return scipy.spatial.transform.Rotation.from_rotvec(turn.reshape(-1, 3)).as_matrix().reshape(*turn.shape, 3)
 
 
 def entries(matrix: Array) -> Array:

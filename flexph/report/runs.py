@@ -10,7 +10,7 @@ from ..bodies.stresses.points import times_to_look_at
 from ..linear.elimination import explain_redundant, null_space
 from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration
-from ..mechanisms.model.time_table import TimeTable
+from ..mechanisms.model.time_table import table_of
 from ..numerics.arrays import Array
 from ..plot.energy import ledger_panels
 from ..plot.motions import motion_panels
@@ -80,7 +80,7 @@ def _model(run: Solution) -> list[Block]:
             for c in mechanism.connections
         ],
     )
-    x, table = run.states[0], TimeTable(mechanism, run.anchors)
+    x, table = run.states[0], table_of(mechanism, run.anchors)
     rows, velocities = mechanism.layout.multipliers, mechanism.layout.velocities
     G = constraint_rates(mechanism, configuration(mechanism, x), table, float(run.times[0]))[0]
     redundant = null_space(G, mechanism.constraint_names)[1] if rows else []

@@ -216,18 +216,20 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
     return {name: np.concatenate([part.get(name, np.zeros(size)) for part, size in pairs]) for name in names}
 
 
-def make_ledger(accounts: Accounts, energy: Array, flows: Array, audit: Array, *, resolution: Resolution) -> Ledger:
-    """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and audit (k, 7)."""
+def make_ledger(
+    accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
+) -> Ledger:
+    """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
-    edges = np.cumsum([0, *(len(n) for n in names)])
-    columns = [dict(zip(n, flows[:, edges[i] : edges[i + 1]].T, strict=True)) for i, n in enumerate(names)]
+    rows = iter(flows.T)
+    columns = [{name: next(rows) for name in own} for own in names]
     return Ledger(
         energy=dict(zip(accounts.energy, energy.T, strict=True)),
         work=columns[0],
         joint_work=columns[1],
         impulses=columns[2],
         dissipation=columns[3],
-        **dict(zip(AUDIT, audit.T, strict=True)),
+        **dict(zip(AUDIT, audit, strict=True)),
         exchanged=resolution.weight,
         unresolved=resolution.unresolved,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from ..drawing.viewers import open_viewer
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum, configuration
-from ..mechanisms.model.time_table import Anchors, TimeTable, law_values
+from ..mechanisms.model.time_table import Anchors, law_values, table_of
 from ..mechanisms.poses.reactions import Motion, Reaction, reaction
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -215,7 +215,7 @@ class Solution(MotionByName, Result):
         Reaction
             Force (k, d) [N] and torque (k, s) [N m].
         """
-        table = TimeTable(self.mechanism, self.anchors)
+        table = table_of(self.mechanism, self.anchors)
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:

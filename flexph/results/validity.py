@@ -70,6 +70,9 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     A step of ``Exact`` turns by 2 atan(½ωh), one of ``Exact4`` by six such, of which h is the longest, and one of
     ``ExactGauss`` as the Padé approximation (3, 3) of the exponential.
     """
+    every = solution.mechanism.layout.split(solution.states.T)[4]
+    if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
+        return []
     spins = {
         n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if nodes_of(b)[0].turns
     }
@@ -142,7 +145,9 @@ def _axes(solution: Solution) -> list[str]:
 def _defects(solution: Solution) -> list[str]:
     """What the ledger says about the run itself."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
-    balanced, jump = ledger.largest_residual <= UNBALANCED, float(ledger.velocity_residual.max(initial=0.0))
+    balanced = float(ledger.residual.max(initial=0.0)) <= UNBALANCED * ledger.exchanged  # a part of the scale
+    balanced = balanced or ledger.largest_residual <= UNBALANCED
+    jump = float(ledger.velocity_residual.max(initial=0.0))
     if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # of long runs the last states will do
         return []
     speed = float(max(motion.max(initial=0.0), -motion.min(initial=0.0)))

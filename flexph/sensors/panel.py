@@ -24,6 +24,8 @@ from .seen import Measured, Seen, seen
 
 FULL = 2.0 * math.pi
 """A turn [rad]."""
+KEPT = 8
+"""Models of sensors that a mechanism keeps."""
 
 
 class Panel:
@@ -38,13 +40,9 @@ class Panel:
         measured: dict[str, Quantity] = {}
         for name, quantity in self.sensors.items():
             (measured if getattr(quantity, "of_state", None) is None else of_state)[name] = quantity
-        elements = [_element(name, quantity, mechanism.layout.dim) for name, quantity in measured.items()]
+        elements, self._part = mechanism.once(_Models).of(measured)
         self._states = {name: _of_state(name, quantity, mechanism) for name, quantity in of_state.items()}
-        try:
-            self._part = Model(_seen(mechanism, elements), tuple(elements), mechanism.gravity)
-            self._arrays = self._part.network.arrays
-        except ValueError as error:
-            raise ValueError(f"sensors: {error}") from None
+        self._arrays = self._part.network.arrays
         parts, size = mechanism.layout.parts, mechanism.layout.size
         self.entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
         order = {name: i for i, (name, _) in enumerate(measures(elements))}
@@ -126,6 +124,30 @@ class Panel:
         sine, cosine = product[s.sine_product], product[s.cosine_product]
         turning = (cosine * rate[s.sine_product] - sine * rate[s.cosine_product]) / (sine**2 + cosine**2)
         return np.concatenate([length, rate[s.component_product], turning])
+
+
+class _Models:
+    """The models of the sensors that were read last, by names and the quantities themselves, which runs read again."""
+
+    def __init__(self, mechanism: Model) -> None:
+        self._mechanism = mechanism
+        self._last: dict[tuple[tuple[str, int], ...], tuple[list[Quantity], list[Connection], Model]] = {}
+
+    def of(self, sensors: Mapping[str, Quantity]) -> tuple[list[Connection], Model]:
+        """The elements of sensors, and the model with them; raises ValueError for what is none."""
+        key = tuple((name, id(quantity)) for name, quantity in sensors.items())
+        known = self._last.get(key)
+        if known is None:
+            elements = [_element(name, quantity, self._mechanism.layout.dim) for name, quantity in sensors.items()]
+            try:
+                model = Model(_seen(self._mechanism, elements), tuple(elements), self._mechanism.gravity)
+                _ = model.network
+            except ValueError as error:
+                raise ValueError(f"sensors: {error}") from None
+            for oldest in list(self._last)[: len(self._last) - KEPT]:
+                self._last.pop(oldest, None)
+            known = self._last[key] = list(sensors.values()), elements, model
+        return known[1:]
 
 
 def _element(name: str, quantity: Quantity, dim: int) -> Connection:

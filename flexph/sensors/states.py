@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ..bodies.elasticity import StressRows
 from ..bodies.fields import StressField, TensorField
@@ -199,7 +199,8 @@ def section_rotation(port: str) -> Quantity:
             bent = np.asarray(psi @ c.u[first : first + psi.shape[1]]).reshape(s)
             if dim == 2:
                 return float(np.arctan2(c.R[index, 1, 0], c.R[index, 0, 0]) + bent[0])
-            return (Rotation.from_matrix(c.R[index]) * Rotation.from_rotvec(bent)).as_rotvec()
+            turn = scipy.spatial.transform.Rotation
+            return (turn.from_matrix(c.R[index]) * turn.from_rotvec(bent)).as_rotvec()
 
         return read
 

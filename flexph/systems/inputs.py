@@ -68,23 +68,47 @@ class Forcing:
 
     def over(self, times: Array) -> Array:
         """The inputs at many times, (times, m); one row where none of them is a function of time."""
-        if not any(callable(given) for given in self._given.values()):
-            times = times[:1]
-        return np.array([self.at(float(t)) for t in times]).reshape(len(times), self._size)
+        functions = {name: given for name, given in self._given.items() if callable(given)}
+        constant = self._constants(float(times[0]))[None]
+        if not functions:
+            return constant.copy()
+        u = np.repeat(constant, len(times), axis=0)
+        for name, function in functions.items():
+            u[:, self._slices[name]] = self._sampled(name, function, times.tolist())
+        return u
 
     def at(self, time: float) -> Array:
         """The inputs at a time [s], zero where none is given."""
+        u = self._constants(time).copy()
+        for name, given in self._given.items():
+            if callable(given):
+                u[self._slices[name]] = self._asked(name, given, time)
+        return u
+
+    def _constants(self, time: float) -> Array:
+        """The inputs that are no functions of time, not to be written to; ``time`` [s] is told where one is wrong."""
         if self._constant is None:
             constant = np.zeros(self._size)
             for name, given in self._given.items():
                 if not callable(given):
                     constant[self._slices[name]] = self._entries(name, given, time)
             self._constant = constant
-        u = self._constant.copy()
-        for name, given in self._given.items():
-            if callable(given):
-                u[self._slices[name]] = self._entries(name, check.asked(f"input {name!r}", given, time), time)
-        return u
+        return self._constant
+
+    def _sampled(self, name: str, function: Callable[[float], Any], times: list[float]) -> Array:
+        """The entries of an input at times, (k, entries): read together where all are as they should be."""
+        part = self._slices[name]
+        try:
+            values = np.array([np.array(function(t), dtype=float) for t in times])  # it may write to one array again
+        except Exception:  # asked one by one below, which says what is wrong, and when
+            values = np.zeros(0)
+        values = values[:, None] if values.ndim == 1 else values
+        if values.shape == (len(times), part.stop - part.start) and np.isfinite(values).all():
+            return values
+        return np.array([self._asked(name, function, t) for t in times])
+
+    def _asked(self, name: str, function: Callable[[float], Any], time: float) -> Array:
+        return self._entries(name, check.asked(f"input {name!r}", function, time), time)
 
     def _entries(self, name: str, given: Any, time: float) -> Array:
         """The entries of an input from what is given for it at a time [s]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
+import scipy
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
@@ -78,7 +78,7 @@ class Energy(Remade):
         width, excess = self.scale, lambda s: self.slope(s) - effort
         for _ in range(WIDEST):
             if excess(-width) * excess(width) <= 0.0:
-                return float(brentq(excess, -width, width, xtol=1e-15 * self.scale))
+                return float(scipy.optimize.brentq(excess, -width, width, xtol=1e-15 * self.scale))
             width *= 2.0
         raise ValueError(f"no state within {width:.1e} has the voltage or current {effort:.6g}")
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from scipy.linalg import block_diag, solve_continuous_are
-from scipy.optimize import minimize_scalar
 from scipy.signal import cont2discrete
 
 from ...numerics import checks as check
@@ -229,7 +229,8 @@ def margins(plant: Plant, compensator: Compensator) -> Margins:
     grid = np.log(np.geomspace(0.01 * size[size > 0.0].min(), 100.0 * size.max(), FREQUENCIES))
     values = [distance(x) for x in grid]
     k = int(np.argmin(values))
-    near = minimize_scalar(distance, bounds=(grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]), method="bounded")
+    around = grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]
+    near = scipy.optimize.minimize_scalar(distance, bounds=around, method="bounded")
     least, where = min((values[k], grid[k]), (float(near.fun), float(near.x)))
     gain = (1.0 / (1.0 + least), 1.0 / (1.0 - least) if least < 1.0 else np.inf)
     return Margins(least, float(np.exp(where)), gain, float(2.0 * np.arcsin(min(0.5 * least, 1.0))))

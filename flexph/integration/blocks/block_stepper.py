@@ -109,9 +109,11 @@ class BlockStepper:
     def table(self, times: Array) -> Table | GaussTable:
         """What time prescribes over the steps between the times."""
         shares = self.parts.shares
-        ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
-        ends[:, -1] = times[1:]
-        fine = np.append(times[0], ends.ravel())
+        fine = times
+        if len(shares) > 1:
+            ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
+            ends[:, -1] = times[1:]
+            fine = np.append(times[0], ends.ravel())
         table, inputs = self.exact.table, self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1]))
         given = fine, *table.over(fine), inputs, table.references.over(fine)
         return Table(*map(np.ascontiguousarray, given))  # whose types single steps do not look at

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...joints.rows.laws import Alignment, Angle, Law
-from ...mechanisms.model.time_table import Anchors, TimeTable, law_values, laws
+from ...mechanisms.model.time_table import Anchors, TimeTable, law_values, laws, table_of
 from ...numerics.arguments import HUGE
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
@@ -92,7 +92,7 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
 
 def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
     """The same of some of the steps between the times of a grid, which were solved."""
-    table, steps = TimeTable(mechanism, anchors), len(grid) - 1
+    table, steps = table_of(mechanism, anchors), len(grid) - 1
     if not table.varies or steps < 1:
         return ""
     some = np.unique(np.linspace(0, steps - 1, LOOKED_AT).astype(int)).tolist()

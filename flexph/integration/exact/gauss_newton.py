@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from scipy.linalg import lapack
-from scipy.optimize import least_squares
 
 from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.convergence.progress import Progress
@@ -96,7 +96,7 @@ def _in_trust_region(step: Problem, guess: Array) -> tuple[Stages | None, int]:
     rows = np.abs(jacobian(guess)).max(axis=1)
     tolerances = dict.fromkeys(("ftol", "xtol", "gtol"), LEAST_CHANGE)
     try:
-        end = least_squares(
+        end = scipy.optimize.least_squares(
             residual, guess.ravel(), lambda y: jacobian(y) / rows[:, None], method="lm", x_scale="jac",
             max_nfev=EVALUATIONS, **tolerances,
         )  # fmt: skip

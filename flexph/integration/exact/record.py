@@ -78,7 +78,7 @@ def solution_of(
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]
-    audit = np.hstack([rows["residuals"][1:], counts])
+    audit = [*rows["residuals"][1:].T, *counts.T]
     resolved = resolution(mechanism, states, np.diff(times) / counts[:, 1], weight=weight)
     ledger = make_ledger(accounts, rows["energy"], rows["flows"][1:], audit, resolution=resolved)
     if loops is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +14,7 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.convergence.tolerances import HISTORY, NEWTON
 from ...kernels.gradient import constraint_matrix
 from ...kernels.guess import predicted, predicted_alternating
-from ...kernels.jacobians.constant_block import constant_blocks
+from ...kernels.jacobians.constant_block import ConstantBlock, constant_blocks
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
@@ -19,7 +22,7 @@ from ...mechanisms.model.consistency import Checked
 from ...mechanisms.model.geometry_checks import port_on
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import State, configuration
-from ...mechanisms.model.time_table import TimeTable, schedule
+from ...mechanisms.model.time_table import TimeTable, schedule, table_of
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ...systems.inputs import Forcing
@@ -125,12 +128,17 @@ class ExactStepper:
         self.mechanism, self.arrays = mechanism, mechanism.network.arrays
         self.least_norm, self.depth = least_norm, depth
         self.accounts = Accounts(mechanism, decaying=True) if decaying else mechanism.once(Accounts)
-        self.table = table or TimeTable(mechanism, start.anchors)
+        self.table = table or table_of(mechanism, start.anchors)
         self._start, self._checked = start, checked
-        self.rows_of_g, self._block = mechanism.layout.multipliers, constant_blocks(self.arrays)
+        self.rows_of_g = mechanism.layout.multipliers
         a, bodies = self.arrays, mechanism.layout.frames
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
-        self._edges: list[int] = np.cumsum(sizes).tolist()
+        self._edges = list(accumulate(sizes))
+
+    @cached_property
+    def _block(self) -> Callable[[float], ConstantBlock | None]:
+        """Constant blocks by the length of a step."""
+        return constant_blocks(self.arrays)
 
     def start(self, start: State) -> StepStart:
         """Where a run starts."""

@@ -124,6 +124,8 @@ def springs_of(mechanism: Model) -> int:
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
     """Forces of springs and anchors as the memory of loops has them: of groups those of its pairs, not of tables."""
+    if not mechanism.network.arrays.contacts.groups:
+        return springs
     single = springs[: springs_of(mechanism)]
     listed = m.contacts_pair > 0
     places = m.contacts_table[listed], m.contacts_rows[listed], m.contacts_pair[listed]

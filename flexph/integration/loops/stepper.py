@@ -15,7 +15,7 @@ from ...numerics.gauss_tableau import Tableau
 from ...numerics.loops.built import warn_if_uncompiled
 from .contacts import own_springs
 from .entries import run, run_gauss, settle
-from .gauss.scheme import StageMemories
+from .gauss.scheme import BeforeRuns, StageMemories, before_runs
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.step_space import Motion
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1), (1, 1))} | {(0, 0): memory}
 """Arrays of a mechanism by whether multipliers are of least norm, and whether steps decay."""
+
+
+_AT = [f"at_{name}" for name in Motion._fields[: len(Configuration._fields)]]
+_KEPT = "history", "energy", "defect"
 
 
 class Stepper:
@@ -58,14 +62,16 @@ class Stepper:
         return self.mechanism.once(_MEMORIES[steps]).copy()
 
     def _bind(self, m: Memory) -> None:
-        """Take the steps in a memory, those in which all rigid contacts are open."""
+        """Take the steps in a memory."""
         self.memory = m
-        m.touch_keeps_open[:] = 1.0
-        self._at = [getattr(m, f"at_{name}") for name in Motion._fields[: len(Configuration._fields)]]
-        names = "history", "energy", "defect"
-        self._kept = {name: getattr(m, f"run_{name}") for name in names}
-        self._before = {name: getattr(m, f"run_back_{name}") for name in names}
-        self._parts = m.span("at_r", "at_product"), m.span("run_history", "run_new_energy")
+        self._at = [getattr(m, name) for name in _AT]
+        self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
+        self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
+
+    @property
+    def _parts(self) -> tuple[slice, slice]:
+        """Where the floats are that the next step starts from."""
+        return self.memory.span("at_r", "at_product"), self.memory.span("run_history", "run_new_energy")
 
     @property
     def leaves_list(self) -> bool:
@@ -115,7 +121,8 @@ class Stepper:
     @property
     def motion(self) -> int:
         """Numbers that the motion between steps has in the memory."""
-        return self._parts[0].stop - self._parts[0].start
+        motion = self._parts[0]
+        return motion.stop - motion.start
 
     def history(self) -> Array:
         """The rows of history that are filled."""
@@ -138,8 +145,8 @@ class Stepper:
     ) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
         self.stands = None
-        for name, field in self._kept.items():
-            self._before[name][...] = field
+        for before, field in zip(self._before, self._kept.values(), strict=True):
+            before[...] = field
         try:
             self.entry(*self._arguments(table, (save_every, count), calls or self._none, rows, solved))
         finally:
@@ -198,8 +205,13 @@ class Stepper:
     def _back(self) -> None:
         """Return to the start of the step that was not solved, but for positions and speeds."""
         self._is_astray = True
-        for name, field in self._before.items():
-            self._kept[name][...] = field
+        for field, before in zip(self._kept.values(), self._before, strict=True):
+            field[...] = before
+
+
+def _before_runs(mechanism: Model) -> BeforeRuns:
+    """Memories of stages and systems of a mechanism before a run."""
+    return before_runs(mechanism.once(memory))
 
 
 class GaussSteps(Stepper):
@@ -209,7 +221,8 @@ class GaussSteps(Stepper):
 
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
-        self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
+        self.remembered = tableau.nodes.size
+        self.stages = StageMemories(self.memory, mechanism.once(_before_runs), tableau)
 
     def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
         return self.memory, self.dim, self.stages.scheme, table, *save, self.known, *rest

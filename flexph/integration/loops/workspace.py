@@ -71,7 +71,9 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     near = mechanism.once(NearPairs)
     strikes = near.strikes + (near.strikes and near.answers_whole)
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
-    return pack(k, partial(_workspace, k, *sizes), sizes)
+    memory = pack(k, partial(_workspace, k, *sizes), sizes)
+    memory.touch_keeps_open[:] = 1.0  # steps are those in which all rigid contacts are open
+    return memory
 
 
 def _workspace(k: Constants, *sizes: int) -> Workspace:

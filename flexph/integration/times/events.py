@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ...numerics import checks as check
 from ...numerics.arguments import checked
@@ -31,7 +31,7 @@ def zero_between(first: tuple[float, float], last: tuple[float, float], value: C
     (t0, before), (t1, after) = first, last
     width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
     known = lambda time: before if time == t0 else after if time == t1 else value(time)  # noqa: E731
-    return float(brentq(known, t0, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
+    return float(scipy.optimize.brentq(known, t0, t1, xtol=width, rtol=4.0 * np.finfo(float).eps))
 
 
 @checked

@@ -20,8 +20,8 @@ def ascending(times: Sequence[float] | Array) -> Array:
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
-    lengths = np.diff(grid)
-    if lengths.min() <= 0.0:
+    if (grid[1:] <= grid[:-1]).any():
+        lengths = np.diff(grid)
         k = int(np.argmax(lengths <= 0.0))
         raise ValueError(
             f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
@@ -32,7 +32,7 @@ def ascending(times: Sequence[float] | Array) -> Array:
 
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
     """Raise ValueError for a step that its times do not resolve, or what has a ``shortest`` step [s]."""
-    lengths, latest = np.diff(grid), max(abs(grid[0]), abs(grid[-1]))
+    lengths, latest = grid[1:] - grid[:-1], max(abs(grid[0]), abs(grid[-1]))
     if lengths.min() >= max(SPACINGS * np.spacing(latest), shortest):
         return
     known = SPACINGS * np.spacing(np.maximum(np.abs(grid[:-1]), np.abs(grid[1:])))

@@ -89,7 +89,7 @@ class Recorder:
         lasts = np.append(ends, count - 1)[: len(firsts)]
         for name, (_, merge) in self.columns.items():
             column, given = self._piece[name][rows], values[name]
-            if np.may_share_memory(column, given):  # written in its room
+            if given.base is self._piece[name]:  # written in its room
                 continue
             if merge == "last":
                 column[:] = given if len(lasts) == count else given[lasts]

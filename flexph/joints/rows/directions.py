@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ...numerics import checks as check
 from .vectors import Direction
@@ -65,7 +65,7 @@ def transported_frame(first: Direction, second: Direction, zero: float = 0.0) ->
     size, c = float(np.linalg.norm(turn)), float(a @ b)
     if size < 1e-14:
         return turned_by(zero, tuple(x.tolist()), tuple((y if c > 0.0 else -y).tolist()))
-    carry = Rotation.from_rotvec(turn * (math.atan2(size, c) / size))
+    carry = scipy.spatial.transform.Rotation.from_rotvec(turn * (math.atan2(size, c) / size))
     return turned_by(zero, tuple(carry.apply(x).tolist()), tuple(carry.apply(y).tolist()))
 
 

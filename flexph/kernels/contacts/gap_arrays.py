@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from ...numerics.arrays import Array
 
@@ -81,7 +81,7 @@ class Group(NamedTuple):
     def near(self, points: Array, reach: float) -> Index:
         """Numbers of the pairs with gaps up to a reach [m], in order, with its members at points (n, d)."""
         widest = float(np.sort(self.radius)[-2:].sum())
-        one, other = cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
+        one, other = scipy.spatial.cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
         own = apart <= reach
         if self.left_out.size:
@@ -126,6 +126,8 @@ class Contacts(NamedTuple):
     @property
     def laws(self) -> Contacts:
         """The single gaps, and one of each group: what is asked of all laws."""
+        if not self.groups:
+            return self
         return joined([self._replace(groups=()), *(group.law for group in self.groups)])
 
     def take(self, index: Index) -> Contacts:

@@ -9,9 +9,9 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from scipy import sparse
 from scipy.linalg import lstsq
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
@@ -202,7 +202,7 @@ def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], A
     tracked, likeness, own = [poles[0][:count]], [], np.arange(count)
     for k in range(1, len(poles)):
         distance, similar = _distance(tracked, poles[k]), alike(k, own)
-        own = linear_sum_assignment(distance if similar is None else distance + 1.0 - similar)[1]
+        own = scipy.optimize.linear_sum_assignment(distance if similar is None else distance + 1.0 - similar)[1]
         tracked.append(poles[k][own])
         likeness.append(np.ones(count) if similar is None else similar[np.arange(count), own])
     return np.array(tracked), np.reshape(likeness, (len(poles) - 1, count))

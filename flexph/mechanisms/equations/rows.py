@@ -9,7 +9,7 @@ import numpy as np
 from ...joints.rows.laws import Alignment, Angle
 from ...kernels.arrays import Index
 from ...numerics.arrays import Array
-from ..model.time_table import Anchors, TimeTable, laws
+from ..model.time_table import Anchors, laws, table_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -69,7 +69,7 @@ def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
     a, count = mechanism.network.arrays, mechanism.layout.multipliers
     springs, terms, owned = a.springs, list(zip(a.term_row, a.term_product, strict=True)), laws(mechanism)
     fixed = np.zeros((count + springs.stiffness.size, a.first.size))
-    coefficient, _ = TimeTable(mechanism, anchors).evaluate(np.nan_to_num(anchors.rows))  # driven offsets have one too
+    coefficient, _ = table_of(mechanism, anchors).evaluate(np.nan_to_num(anchors.rows))  # driven offsets have one too
     driven = np.array([callable(law.value) and isinstance(law, Angle | Alignment) for law in owned], dtype=bool)
     np.add.at(fixed, (a.term_row, a.term_product), np.where(driven[a.term_row], 0.0, coefficient))
     angles, bent = [], []

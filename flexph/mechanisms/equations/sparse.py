@@ -15,7 +15,7 @@ from ...kernels.state import Configuration, Derived, derive, energies, places
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, entries, entry_count
 from ..model.state import configuration
-from ..model.time_table import Anchors, TimeTable, law_products, law_values, laws
+from ..model.time_table import Anchors, law_products, law_values, laws, table_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -39,7 +39,7 @@ class _Sparse:
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
-        self.table = TimeTable(mechanism, anchors)
+        self.table = table_of(mechanism, anchors)
         self.driven = driven
         self._at: Callable[[bytes], tuple[Configuration, Derived]] = lru_cache(maxsize=1)(self._evaluate)
 

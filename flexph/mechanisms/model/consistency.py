@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -18,21 +18,10 @@ from .geometry_checks import check_curves, check_discs, check_gaps, check_length
 from .rate_scales import rate_doubt, rate_scale
 from .redundancy import explain_redundancy, has_full_rank
 from .state import State, configuration
-from .time_table import TimeTable
+from .time_table import Prescribed, TimeTable, table_of
 
 if TYPE_CHECKING:
     from .model import Model
-
-
-class Prescribed(NamedTuple):
-    """What time prescribes at a time: coefficients of terms, offsets of rows, rates and their round-off."""
-
-    coefficient: Array
-    offset: Array
-    coefficient_rate: Array
-    offset_rate: Array
-    coefficient_doubt: Array
-    offset_doubt: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +60,10 @@ class _Place:
     def against(self, prescribed: Prescribed, *, velocities: bool) -> Checked:
         """The state as it keeps its constraints under values of drives; looked at again where these are others."""
         last = self._last
-        if last and last[0] >= velocities and all(map(np.array_equal, last[1].prescribed, prescribed)):
-            return last[1]
+        if last and last[0] >= velocities:
+            known = last[1].prescribed
+            if known is prescribed or all(map(np.array_equal, known, prescribed)):
+                return last[1]
         checked = self._checked(prescribed, velocities=velocities)
         self._last = velocities, checked
         return checked
@@ -120,10 +111,8 @@ def check_consistent(
     """
     table = table or start_table(mechanism, state)
     place = mechanism.once(_LastPlace).of(state)
-    coefficient, offset = table.at(state.time)
-    prescribed = Prescribed(coefficient, offset, *table.rates(state.time), *table.doubts(state.time))
     # inside a run, velocities keep the constraints in the mean of each step
-    return place.against(prescribed, velocities=velocities and not state.memory.size)
+    return place.against(table.prescribed(state.time), velocities=velocities and not state.memory.size)
 
 
 def start_table(mechanism: Model, state: State) -> TimeTable:
@@ -133,7 +122,7 @@ def start_table(mechanism: Model, state: State) -> TimeTable:
     rows = mechanism.layout.multipliers
     if state.multipliers.shape != (rows,):
         raise ValueError(f"the multipliers of the state must have {rows} entries, got {state.multipliers.size}")
-    return TimeTable(mechanism, state.anchors)
+    return table_of(mechanism, state.anchors)
 
 
 def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") -> None:

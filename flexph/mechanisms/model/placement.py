@@ -7,11 +7,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.rotations import finite_rotation, rotation, rotation_matrix, spins
+from ...numerics.rotations import finite_rotation, is_scipy_rotation, rotation, rotation_matrix, spins
 
 Placement = Any
 """In the plane an angle [rad] or (x, y, angle) of the origin P; in space a rotation (a matrix (3, 3) or a
@@ -29,7 +28,7 @@ def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None,
             return None, rotation(check.number(f"angle of {name!r}", given))
         x, y, angle = check.array(what, given, (3,))
         return np.array([x, y]), rotation(angle)
-    if isinstance(given, Rotation) or (not _is_pair(given) and np.ndim(given) == 2):
+    if is_scipy_rotation(given) or (not _is_pair(given) and np.ndim(given) == 2):
         return None, rotation_matrix(f"rotation of {name!r}", given)
     if _is_pair(given):
         return check.array(f"position of {name!r}", given[0], (3,)), rotation_matrix(f"rotation of {name!r}", given[1])

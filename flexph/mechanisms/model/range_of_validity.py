@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.nodal_body import NodalBody, nodes_of
 from ...bodies.stresses.deformation import deformation_gradients
 from ...numerics.arguments import warn
-from ...numerics.arrays import Array, over_rows
+from ...numerics.arrays import Array, over_rows, sparse_blocks
 from ...numerics.rotations import entry_count, from_entries
 from ...systems.validity import ValidityWarning
-from ..arrays.bends import Held, bends, held_sections
+from ..arrays.bends import SMALL, Held, bends, held_sections
 from .model import Model
 
 DEFLECTION_ERROR = 0.007
@@ -29,7 +32,6 @@ BUCKLING_SHARE = 0.5
 
 def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
     """Warn where states (k, size) at times (k,) leave the range of the models of bodies."""
-    held = held_sections(mechanism.bodies, mechanism.connections)
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
             kind = "rotation" if body.tangents is None else "centre"
@@ -39,8 +41,49 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warn(doubt, ValidityWarning)
+    if mechanism.once(_Frames).are_straight(states):
+        return
+    held = held_sections(mechanism.bodies, mechanism.connections)
+    for name in mechanism.bodies:
         for doubt in (*_deflection(mechanism, name, times, states, held), *_frames(mechanism, name, times, states)):
             warn(doubt, ValidityWarning)
+
+
+class _Frames:
+    """The sections and buckling loads of all floating frames of a mechanism as rows over its states."""
+
+    def __init__(self, mechanism: Model) -> None:
+        parts, turns, loads, sizes = mechanism.layout.parts, [], [], []
+        for name, body in mechanism.bodies.items():
+            at, of = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
+            for frame in nodes_of(body):
+                if frame.size and frame.section_rotation is not None:
+                    turns.append((at, frame.section_rotation))
+                for load in frame.buckling if frame.size else ():
+                    loads.append((of, sparse.diags_array(load.weights / load.critical) @ load.rows))
+                    sizes.append(len(load.weights))
+                at, of = at + frame.size, of + frame.stress_size
+        self._turns, self._loads = (_rows_over(mechanism.layout.size, own) for own in (turns, loads))
+        self._firsts = np.cumsum([0, *sizes])[:-1]
+
+    def are_straight(self, states: Array) -> bool:
+        """Whether no section turns by more than SMALL, and no load, either way, is beyond BUCKLING_SHARE."""
+        states = states[:, : self._turns.shape[1]]  # those of general systems have multipliers behind
+        few = not self._turns.shape[0] or over_rows(self._largest_turn, states).max() <= SMALL
+        return bool(few and (not self._firsts.size or over_rows(self._largest_load, states).max() <= BUCKLING_SHARE))
+
+    def _largest_turn(self, states: Array) -> Array:
+        return np.array([np.abs(self._turns @ states.T).max(initial=0.0)])
+
+    def _largest_load(self, states: Array) -> Array:
+        return np.array([np.add.reduceat(np.abs(self._loads @ states.T), self._firsts).max(initial=0.0)])
+
+
+def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
+    """Blocks of rows, one below the other, each over the columns from its first one on, of so many."""
+    firsts = np.cumsum([0, *(rows.shape[0] for _, rows in blocks)]).tolist()
+    placed = ((first, column, rows) for first, (column, rows) in zip(firsts, blocks, strict=False))
+    return sparse_blocks((firsts[-1], size), placed)
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -93,6 +93,17 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
     return values
 
 
+class Prescribed(NamedTuple):
+    """What time prescribes at a time: coefficients of terms, offsets of rows, rates and their round-off."""
+
+    coefficient: Array
+    offset: Array
+    coefficient_rate: Array
+    offset_rate: Array
+    coefficient_doubt: Array
+    offset_doubt: Array
+
+
 class TimeTable:
     """Term coefficients and row offsets as functions of time; only those of drives are computed again.
 
@@ -106,6 +117,7 @@ class TimeTable:
         self._own, self._terms = rows.values, rows.terms
         self._fixed = rows.prescribed(anchors.rows)
         self._still = np.zeros_like(self._fixed[0]), np.zeros_like(self._fixed[1])
+        self._standing = Prescribed(*self._fixed, *self._still, *self._still)
         self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
         self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
 
@@ -113,6 +125,12 @@ class TimeTable:
     def varies(self) -> bool:
         """Whether anything changes with time."""
         return bool(self._driven) or self.references.moves
+
+    def prescribed(self, time: float) -> Prescribed:
+        """All that is prescribed at a time [s], not to be written to."""
+        if not self._driven:
+            return self._standing
+        return Prescribed(*self.at(time), *self.rates(time), *self.doubts(time))
 
     def at(self, time: float) -> tuple[Array, Array]:
         """(coefficients of the terms, offsets of the rows) at a time [s], not to be written to."""
@@ -165,7 +183,7 @@ class TimeTable:
     def doubts(self, time: float) -> tuple[Array, Array]:
         """Round-off of the rates of coefficients and offsets to the right of a time, in size."""
         coefficient, offset = (part.copy() for part in self._still)
-        values = self.values(time) if self._driven else self.anchors.rows
+        values = self.values(time)
         for i in self._driven:
             law, own = self._laws[i], self._own[i]
             rates = law.rates(values[own], rate_doubt(self._prescribed(i), own.stop - own.start, time))
@@ -226,6 +244,26 @@ class TimeTable:
         value = self._laws[row].value
         assert callable(value)
         return value
+
+
+class _LastTable:
+    """The table of the last anchors: a mechanism in which nothing varies with time asks for the same one often."""
+
+    def __init__(self, mechanism: Model) -> None:
+        self.mechanism = mechanism
+        self.last: TimeTable | None = None
+
+    def of(self, anchors: Anchors) -> TimeTable:
+        """The table of anchors, which never change; anew where functions of time are to be asked again."""
+        last = self.last
+        if last is None or last.anchors is not anchors or last.varies:
+            last = self.last = TimeTable(self.mechanism, anchors)
+        return last
+
+
+def table_of(mechanism: Model, anchors: Anchors) -> TimeTable:
+    """What time prescribes, with these anchors."""
+    return mechanism.once(_LastTable).of(anchors)
 
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:

@@ -15,7 +15,7 @@ from ..model.constraints import spring_forces
 from ..model.placement import Motion
 from ..model.state import Pose, State, flat
 from ..model.state import at_rest as placed
-from ..model.time_table import TimeTable
+from ..model.time_table import table_of
 from .admissible_velocities import move_with
 from .given_velocities import warn_of_changed, warn_of_loose
 
@@ -40,7 +40,7 @@ def consistent_state(
     if joints is not None:
         check.choice("joints", joints, ("free", "at rest"))
     check.number("time", time)
-    table = TimeTable(mechanism, pose.anchors)
+    table = table_of(mechanism, pose.anchors)
     at_rest = joints == "at rest"
     c = placed(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
@@ -63,7 +63,7 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
         here = rotations[first] @ a
         mean = 0.5 * (here + there)
         if here.ndim == 2:
-            seen, turn = np.eye(3), Rotation.from_matrix(there @ here.T).as_rotvec()
+            seen, turn = np.eye(3), scipy.spatial.transform.Rotation.from_matrix(there @ here.T).as_rotvec()
             apart.append(-turn)
         else:
             turn = there - here

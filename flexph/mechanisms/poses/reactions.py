@@ -16,7 +16,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, moment, spin_map
 from ..model.state import State, configuration
-from ..model.time_table import TimeTable
+from ..model.time_table import TimeTable, table_of
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -65,7 +65,7 @@ def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, fr
             "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state); of a state made by "
             "hand, joint_forces=True says that multipliers of zero are meant"
         )
-    table = TimeTable(mechanism, state.anchors)
+    table = table_of(mechanism, state.anchors)
     motion, multipliers = _instant(mechanism, state), state.multipliers[None]
     return reaction(mechanism, motion, multipliers, table, joint=joint, on=on, frame=frame)
 

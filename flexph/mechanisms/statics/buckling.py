@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ...contacts.arrays import refuse_contacts
 from ...kernels.constraint_sizes import displacement_sizes
@@ -122,7 +122,7 @@ def _between(given: Problem, below: _Point, above: _Point) -> _Point:
             raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads of the state")
         return point.square
 
-    factor = brentq(square, below.factor, above.factor, xtol=SETTLED * above.factor, rtol=SETTLED)
+    factor = scipy.optimize.brentq(square, below.factor, above.factor, xtol=SETTLED * above.factor, rtol=SETTLED)
     point = _point(given, float(factor), below.c)
     assert point is not None
     return point

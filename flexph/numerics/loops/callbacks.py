@@ -60,12 +60,10 @@ def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
         for own, (name, dtype, ndim) in zip(owners, kinds, strict=True):
             if own.dtype != dtype or own.ndim != ndim:
                 raise TypeError(f"{name} must be {dtype} with {ndim} indices, got {own.dtype} with {own.ndim}")
-    rows = np.ones((len(owners), ROW), dtype=np.int64)
-    for row, own in zip(rows, owners, strict=True):
-        if not own.flags.c_contiguous:
-            raise ValueError("arrays must be in C order")
-        row[: 1 + own.ndim] = own.ctypes.data, *own.shape
-    return rows, owners
+    if not all(own.flags.c_contiguous for own in owners):
+        raise ValueError("arrays must be in C order")
+    rows = [(own.__array_interface__["data"][0], *own.shape, *(1,) * (ROW - 1 - own.ndim)) for own in owners]
+    return np.array(rows, dtype=np.int64).reshape(-1, ROW), owners
 
 
 def _as_arrays(value: Any) -> Any:

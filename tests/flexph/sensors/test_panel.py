@@ -61,3 +61,13 @@ def test_ports_that_do_not_exist_are_named():
         Panel(mechanism_of(2), {"angle": joint_angle("other.pim")})
     with pytest.raises(ValueError, match="no body 'othr'"):
         Panel(mechanism_of(2), {"angle": joint_angle("othr.pin")})
+
+
+def test_sensors_that_differ_by_their_zero_alone_are_told_apart():
+    mechanism = mechanism_of(2)
+    state = np.random.default_rng(4).normal(size=mechanism.layout.size)
+    angles = [joint_angle("other.pin", zero=zero) for zero in (0.0, 0.5)]
+    assert angles[0] == angles[1]  # functions are not compared
+    first, second, again = (Panel(mechanism, {"angle": angle}).read(state)[0]["angle"] for angle in (*angles, angles[0]))
+    assert first - second == pytest.approx(0.5, abs=1e-14)  # round-off of angles up to a turn
+    assert again == first

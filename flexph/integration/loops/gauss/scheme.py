@@ -19,7 +19,8 @@ from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
 from ..memory.constants import Constants
 from ..memory.data import Index
-from ..memory.memory import FIELDS, REAL, ROW, SYSTEMS, Memory, address_of
+from ..memory.memory import FIELDS, REAL, ROW, SYSTEMS, Memory, addresses_of
+from ..memory.workspace import SPANS
 from .acceleration_space import Acceleration, acceleration_of
 
 
@@ -46,16 +47,24 @@ class Scheme(NamedTuple):
 UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
 
 
+class BeforeRuns(NamedTuple):
+    """Memories of a mechanism of which runs have copies: of a stage, of a real and of a complex system."""
+
+    stage: Memory
+    real: Memory
+    complex: Memory
+
+
 class StageMemories:
     """The memories of all stages beside that of a run, with the constants of that."""
 
-    def __init__(self, run: Memory, tableau: Tableau) -> None:
+    def __init__(self, run: Memory, before: BeforeRuns, tableau: Tableau) -> None:
         stages = tableau.nodes.size
-        self.stages = [_stage(run) for _ in range(stages)]
+        self.stages = [_stage(run, before.stage) for _ in range(stages)]
         middle = self.stages[stages // 2]
         eigenvalue, left, right = spectrum(stages)
-        self.systems = [_system(middle, is_complex=mu.imag != 0.0) for mu in eigenvalue]
-        addresses = np.array([m.address for m in (*self.stages, *self.systems)])
+        self.systems = [_system(middle, before.complex if mu.imag else before.real) for mu in eigenvalue]
+        addresses = addresses_of([*self.stages, *self.systems])
         odd = stages % 2
         bodies, d = run.inertia_weight.shape
         self.scheme = Scheme(
@@ -91,14 +100,34 @@ def spectrum(stages: int) -> tuple[Array, Array, Array]:
     )
 
 
-def _stage(run: Memory) -> Memory:
-    """A memory in which what stands for the start, the end and the mean of a step are one: values at a node."""
+def before_runs(run: Memory) -> BeforeRuns:
+    """Memories of stages and systems of a mechanism, from its memory before a run.
+
+    In that of a stage what stands for the start, the end and the mean of a step are one: values at a node.
+    """
     table = run.table.copy()
     table[_NAMED] = table[_NODES]
-    stage = Memory(run.reals.copy(), run.wholes.copy(), table)
+    systems = (Memory(np.zeros(size * run.reals.size), run.wholes.copy(), table) for size in (1, 2))
+    of = BeforeRuns(Memory(run.reals.copy(), run.wholes.copy(), table), *systems)
+    of.complex.addresses[_OWN_REALS, 0] += 8 * table[_OWN_REALS, 0]
+    of.complex.span_fields(is_complex=True)
+    return of
+
+
+def _stage(run: Memory, before: Memory) -> Memory:
+    """The memory of a stage, with the constants of that of the run."""
+    stage = before.copy()
     stage.addresses[:_CONSTANTS] = run.addresses[:_CONSTANTS]
-    stage.span_fields()
     return stage
+
+
+def _system(middle: Memory, before: Memory) -> Memory:
+    """A memory with a linear system of its own, complex or not, at the values of a stage."""
+    system = before.copy()
+    own = system.addresses[_OWN]
+    system.addresses[:] = middle.addresses
+    system.addresses[_OWN] = own
+    return system
 
 
 def _rows_at_a_node() -> dict[int, int]:
@@ -111,17 +140,5 @@ def _rows_at_a_node() -> dict[int, int]:
 
 _NAMED, _NODES = (np.array(part) for part in zip(*_rows_at_a_node().items(), strict=True))
 _CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)  # lead them all
-_OWN = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS])
-_OWN_REALS = _OWN[REAL[_OWN]]
-
-
-def _system(middle: Memory, *, is_complex: bool) -> Memory:
-    """A memory with a linear system of its own, complex or not, at the values of a stage."""
-    table, size = middle.table, 2 if is_complex else 1
-    system = Memory(np.zeros(size * middle.reals.size), middle.wholes.copy(), table)
-    system.addresses[_OWN_REALS, 0] = address_of(system.reals) + 8 * size * table[_OWN_REALS, 0]
-    own = system.addresses[_OWN]
-    system.addresses[:] = middle.addresses
-    system.addresses[_OWN] = own
-    system.span_fields(is_complex=is_complex)
-    return system
+_OWN = np.flatnonzero([f"{name}_".startswith(SYSTEMS) for name in (*FIELDS, *SPANS)])
+_OWN_REALS = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS] & REAL)

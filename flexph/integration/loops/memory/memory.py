@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ....numerics.arrays import Array
+from . import data
 from .constants import Constants
 from .data import Entries, Index
 from .workspace import SPANS, Workspace
 
 FIELDS: dict[str, Entries] = {
-    f"{group}_{field}": hint.__metadata__[0]
+    f"{group}_{field}": vars(data)[getattr(annotation, "__forward_arg__", annotation)].__metadata__[0]
     for base in (Constants, Workspace)
     for group, owner in get_type_hints(base).items()
-    for field, hint in get_type_hints(owner, include_extras=True).items()
+    for field, annotation in owner.__annotations__.items()
 }
 """All fields by the names of their group and their own, in the order of the table."""
-CONSTANT = {f"{group}_{field}" for group, owner in get_type_hints(Constants).items() for field in get_type_hints(owner)}
-"""Those that no function writes to."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
 SYSTEMS = ("system_", "defect_", "correction_")
@@ -50,8 +50,9 @@ def address_of(array: Array | Index) -> int:
 
 _FIRST, _LAST = (np.array([ROW[pair[k]] for pair in SPANS.values()]) for k in range(2))
 _OF_SYSTEM = np.array([f"{name}_".startswith(SYSTEMS) for name in SPANS])
-_MEMORIES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
-"""All memories by their addresses, for loops that run uncompiled."""
+_IN_REALS = np.append(REAL, np.ones(len(SPANS), dtype=bool))
+_STAGES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
+"""Memories of stages by their addresses, for loops that run uncompiled."""
 
 
 class Memory:
@@ -60,17 +61,28 @@ class Memory:
     Copies share the ``places`` of the fields that were asked for by name.
     """
 
-    def __init__(self, reals: Array, wholes: Index, table: Index, places: dict[str, Place] | None = None) -> None:
+    def __init__(
+        self,
+        reals: Array,
+        wholes: Index,
+        table: Index,
+        places: dict[str, Place] | None = None,
+        *,
+        addresses: Index | None = None,
+    ) -> None:
         self.reals, self.wholes, self.table = reals, wholes, table
         self.places: dict[str, Place] = {} if places is None else places
-        self.addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
-        own = self.addresses[: len(FIELDS)]
-        own[:] = table
-        own[:, 0] *= 8
-        own[:, 0] += np.where(REAL, address_of(reals), address_of(wholes))
-        self.span_fields()
-        self.address, self.is_complex = address_of(self.addresses), False
-        _MEMORIES[self.address] = self
+        self.is_complex = False
+        if addresses is None:
+            self.addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
+            own = self.addresses[: len(FIELDS)]
+            own[:] = table
+            own[:, 0] *= 8
+            own[:, 0] += np.where(REAL, address_of(reals), address_of(wholes))
+            self.span_fields()
+        else:
+            self.addresses = addresses
+        self.address = address_of(self.addresses)
 
     def span_fields(self, *, is_complex: bool = False) -> None:
         """Set the rows of fields that are seen as one vector from those of their first and last one."""
@@ -91,7 +103,12 @@ class Memory:
 
     def copy(self) -> Memory:
         """A memory of its own for a run."""
-        return Memory(self.reals.copy(), self.wholes.copy(), self.table, self.places)
+        reals, wholes, addresses = self.reals.copy(), self.wholes.copy(), self.addresses.copy()
+        moved = address_of(reals) - address_of(self.reals), address_of(wholes) - address_of(self.wholes)
+        addresses[:, 0] += np.where(_IN_REALS, *moved)
+        one = Memory(reals, wholes, self.table, self.places, addresses=addresses)
+        one.is_complex = self.is_complex
+        return one
 
     def span(self, first: str, last: str) -> slice:
         """Where the floats of a field and of all up to another one are."""
@@ -128,9 +145,15 @@ class Fields:
             setattr(self, name, np.frombuffer(raw, kind).reshape(own))
 
 
+def addresses_of(stages: Sequence[Memory]) -> Index:
+    """Where loops find the memories of stages."""
+    _STAGES.update((memory.address, memory) for memory in stages)
+    return np.array([memory.address for memory in stages])
+
+
 def stage(addresses: Index, k: int) -> Any:
     """The fields of the memory at an address."""
-    return _MEMORIES[int(addresses[k])].fields
+    return _STAGES[int(addresses[k])].fields
 
 
 paired = stage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,11 +48,13 @@ class Calls(NamedTuple):
     within: Within
 
 
+@cache
 def nothing_within() -> Within:
     """Of steps within which nothing acts."""
     return Within(0, 0, *(np.zeros(0) for _ in range(5)))
 
 
+@cache
 def no_calls() -> Calls:
     """Of steps under inputs that are known before."""
     return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
@@ -76,6 +79,7 @@ class Pair(NamedTuple):
     spans: Array
 
 
+@cache
 def no_pair() -> Pair:
     """Of steps that are no pairs."""
     none = np.zeros(0)
