@@ -77,7 +77,7 @@ def write_case_report(
         Section("Result", [*warned, Table(("figure", "value"), list(flat(figures)))]),
         Section("Parameters", [*command, time, *parameters]),
         *_of_parts(result),
-        *(Section(f"{name} in motion", [scene_view(scene)]) for name, scene in list(told["scenes"].items())[:VIEWS]),
+        *(Section(f"{name} in motion", [scene_view(own, name)]) for name, own in list(told["scenes"].items())[:VIEWS]),
         Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
         Section("Validation", _validation(record["case"], told["checks"])),
         Section("Files", [Table(("file", "bytes"), _listed(folder, files))]),

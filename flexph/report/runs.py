@@ -20,11 +20,12 @@ from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantit
 from ..results.result import Result
 from ..results.solution import Solution
 from ..scenes.of_motion import motion_scene
+from ..scenes.of_results import frames_of
 from ..scenes.scene import Scene
 from ..view.html import html_fragment
 from .charts import COLORS
 from .controllers import controllers_of
-from .page import Block, Chart, Html, Section, Table, Text
+from .page import Block, Chart, Section, Table, Text, View
 from .rubbing import rubbing_of
 
 JOINTS, BODIES = 12, 12
@@ -37,10 +38,8 @@ WHERE = (
 )
 SHOWN = 11
 """Instants of the drawing."""
-SURFACE, MODES = 40_000, 3
-"""Triangles up to which the 3-D view is drawn into the page, and modes in it."""
-FRAMES, CELLS = 20, 10_000
-"""Instants of the 3-D view, and cells up to which it is drawn into the page."""
+SURFACE, CELLS = 100_000, 10_000
+"""Triangles up to which the 3-D view, and cells up to which the drawing comes into the page."""
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
@@ -48,7 +47,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
     told = f"{name}: " if name else ""
     own: list[tuple[str, list[Block]]] = []
     if isinstance(run, Solution):
-        own += [("Model", _model(run)), ("3-D view", _view(run) if view else [])]
+        own += [("3-D view", _view(run, name) if view else []), ("Model", _model(run))]
     own += [("Run", _steps(run)), ("Energy", [Chart(ledger_panels(run))])]
     if len(run.times) > 1:
         own.append(("Motion" if isinstance(run, Solution) else "States", [Chart(motion_panels(run))]))
@@ -136,23 +135,19 @@ def projected(points: Array) -> Array:
     return points @ np.array([across, np.cross(away, across)]).T
 
 
-def _view(run: Solution) -> list[Block]:
+def _view(run: Solution, name: str) -> list[Block]:
     """The 3-D view, or why there is none."""
-    cells = sum(len(body.view.cells) for body in run.mechanism.bodies.values() if body.view is not None)
-    if not cells:
+    if all(body.view is None for body in run.mechanism.bodies.values()):
         return [Text("No body has a view.")]
-    if cells > CELLS:
-        return [Text(f"The 3-D view of {cells} cells is left out: more than {CELLS} make a page slow.")]
-    return [scene_view(motion_scene(run, frames=FRAMES))]
+    return [scene_view(motion_scene(run, frames=frames_of(run), forces=True), name or "motion")]
 
 
-def scene_view(scene: Scene) -> Block:
-    """The 3-D view of a scene; of vibrations enough instants for three modes."""
+def scene_view(scene: Scene, title: str = "") -> Block:
+    """The 3-D view of a scene, or why it is left out."""
     cells = sum(len(part.cells) for part in scene.parts)
     if cells > SURFACE:
         return Text(f"The 3-D view of {cells} triangles is left out: more than {SURFACE} make a page slow.")
-    frames = len(scene.times) if not scene.captions else MODES * scene.captions.count(scene.captions[0])
-    return Html(html_fragment(scene.picked(range(min(frames, len(scene.times)))), frames=frames, plotly_js=False))
+    return View(html_fragment(scene, frames=len(scene.times), library=False, title=title))
 
 
 def _steps(run: Result) -> list[Block]:
