@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,19 +31,27 @@ class Triangles(NamedTuple):
 
 def still(scene: Scene, row: int, field: str | None, *, size: tuple[int, int] = (480, 300)) -> bytes:
     """Picture of a scene at a row as PNG, on a transparent ground, with all that ever moves in view."""
+    return png(drawn(scene, [row], field, size=size))
+
+
+def drawn(scene: Scene, rows: Iterable[int], field: str | None, *, size: tuple[int, int]) -> list[Array]:
+    """Pictures (height, width, 4) of bytes of a scene at some rows, all from one place."""
+    shown = scene.without("arrow")
     width, height = (FINER * length for length in size)
     axes = view_axes(scene.dim)
-    triangles = _triangles(scene.without("arrow"), row, field, axes)
-    low, high = _ends(scene, axes)
+    low, high = _ends(shown, axes)
     factor = FILLED * min(width / max(high[0] - low[0], 1e-30), height / max(high[1] - low[1], 1e-30))
-    places = (triangles.corners - 0.5 * (low + high)) * [factor, -factor, factor]
-    places += [0.5 * width, 0.5 * height, 0.0]
-    fine = rasterised(places, triangles.colours, (width, height))
-    blocks = np.sum([fine[i::FINER, j::FINER] for i in range(FINER) for j in range(FINER)], axis=0)
-    cover = blocks[..., 3:]
-    blocks[..., :3] *= 255.0 / np.maximum(cover, 1.0)
-    cover *= 255.0 / FINER**2
-    return png((blocks + 0.5).astype(np.uint8))
+    pictures = []
+    for row in rows:
+        triangles = _triangles(shown, row, field, axes)
+        places = (triangles.corners - 0.5 * (low + high)) * [factor, -factor, factor] + [0.5 * width, 0.5 * height, 0.0]
+        fine = rasterised(places, triangles.colours, (width, height))
+        blocks = np.sum([fine[i::FINER, j::FINER] for i in range(FINER) for j in range(FINER)], axis=0)
+        cover = blocks[..., 3:]
+        blocks[..., :3] *= 255.0 / np.maximum(cover, 1.0)
+        cover *= 255.0 / FINER**2
+        pictures.append((blocks + 0.5).astype(np.uint8))
+    return pictures
 
 
 def view_axes(dim: int) -> Array:
@@ -56,7 +65,7 @@ def view_axes(dim: int) -> Array:
 def _ends(scene: Scene, axes: Array) -> tuple[Array, Array]:
     """Smallest and largest coordinates over some of the times in the axes of the picture."""
     points = []
-    for part in scene.without("arrow").parts:
+    for part in scene.parts:
         some = part.points[:: max(1, len(part.points) // 24)]
         points.append(some.reshape(-1, 3) @ axes.T)
     return np.min([p.min(axis=0) for p in points], axis=0), np.max([p.max(axis=0) for p in points], axis=0)
@@ -135,17 +144,22 @@ def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def png(pixels: Array) -> bytes:
-    """A picture (height, width, 4) of bytes as PNG."""
-    height, width, _ = pixels.shape
-    rows = np.zeros((height, 1 + 4 * width), dtype=np.uint8)
-    rows[:, 1:] = pixels.reshape(height, -1)
-    chunks = [
-        (b"IHDR", struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0)),
-        (b"IDAT", zlib.compress(rows.tobytes(), 6)),
-    ]
-    parts = [
+def png(pictures: Sequence[Array], rate: int = 15) -> bytes:
+    """Pictures (height, width, 4) of bytes as PNG; several are played in a loop, so many in a second."""
+    height, width, _ = pictures[0].shape
+    chunks = [(b"IHDR", struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0))]
+    if len(pictures) > 1:
+        chunks.append((b"acTL", struct.pack(">2I", len(pictures), 0)))
+    for k, picture in enumerate(pictures):
+        rows = np.zeros((height, 1 + 4 * width), dtype=np.uint8)
+        rows[:, 1:] = picture.reshape(height, -1)
+        data = zlib.compress(rows.tobytes())
+        if len(pictures) > 1:
+            number = 2 * k - 1 if k else 0  # all chunks of an animation are counted but the first of data
+            chunks.append((b"fcTL", struct.pack(">5I2H2B", number, width, height, 0, 0, 1, rate, 0, 0)))
+        chunks.append((b"fdAT", struct.pack(">I", 2 * k) + data) if k else (b"IDAT", data))
+    written = [
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
         for name, data in [*chunks, (b"IEND", b"")]
     ]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(written)

@@ -157,7 +157,7 @@ export class View {
     this.stage.resize(width, height, Math.min(devicePixelRatio, 2));
     if (!this.touched) this.fit();
     const tallest = Math.max(200, (1.7 * width) / this.ratio); // a wide mechanism leaves room for its account
-    this.element.style.setProperty("--fx-tallest", narrow ? `${Math.round(tallest)}px` : "none");
+    this.element.style.setProperty("--fx-tallest", this.account ? `${Math.round(tallest)}px` : "1fr");
     this.redraw();
   }
 

@@ -154,7 +154,7 @@ def test_the_nearest_triangle_is_seen():
         picture = rasterised(np.array([behind, front])[order], colours[order], (50, 45))
         areas = [(picture[..., k] == 1.0).sum() for k in (0, 1, 3)]
         assert areas == pytest.approx([400, 400, 800], abs=40)  # dots along the edges
-    written = png((255 * picture).astype(np.uint8))
+    written = png([(255 * picture).astype(np.uint8)])
     data = zlib.decompress(re.search(rb"IDAT(.*).{4}\0\0\0\0IEND", written, re.DOTALL)[1])
     assert np.array_equal(np.frombuffer(data, np.uint8).reshape(45, 201)[:, 1:].reshape(45, 50, 4), 255 * picture)
 
