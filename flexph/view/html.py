@@ -130,10 +130,16 @@ def write_html(
     refuse_suffix("a page", path, (".html", ".htm"))
     scene = as_scene(shown, frames, forces=True)
     heading = title or scene.title or Path(path).stem
-    view = _view(_scaled(scene, scale), heading, field, forces=forces, style=WHOLE)
+    page = page_of(scene, title=heading, field=field, scale=scale, forces=forces)
     with staged(path) as part:
-        part.write_text(PAGE.format(title=escape(heading), view=f"{view}\n{library_script()}"), encoding="utf-8")
+        part.write_text(page, encoding="utf-8")
     return Path(path)
+
+
+def page_of(scene: Scene, *, title: str, field: str | None, scale: float, forces: bool) -> str:
+    """The page of a scene, with all that it needs."""
+    view = _view(_scaled(scene, scale), title, field, forces=forces, style=WHOLE)
+    return PAGE.format(title=escape(title), view=f"{view}\n{library_script()}")
 
 
 def _scaled(scene: Scene, scale: float) -> Scene:

@@ -1,6 +1,10 @@
 """The command ``flexph view``."""
 
+import re
+import sys
+import types
 from dataclasses import dataclass
+from html import unescape
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
@@ -102,7 +106,21 @@ def test_runs_and_poses_open_viewers_that_are_registered(monkeypatch):
         solution.show(viewer="other")
 
 
-def test_windows_are_a_viewer():
+def test_windows_and_notebooks_are_viewers(monkeypatch):
     assert {entry.name: entry.value for entry in entry_points(group="flexph.viewers")} == {
-        "window": "flexph.view.pictures:show"
+        "window": "flexph.view.pictures:show",
+        "html": "flexph.view.notebook:live_view",
     }
+    solution, displayed = run().solution, []
+    live = solution._repr_html_()
+    (scene,) = streams_of(unescape(re.search('srcdoc="([^"]*)"', live)[1]))
+    assert len(scene["times"]) == 11 and "11 times from 0 to 0.1 s" in live
+    display = types.ModuleType("display")
+    display.HTML, display.display = str, displayed.append
+    shell = type("ZMQInteractiveShell", (), {})()
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: shell
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    solution.show()
+    assert displayed == [live]
