@@ -47,11 +47,10 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Panels below each other; ``like`` is true where x and y have the same scale."""
+    """Panels below each other."""
 
     kind: ClassVar[str] = "chart"
     panels: Sequence[Panel]
-    like: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,12 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a title, of level 2 or, within another, 3."""
+    """Blocks under a title, of level 2 or, within another, 3; ``folded`` behind a click."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
     level: int = 2
+    folded: bool = False
 
 
 def write_page(path: str | Path, title: str, sections: Iterable[Section], *, subtitle: str = "") -> Path:
@@ -106,7 +106,7 @@ def write_page(path: str | Path, title: str, sections: Iterable[Section], *, sub
         replace(
             section,
             blocks=[
-                Html(chart(block.panels, f"chart-{n}-{k}", like=block.like)) if isinstance(block, Chart) else block
+                Html(chart(block.panels, f"chart-{n}-{k}")) if isinstance(block, Chart) else block
                 for k, block in enumerate(section.blocks)
             ],
         )

@@ -18,7 +18,7 @@ def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, force
     A pair of a mechanism and a pose or state is shown, too; of what has too many triangles the words alone.
     """
     scene = as_scene(shown, FRAMES, forces=True)
-    words = f"<p><code>{escape(repr(shown))}</code></p>" if not isinstance(shown, tuple) else ""
+    words = f"<p>{escape(repr(shown)[1:-1])}</p>" if not isinstance(shown, tuple) else ""
     triangles = sum(len(part.cells) for part in scene.parts)
     if triangles > TRIANGLES:
         return f"{words}<p>The view of {triangles} triangles is left out: write_html(path, …) writes it.</p>"
