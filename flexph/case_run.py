@@ -150,12 +150,12 @@ def _show(
 ) -> tuple[str, ...]:
     """Write what `flexph view` shows, and the report; returns a sentence for each that could not be written."""
     from flexph.report.reports import write_case_report
-    from flexph.scenes.of_results import scenes_of, write_scenes
+    from flexph.scenes.of_results import scenes_of, titled, write_scenes
 
     missing: list[str] = []
     scenes: Mapping[str, Any] = {}
     with _told_in_the_end("scene", missing):
-        scenes = scenes_of(result, case.scenes)
+        scenes = titled(scenes_of(result, case.scenes), record["case"])
         write_scenes(part, scenes)
     if reporting.report:
         checks = list(case.checks()) if reporting.checks else None

@@ -20,12 +20,29 @@ from typing import Any
 
 import flexph
 from flexph.case import Case, find_cases
+from flexph.scenes.files import read_scene
+from flexph.scenes.of_results import scene_files
+from flexph.view.html import html_fragment
+from flexph.view.looks import shown_field
+from flexph.view.packing import telling_row, with_triangles
+from flexph.view.still import drawn, png, still
 
 LIMIT = 1200
 """Seconds after which a case is given up."""
 
 KEPT = (".png", ".json")
 """Files of a run that its page shows."""
+ACCOUNTS = ("ledger", "energy", "residual")
+"""Words in the names of pictures of accounts."""
+
+LAYOUT = 2
+"""Of what is kept: other runs are computed again."""
+COVER = (480, 300)
+"""Pixels of a cover."""
+FILM = 40
+"""Frames of a film at most."""
+LIBRARY = "../_static/flexph-view.js"
+"""Address of the library of views from a page of the gallery."""
 
 CHECKS = """
 import dataclasses, json, sys
@@ -52,8 +69,27 @@ class CaseRun:
 
     @property
     def pictures(self) -> list[Path]:
-        """Its pictures, by name."""
-        return sorted((self.folder / "results").rglob("*.png"))
+        """Its pictures by name, accounts of energy last."""
+        pictures = (self.folder / "results").rglob("*.png")
+        return sorted(pictures, key=lambda path: (any(word in path.stem for word in ACCOUNTS), path))
+
+    @property
+    def cover(self) -> Path | None:
+        """A picture of its motion at a telling moment, or else its first one."""
+        cover = self.folder / "cover.png"
+        return cover if cover.exists() else next(iter(self.pictures), None)
+
+    @property
+    def film(self) -> Path | None:
+        """A short film of its motion, if it has one."""
+        film = self.folder / "film.png"
+        return film if film.exists() else None
+
+    @property
+    def view(self) -> str:
+        """HTML of its motion; empty where nothing moves."""
+        view = self.folder / "view.html"
+        return view.read_text(encoding="utf-8") if view.exists() else ""
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -91,6 +127,7 @@ def _run(name: str, case: Case[Any], cache: Path) -> CaseRun:
         _python("-m", "flexph", "run", name, "--out", str(folder / "results"))
         seconds = time.perf_counter() - started
         (folder / "checks.json").write_text(_python("-c", CHECKS, name), encoding="utf-8")
+        keep_motion(name, folder)
         for path in (folder / "results").rglob("*"):
             if path.is_file() and path.suffix not in KEPT:
                 path.unlink()
@@ -100,10 +137,27 @@ def _run(name: str, case: Case[Any], cache: Path) -> CaseRun:
     return CaseRun(name, case, folder, json.loads((folder / "run.json").read_text(encoding="utf-8")))
 
 
+def keep_motion(name: str, folder: Path) -> None:
+    """Write the cover, the film and the view of the first scene of a run."""
+    scenes = scene_files(folder / "results")
+    if not scenes:
+        return
+    scene = read_scene(next(iter(scenes.values())))
+    shown = with_triangles(scene)
+    field = shown_field(shown, None)
+    (folder / "cover.png").write_bytes(still(shown, telling_row(shown), field, size=COVER))
+    if len(scene.times) > 1:
+        film = drawn(
+            shown.thinned(FILM), range(min(FILM, len(scene.times))), field, size=(COVER[0] // 2, COVER[1] // 2)
+        )
+        (folder / "film.png").write_bytes(png(film))
+    (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
+
+
 def _key(case: Case[Any]) -> str:
     """A name for what is computed: the version, the parameters and the source of the case."""
     parameters = [(parameter.name, parameter.default) for parameter in case.parameters]
-    told = (flexph.__version__, parameters, Path(inspect.getfile(case.run)).read_text(encoding="utf-8"))
+    told = (LAYOUT, flexph.__version__, parameters, Path(inspect.getfile(case.run)).read_text(encoding="utf-8"))
     return hashlib.sha256(repr(told).encode()).hexdigest()[:12]
 
 

@@ -13,7 +13,7 @@ from benchmark_pages import measured, stored_runs
 from case_runs import case_runs
 from docutils import nodes
 from mathematics import mathml
-from pages import gallery, validation, write, write_all
+from pages import gallery, motion_files, validation, write, write_all
 from reference import PACKAGES, ROOT, bars, homes, pages, public_names
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -31,6 +31,7 @@ def write_pages(app: Sphinx) -> None:
     write_all(docs / "source", ".md", sources.pages(docs))
     logger.info("running the cases that are not in docs/_cache ...")
     runs = case_runs(docs / "_cache" / "cases", app.config.flexph_cases.split())
+    motion_files(runs, docs / "_static")
     write_all(docs / "gallery", ".md", gallery(runs, docs))
     write(docs / "validation.md", validation(runs))
     write(docs / "measured.md", measured(stored_runs(docs / "benchmark-runs")))

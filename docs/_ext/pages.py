@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 from case_runs import CaseRun
+
+from flexph.view import write_library
 
 KINDS = ("published", "closed form", "independent code", "theorem", "bound", "not comparable")
 
@@ -75,7 +78,7 @@ def stories_of(page: Path) -> list[str]:
 
 
 def gallery_index(runs: list[CaseRun], docs: Path) -> str:
-    """A grid of all cases with their first pictures."""
+    """A grid of all cases with their covers, which play under the pointer."""
     cards = "\n".join(
         f":::{{grid-item-card}} {run.name}\n:link: {run.name}\n:link-type: doc\n{_cover(run, docs)}\n"
         f"{literal(run.case.summary)}\n:::\n"
@@ -89,11 +92,27 @@ def gallery_index(runs: list[CaseRun], docs: Path) -> str:
 
 
 def _cover(run: CaseRun, docs: Path) -> str:
-    return f":img-top: /{run.pictures[0].relative_to(docs).as_posix()}\n:img-alt: {run.name}\n" if run.pictures else ""
+    if run.film is None:
+        return f":img-top: /{run.cover.relative_to(docs).as_posix()}\n:img-alt: {run.name}\n" if run.cover else ""
+    still, film = (f"../_static/gallery/{run.name}-{kind}.png" for kind in ("cover", "film"))
+    return (
+        f"```{{raw}} html\n<div class='cover'><img src='{still}' alt='{run.name} in motion' loading='lazy'>"
+        f"<img src='{film}' alt='' loading='lazy'></div>\n```\n"
+    )
+
+
+def motion_files(runs: list[CaseRun], static: Path) -> None:
+    """Put covers and films, and the library of views, where the site finds them."""
+    (static / "gallery").mkdir(exist_ok=True)
+    for run in runs:
+        for kind, source in (("cover", run.cover), ("film", run.film)):
+            if run.film is not None and source is not None:
+                shutil.copyfile(source, static / "gallery" / f"{run.name}-{kind}.png")
+    write_library(static / "flexph-view.js")
 
 
 def case_page(run: CaseRun, docs: Path, story: Path | None) -> str:
-    """The page of a case: pictures, command and options, numbers, checks, source."""
+    """The page of a case: its motion, pictures, command and options, numbers, checks, source."""
     options = [
         (f"`--{p.name.replace('_', '-')}`", f"`{p.default}`", p.option.unit, literal(p.option.help))
         for p in run.case.parameters
@@ -101,11 +120,13 @@ def case_page(run: CaseRun, docs: Path, story: Path | None) -> str:
     figures = [
         (f"`{name}`", number(value)) for name, value in run.figures.items() if isinstance(value, int | float | str)
     ]
+    view = f"```{{raw}} html\n{run.view}\n```" if run.view else ""
     pictures = "\n\n".join(f"![{p.stem} of {run.name}](/{p.relative_to(docs).as_posix()})" for p in run.pictures)
     module = run.case.run.__module__
     parts = [
         f"# {run.name}\n\n{literal(run.case.summary)}",
         f"The results are discussed on a page of their own: [](../cases/{story.name})." if story else "",
+        view,
         pictures,
         f"## Command\n\n```sh\n{run.command}\n```",
         table(("option", "default", "unit", ""), options) if options else "",

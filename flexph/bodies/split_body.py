@@ -91,10 +91,11 @@ class SplitBody(Described, Memo):
         """That of the first frame: all are of one kind."""
         return self.frames[0].elasticity
 
-    @property
+    @once
     def ports(self) -> Mapping[str, Port]:
         """The ports of all frames, in the axes of the undeformed body and over u of all frames."""
-        return {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
+        own = {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
+        return read_only(own)
 
     def _over_all(self, frame: int, port: Port) -> Port:
         wide = lambda rows: None if rows is None else widened(rows, int(self.starts[frame]), self.size)  # noqa: E731

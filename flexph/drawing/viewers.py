@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
+WINDOW, HTML = "window", "html"
+"""Viewers outside and within notebooks; the second one returns HTML."""
 
 
-def open_viewer(shown: Any, viewer: str, **options: Any) -> None:
+def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
     """Show a run, or a pair of a mechanism and a pose or state, in the viewer of a name.
 
-    Raises ValueError, naming those that are installed, for any other, and ModuleNotFoundError, naming what to install,
-    where it lacks a package.
+    If None, in the page in a notebook of Jupyter, and else in a window. Raises ValueError, naming those that are
+    installed, for any other, and ModuleNotFoundError, naming what to install, where it lacks a package.
     """
+    if viewer is None and in_notebook():
+        from IPython.display import HTML as as_html
+        from IPython.display import display
+
+        display(as_html(html_of(shown, **options)))
+    else:
+        _viewer(viewer or WINDOW)(shown, **options)
+
+
+def html_of(shown: Any, **options: Any) -> str:
+    """The live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
+    return str(_viewer(HTML)(shown, **options))
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this process."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+def _viewer(name: str) -> Callable[..., Any]:
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
-    check.lookup("viewer", viewer, entries).load()(shown, **options)
+    viewer: Callable[..., Any] = check.lookup("viewer", name, entries).load()
+    return viewer

@@ -431,7 +431,7 @@ class Mechanism(Model):
         return buckling(self, state, inputs or {})
 
     @checked
-    def show(self, about: Pose | State, *, viewer: str = "window") -> None:
+    def show(self, about: Pose | State, *, viewer: str | None = None) -> None:
         """Open a window with the mechanism at a pose or a state (extra ``view``), or another registered viewer."""
         open_viewer((self, about), viewer)
 

@@ -1,6 +1,6 @@
 """Reports: one HTML file of a run, a case or a study that opens without a network and prints.
 
-Imports: bodies.stresses, files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes,
+Imports: bodies, bodies.stresses, files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes,
 sensors, view.
 """
 

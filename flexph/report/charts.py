@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..plot.panels import Curve, Panel, short
-from ..view.html import packed
 
 MOST = 2000
 """Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
@@ -19,11 +19,11 @@ HEIGHT = 240
 """Of a panel [px]."""
 
 
-def chart(panels: Sequence[Panel], name: str, *, like: bool = False) -> str:
+def chart(panels: Sequence[Panel], name: str) -> str:
     """Panels below each other as a ``<div>`` with the id ``name``."""
     from plotly.io import to_html
 
-    shown = list(panels) if like else [panel.prefixed() for panel in panels]
+    shown = [panel.prefixed() for panel in panels]
     heights = np.array([panel.height for panel in shown])
     share = heights / heights.sum()
     gap = 0.08 if len(shown) > 1 else 0.0
@@ -33,15 +33,21 @@ def chart(panels: Sequence[Panel], name: str, *, like: bool = False) -> str:
     for k, panel in enumerate(shown):
         number = "" if k == 0 else str(k + 1)
         domain = [max(tops[k + 1] + (gap if k + 1 < len(shown) else 0.0), 0.0), max(tops[k], 0.0)]
-        layout |= _axes(panel, number, domain, first=shown[0], like=like)
+        layout |= _axes(panel, number, domain, first=shown[0])
         if k + 1 < len(shown) and panel.over == shown[k + 1].over:  # the label of the one below is theirs
             del layout[f"xaxis{number}"]["title"]
         traces += [_trace(curve, i, number, group=k) for i, curve in enumerate(panel.curves)]
-    tall = HEIGHT * max(len(shown), 2 if like else 1) + 90
+    tall = HEIGHT * len(shown) + 90
     figure = {"data": traces, "layout": layout | _look(tall)}
     config = {"displaylogo": False, "responsive": True}
     # plotly would look at each word of it, which takes longer than all the rest
     return str(to_html(figure, config, full_html=False, include_plotlyjs=False, div_id=name, validate=False))
+
+
+def packed(values: Array) -> dict[str, str]:
+    """Numbers as plotly.js reads them without parsing."""
+    kind = {"float32": "f4", "float64": "f8", "int32": "i4"}[values.dtype.name]
+    return {"dtype": kind, "bdata": base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")}
 
 
 def _look(height: int) -> dict[str, Any]:
@@ -50,10 +56,12 @@ def _look(height: int) -> dict[str, Any]:
         "margin": {"l": 70, "r": 20, "t": 20, "b": 50},
         "legend": {"tracegroupgap": 20},
         "hovermode": "closest",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
     }
 
 
-def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel, like: bool) -> dict[str, Any]:
+def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel) -> dict[str, Any]:
     kinds = {axis: "log" if axis in panel.log else "linear" for axis in "xy"}
     x: dict[str, Any] = {"title": {"text": panel.over}, "type": kinds["x"], "anchor": f"y{number}"}
     y: dict[str, Any] = {
@@ -66,8 +74,6 @@ def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel, like:
         x["matches"] = "x"
     if "y" in panel.log:
         y |= _decades(panel.curves)
-    if like:
-        y |= {"scaleanchor": f"x{number}", "scaleratio": 1}
     return {f"xaxis{number}": x, f"yaxis{number}": y | {"anchor": f"x{number}"}}
 
 

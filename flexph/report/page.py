@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ..files.durable import refuse_suffix, staged
 from ..plot.panels import Panel
+from ..view.html import library_script
 
 FIRST, REST = 20, 80
 """Rows of a table that are shown at once, and behind a click; of more the number is told."""
@@ -46,19 +47,23 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Panels below each other; ``like`` is true where x and y have the same scale."""
+    """Panels below each other."""
 
     kind: ClassVar[str] = "chart"
     panels: Sequence[Panel]
-    like: bool = False
 
 
 @dataclass(frozen=True)
 class Html:
-    """A part of a page that is ready, as the 3-D view is."""
+    """A part of a page that is ready."""
 
     kind: ClassVar[str] = "html"
     text: str
+
+
+@dataclass(frozen=True)
+class View(Html):
+    """A 3-D view, which needs its library once in the page."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +80,17 @@ class Picture:
         return f"data:image/{kind};base64,{base64.b64encode(self.path.read_bytes()).decode('ascii')}"
 
 
-Block = Text | Table | Chart | Html | Picture
+Block = Text | Table | Chart | Html | View | Picture
 
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a title, of level 2 or, within another, 3."""
+    """Blocks under a title, of level 2 or, within another, 3; ``folded`` behind a click."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
     level: int = 2
+    folded: bool = False
 
 
 def write_page(path: str | Path, title: str, sections: Iterable[Section], *, subtitle: str = "") -> Path:
@@ -100,7 +106,7 @@ def write_page(path: str | Path, title: str, sections: Iterable[Section], *, sub
         replace(
             section,
             blocks=[
-                Html(chart(block.panels, f"chart-{n}-{k}", like=block.like)) if isinstance(block, Chart) else block
+                Html(chart(block.panels, f"chart-{n}-{k}")) if isinstance(block, Chart) else block
                 for k, block in enumerate(section.blocks)
             ],
         )
@@ -109,8 +115,10 @@ def write_page(path: str | Path, title: str, sections: Iterable[Section], *, sub
     template = Environment(loader=PackageLoader("flexph.report"), autoescape=True, trim_blocks=True).get_template(
         "report.html"
     )
-    script = Markup(get_plotlyjs())
-    text = template.render(title=title, subtitle=subtitle, sections=shown, plotly=script, first=FIRST)
+    libraries = {"plotly": Markup(get_plotlyjs())}
+    if any(isinstance(block, View) for section in shown for block in section.blocks):
+        libraries["viewer"] = Markup(library_script())
+    text = template.render(title=title, subtitle=subtitle, sections=shown, first=FIRST, **libraries)
     with staged(path) as part:
         part.write_text(text, encoding="utf-8")
     return Path(path)

@@ -17,7 +17,7 @@ from ..results.result import Result
 from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import scene_view, sections_of
 
-REPORT = "report.html"
+REPORT, LEDGER = "report.html", "ledger"
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
 """Runs of a result that are told in full, those with a 3-D view, pictures, and files of a folder listed one by one."""
 
@@ -68,20 +68,24 @@ def write_case_report(
     ``scenes`` by name that are not of runs, and ``checks``, None where none were asked for.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
+    runs = _of_parts(result)
     pictures = [path for path in files if path.suffix in (".png", ".svg", ".jpg")]
+    pictures = [path for path in pictures if not runs or LEDGER not in path.stem]  # their accounts are charts
     parameters: list[Block] = [Table(("parameter", "value"), list(record["parameters"].items()))]
     command: list[Block] = [Text(told["command"], "code")] if told["command"] else []
     warned: list[Block] = [Text(text, "warning") for text in told["warnings"]]
     time = Text(f"Started {record['started']}, computed in {record['wall_s']:.3g} s.")
+    moving = list(told["scenes"].items())[:VIEWS]
     sections = [
-        Section("Result", [*warned, Table(("figure", "value"), list(flat(figures)))]),
-        Section("Parameters", [*command, time, *parameters]),
-        *_of_parts(result),
-        *(Section(f"{name} in motion", [scene_view(scene)]) for name, scene in list(told["scenes"].items())[:VIEWS]),
+        *([Section("Warnings", warned)] if warned else []),
+        *(Section(f"{name} in motion", [scene_view(own, name)]) for name, own in moving),
+        *runs,
         Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
+        Section("Result", [Table(("figure", "value"), list(flat(figures)))]),
         Section("Validation", _validation(record["case"], told["checks"])),
-        Section("Files", [Table(("file", "bytes"), _listed(folder, files))]),
-        Section("Versions", [Table(("package", "version"), list(record["versions"].items()))]),
+        Section("Parameters", [*command, time, *parameters]),
+        Section("Files", [Table(("file", "bytes"), _listed(folder, files))], folded=True),
+        Section("Versions", [Table(("package", "version"), list(record["versions"].items()))], folded=True),
     ]
     shown = [section for section in sections if section.blocks or section.title != "Pictures"]
     return write_page(folder / REPORT, record["case"], shown, subtitle=told["summary"])

@@ -6,26 +6,26 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..bodies.nodal_body import AnyBody
 from ..bodies.stresses.points import times_to_look_at
 from ..linear.elimination import explain_redundant, null_space
 from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import table_of
-from ..numerics.arrays import Array
 from ..plot.energy import ledger_panels
 from ..plot.motions import motion_panels
-from ..plot.outlines import outlines
 from ..plot.panels import Curve, Panel, largest_of
 from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
 from ..results.result import Result
 from ..results.solution import Solution
 from ..scenes.of_motion import motion_scene
+from ..scenes.of_results import frames_of
 from ..scenes.scene import Scene
 from ..view.html import html_fragment
-from .charts import COLORS
 from .controllers import controllers_of
-from .page import Block, Chart, Html, Section, Table, Text
+from .page import Block, Chart, Section, Table, Text, View
 from .rubbing import rubbing_of
+from .summaries import LargestForce, summary_of
 
 JOINTS, BODIES = 12, 12
 """Joints whose forces, and bodies whose stresses are told."""
@@ -35,28 +35,40 @@ WHERE = (
     "The largest stress of a cell is over all points at which its stresses are computed, of beams and rods over both "
     "ends of a drawn piece; all else is that in the middle of a drawn cell, or at an end of a beam or cable."
 )
-SHOWN = 11
-"""Instants of the drawing."""
-SURFACE, MODES = 40_000, 3
-"""Triangles up to which the 3-D view is drawn into the page, and modes in it."""
-FRAMES, CELLS = 20, 10_000
-"""Instants of the 3-D view, and cells up to which it is drawn into the page."""
+SURFACE = 100_000
+"""Triangles up to which the 3-D view comes into the page."""
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
     """The sections of a run under its name."""
     told = f"{name}: " if name else ""
-    own: list[tuple[str, list[Block]]] = []
-    if isinstance(run, Solution):
-        own += [("Model", _model(run)), ("3-D view", _view(run) if view else [])]
-    own += [("Run", _steps(run)), ("Energy", [Chart(ledger_panels(run))])]
+    charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
-        own.append(("Motion" if isinstance(run, Solution) else "States", [Chart(motion_panels(run))]))
-    if isinstance(run, Solution):
-        own += [("Controllers", controllers_of(run)), ("Forces of joints", _forces(run))]
-        own += [("Dry friction of joints", rubbing_of(run)), ("Stresses", _stresses(run))]
-    heading, *rest = [Section(title, blocks, level=3) for title, blocks in own if blocks]
-    return [Section(f"{told}{repr(run)[1:-1]}"), heading, *rest]
+        title = "Motion" if isinstance(run, Solution) else "States"
+        charts.append(Section(title, [Chart(motion_panels(run))], level=3))
+    steps = Section("Run", _steps(run), level=3, folded=True)
+    if not isinstance(run, Solution):
+        return [Section(f"{told}{repr(run)[1:-1]}", [Text(summary_of(run))]), *charts, steps]
+    extremes = _extremes(run)
+    forces = _forces(run)
+    own = [
+        Section("3-D view", _view(run, name) if view else [], level=3),
+        *charts,
+        Section("Controllers", controllers_of(run), level=3),
+        Section("Forces of joints", forces, level=3),
+        Section("Dry friction of joints", rubbing_of(run), level=3),
+        Section("Stresses", _stresses(run, extremes), level=3),
+        Section("Model", _model(run), level=3, folded=True),
+        steps,
+    ]
+    summary = Text(summary_of(run, _largest_forces(forces), extremes))
+    return [Section(f"{told}{repr(run)[1:-1]}", [summary]), *(section for section in own if section.blocks)]
+
+
+def _largest_forces(blocks: list[Block]) -> list[LargestForce]:
+    """The largest forces that the table of joints has."""
+    rows = next((block.rows for block in blocks if isinstance(block, Table)), ())
+    return [LargestForce(row[0], row[2], row[3]) for row in rows if row[2]]
 
 
 def _model(run: Solution) -> list[Block]:
@@ -90,69 +102,22 @@ def _model(run: Solution) -> list[Block]:
         f"{len(redundant)} of them redundant; gravity ({gravity}) m/s²."
     )
     doubts = [Text(explain_redundant(names), "warning") for names in redundant[:BODIES]]
-    return [Text(freedoms), *doubts, bodies, connections, *_drawing(run)]
+    return [Text(freedoms), *doubts, bodies, connections]
 
 
-def _drawing(run: Solution) -> list[Block]:
-    """The bodies where they start, pale where they are later; of spatial ones a parallel projection."""
-    curves = []
-    drawn_at = np.unique(np.linspace(0, len(run.times) - 1, SHOWN).round().astype(int)).tolist()
-    for name, body in run.mechanism.bodies.items():
-        if body.view is None:
-            continue
-        edges = [edges_of(corners) for corners in outlines(body.view)]
-        if not edges:
-            continue
-        pieces = np.vstack(edges)
-        for k in drawn_at[::-1]:
-            at = replace(run, times=run.times[[k]], states=run.states[[k]])
-            points = projected(at.points(name, body.view.points, body.view.shape)[0])[pieces]
-            path = np.pad(points, [(0, 0), (0, 1), (0, 0)], constant_values=np.nan).reshape(-1, 2)
-            curves.append(Curve(path[:, 0], path[:, 1], name if k == 0 else "", color=None if k == 0 else "#cccccc"))
-    starts = [curve for curve in curves if curve.label]
-    if not starts or sum(len(curve.x) for curve in curves) > 3 * CELLS:
-        return []
-    number = {curve.label: COLORS[k % len(COLORS)] for k, curve in enumerate(starts)}
-    drawn = [replace(curve, color=curve.color or number[curve.label]) for curve in curves]
-    flat = run.mechanism.layout.dim == 2
-    panel = Panel(tuple(drawn), "y" if flat else "up", "m", over="x [m]" if flat else "across [m]")
-    return [Chart([panel], like=True)]
-
-
-def edges_of(corners: Array) -> Array:
-    """Pairs of the ends of all edges (k, 2), each once."""
-    n = corners.shape[1]
-    pairs = corners if n == 2 else np.vstack([corners[:, [i, (i + 1) % n]] for i in range(n)])
-    return np.unique(np.sort(pairs, axis=1), axis=0)
-
-
-def projected(points: Array) -> Array:
-    """Points of the plane as they are; of space as they are seen from (1, −1.2, 0.8), z up."""
-    if points.shape[1] == 2:
-        return points
-    away = np.array([1.0, -1.2, 0.8]) / np.linalg.norm([1.0, -1.2, 0.8])
-    across = np.cross([0.0, 0.0, 1.0], away)
-    across /= np.linalg.norm(across)
-    return points @ np.array([across, np.cross(away, across)]).T
-
-
-def _view(run: Solution) -> list[Block]:
+def _view(run: Solution, name: str) -> list[Block]:
     """The 3-D view, or why there is none."""
-    cells = sum(len(body.view.cells) for body in run.mechanism.bodies.values() if body.view is not None)
-    if not cells:
+    if all(body.view is None for body in run.mechanism.bodies.values()):
         return [Text("No body has a view.")]
-    if cells > CELLS:
-        return [Text(f"The 3-D view of {cells} cells is left out: more than {CELLS} make a page slow.")]
-    return [scene_view(motion_scene(run, frames=FRAMES))]
+    return [scene_view(motion_scene(run, frames=frames_of(run), forces=True), name or "motion")]
 
 
-def scene_view(scene: Scene) -> Block:
-    """The 3-D view of a scene; of vibrations enough instants for three modes."""
+def scene_view(scene: Scene, title: str = "") -> Block:
+    """The 3-D view of a scene, or why it is left out."""
     cells = sum(len(part.cells) for part in scene.parts)
     if cells > SURFACE:
         return Text(f"The 3-D view of {cells} triangles is left out: more than {SURFACE} make a page slow.")
-    frames = len(scene.times) if not scene.captions else MODES * scene.captions.count(scene.captions[0])
-    return Html(html_fragment(scene.picked(range(min(frames, len(scene.times)))), frames=frames, plotly_js=False))
+    return View(html_fragment(scene, frames=len(scene.times), library=False, title=title))
 
 
 def _steps(run: Result) -> list[Block]:
@@ -212,15 +177,26 @@ def fewer_steps(run: Solution, most: int) -> Solution:
     )
 
 
-def _stresses(run: Solution) -> list[Block]:
-    """The largest stresses of the bodies, where and when, and over time."""
-    own = {n: b for n, b in run.mechanism.bodies.items() if told_quantities(b)}
-    extremes: list[StressExtremes] = []
+def _extremes(run: Solution) -> list[StressExtremes]:
+    """Largest and smallest stresses of the first bodies that have some."""
+    own = _stressed(run)
     times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if own else np.zeros(0, dtype=int)
-    for name, body in list(own.items())[:BODIES]:
-        extremes += [stress_extremes(run, name, quantity, times=times) for quantity in told_quantities(body)]
+    return [
+        stress_extremes(run, name, quantity, times=times)
+        for name, body in list(own.items())[:BODIES]
+        for quantity in told_quantities(body)
+    ]
+
+
+def _stressed(run: Solution) -> dict[str, AnyBody]:
+    return {name: body for name, body in run.mechanism.bodies.items() if told_quantities(body)}
+
+
+def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
+    """The largest stresses of the bodies, where and when, and over time."""
     if not extremes:
         return []
+    own = _stressed(run)
     head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
     rows = [
         (e.body, e.quantity, float(e.largest.max()), e.unit, ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..drawing.viewers import open_viewer
+from ..drawing.viewers import html_of, open_viewer
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum, configuration
 from ..mechanisms.model.time_table import Anchors, law_values, table_of
@@ -162,14 +162,18 @@ class Solution(MotionByName, Result):
 
     @checked
     def show(
-        self, *, field: str | None = None, scale: float = 1.0, forces: bool = False, viewer: str = "window"
+        self, *, field: str | None = None, scale: float = 1.0, forces: bool = False, viewer: str | None = None
     ) -> None:
-        """Open a window in which the run turns and plays (extra ``view``).
+        """Show the run as it turns and plays: in a notebook within it, else in a window (extra ``view``).
 
         ``field`` is in colour, the first one if None; deformations are ``scale``-fold; with ``forces``, weights and
         forces of joints are arrows. ``viewer``: another one that is registered under ``flexph.viewers``.
         """
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
+
+    def _repr_html_(self) -> str:
+        """The live view, which notebooks show."""
+        return html_of(self)
 
     def linear_momentum(self) -> Array:
         """Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""

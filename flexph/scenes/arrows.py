@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bodies.body import Body
 from ..drawing.shapes import axes_along, sphere_shape
 from ..joints.rows.signs import arrow
 from ..numerics.arrays import Array
@@ -30,12 +31,16 @@ SLIGHT = 1e-9
 
 
 class Pull(NamedTuple):
-    """A force (k, 3) [N] at places (k, 3) [m], and what it is: pulls start there, pushes ``end`` there."""
+    """A force (k, 3) [N] at places (k, 3) [m], and what it is: pulls start there, pushes ``end`` there.
+
+    ``undeformed`` are the places without the deformation of the body.
+    """
 
     name: str
     places: Array
     force: Array
     ends: bool = False
+    undeformed: Array | None = None
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
@@ -52,14 +57,16 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
     if not largest > 0.0:
         return []
     shape, parts = arrow(), []
-    for name, places, force, ends in pulls:
+    for name, places, force, ends, undeformed in pulls:
         size = np.linalg.norm(force, axis=1)
         axes = np.array(
             [axes_along(f) if s > SLIGHT * largest else np.zeros((3, 3)) for f, s in zip(force, size, strict=True)]
         )
         reach = (longest * size / largest)[:, None, None] * (shape.points - [float(ends), 0.0, 0.0])
         points = places[:, None] + np.einsum("kij,kpj->kpi", axes, reach)
-        parts.append(Part(f"{name}, at most {size.max():.3g} N", "arrow", points, shape.triangles))
+        part = Part(f"{name}, at most {size.max():.3g} N", "arrow", points, shape.triangles)
+        moved = None if undeformed is None else np.repeat((places - undeformed)[:, None], len(shape.points), axis=1)
+        parts.append(part if moved is None or not moved.any() else replace(part, deformation=moved))
     return parts
 
 
@@ -77,9 +84,13 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
         multiplier_times=solution.multiplier_times[steps],
         multipliers=solution.multipliers[steps],
     )
-    places = [PortPlaces(motion, len(rows), c.ports[0]).position(c.ports[0]) for c in joints]
-    forces = [spatial(run.reaction(c.name).force) for c in joints]
-    return [Pull(f"force of {c.name}", at, f) for c, at, f in zip(joints, places, forces, strict=True)]
+    pulls = []
+    for joint in joints:
+        port, force = joint.ports[0], spatial(run.reaction(joint.name).force)
+        places = PortPlaces(motion, len(rows), port)
+        undeformed = replace(places, undeformed=True).position(port) if places.deformed([port]) else None
+        pulls.append(Pull(f"force of {joint.name}", places.position(port), force, undeformed=undeformed))
+    return pulls
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
@@ -127,9 +138,13 @@ def _touching(solution: Solution) -> list[str]:
 def _weights(motion: MotionByName, count: int) -> list[Pull]:
     """Weights of the bodies at their centres of mass, of a body of nodes at the mean of theirs."""
     mechanism = motion.mechanism
-    gravity = spatial(np.array(mechanism.gravity, dtype=float))
+    gravity, dim = spatial(np.array(mechanism.gravity, dtype=float)), mechanism.layout.dim
     pulls = []
     for name, body in list(mechanism.bodies.items())[:MOST]:
-        centres = motion[f"{name}.centre"].reshape(count, -1, mechanism.layout.dim).mean(axis=1)
-        pulls.append(Pull(f"weight of {name}", spatial(centres), np.tile(body.mass * gravity, (count, 1))))
+        centres = motion[f"{name}.centre"].reshape(count, -1, dim).mean(axis=1)
+        undeformed = None
+        if isinstance(body, Body) and body.size:
+            undeformed = spatial(motion.points(name, body.inertia.centre[None], np.zeros((dim, body.size)))[:, 0])
+        force = np.tile(body.mass * gravity, (count, 1))
+        pulls.append(Pull(f"weight of {name}", spatial(centres), force, undeformed=undeformed))
     return pulls

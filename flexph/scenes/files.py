@@ -13,6 +13,7 @@ from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, read_vtkhdf, write_vtkhdf
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from .account import account_from
 from .scene import Field, Part, Scene
 
 DEFORMATION = "deformation"
@@ -39,6 +40,8 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
     """
     refuse_suffix("a scene", path, (SUFFIX,))
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
+    if scene.account is not None:
+        about["account"] = scene.account.thinned().as_lists()
     blocks = (block_of(part) for part in scene.parts if part.points.shape[1] and len(part.cells))
     write_vtkhdf(path, scene.times, blocks, {"scene": about})
     return Path(path)
@@ -68,6 +71,8 @@ def read_scene(path: str | Path) -> Scene:
         if "scene" not in about:
             raise ValueError("it holds no scene, but a series for mesh viewers: give scene.vtkhdf")
         told = about["scene"] | {"captions": tuple(about["scene"]["captions"])}
+        if "account" in told:
+            told["account"] = account_from(told["account"])
         return Scene(times, tuple(_part(grid) for grid in grids), **told)
 
 

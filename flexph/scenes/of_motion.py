@@ -16,6 +16,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
+from .account import account_of
 from .arrows import arrows
 from .limits import over_run
 from .places import PortPlaces, spatial
@@ -55,6 +56,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     check.count("frames", frames, least=1)
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))
     scene = over_run(scene_at(solution, rows), solution, rows)
+    scene = replace(scene, account=account_of(solution.ledger, solution.times))
     if forces:
         own = arrows(solution, _rows(solution, rows), rows, longest=ARROW * scene.size)
         scene = replace(scene, parts=(*scene.parts, *own))
@@ -97,7 +99,7 @@ def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
     size = SIGN * extent_of(motion)
     bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     shown = [c for c in mechanism.connections if c.rows or c.input is None]
-    joints = [connection_part(PortPlaces(motion, len(times), c.ports[0]), c, size) for c in shown]
+    joints = [_connection(PortPlaces(motion, len(times), c.ports[0]), c, size) for c in shown]
     ground = ground_parts(motion, len(times), size)
     return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)
 
@@ -137,6 +139,15 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
     points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in own], axis=1)
     kind: PartKind = "contact" if connection.touches else "joint" if connection.rows else "force"
     return Part(connection.name, kind, points, np.vstack(triangles))
+
+
+def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
+    """The signs of a connection with what the deformation of bodies moves them, so that they follow its factor."""
+    part = connection_part(places, connection, size)
+    if part.kind == "contact" or not places.deformed(connection.ports):
+        return part
+    straight = connection_part(replace(places, undeformed=True), connection, size)
+    return replace(part, deformation=part.points - straight.points)
 
 
 def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:

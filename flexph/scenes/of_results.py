@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,12 @@ def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = No
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once
     return {name: motion_scene(run, frames=frames_of(run), forces=True) for name, run in list(runs.values())[:RUNS]}
+
+
+def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
+    """The scenes with a title where they have none; those after the first are told by their own names, too."""
+    names = {name: title if k == 0 else f"{title}, {name}" for k, name in enumerate(scenes)}
+    return {name: replace(scene, title=scene.title or names[name]) for name, scene in scenes.items()}
 
 
 def frames_of(run: Solution) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,12 +35,14 @@ def axes_from(x: Array, y: Array) -> Array:
 class PortPlaces:
     """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground over a motion.
 
-    The ground without a position is where the port ``anchor`` was at first.
+    The ground without a position is where the port ``anchor`` was at first. ``undeformed`` leaves the deformation of
+    bodies with a frame of their own out.
     """
 
     motion: MotionByName
     times: int
     anchor: PortName | None = None
+    undeformed: bool = False
 
     @property
     def mechanism(self) -> Model:
@@ -52,9 +55,20 @@ class PortPlaces:
             return np.broadcast_to(self._of_ground(port), (self.times, 3))
         body, at = self._owner(port)
         if isinstance(body, FramedBody):
-            return spatial(self.motion.position(port)).reshape(-1, 3)
-        name = port.partition(".")[0]
-        return spatial(self.motion.points(name, at.position[None], at.shape)[..., 0, :]).reshape(-1, 3)
+            places = spatial(self.motion.position(port)).reshape(-1, 3)
+        else:
+            name = port.partition(".")[0]
+            places = spatial(self.motion.points(name, at.position[None], at.shape)[..., 0, :]).reshape(-1, 3)
+        return places - self._deflection(port) if self.undeformed and self.deformed([port]) else places
+
+    def _deflection(self, port: str) -> Array:
+        """Displacement (k, 3) [m] of a port by the deformation of its body, in the world."""
+        (body, at), (name, _, own) = self._owner(port), port.partition(".")
+        rotations = self.motion.rotations(name)
+        if isinstance(body, SplitBody):
+            at, rotations = body.ports[own], rotations[..., body.node_of(own), :, :]
+        local = np.asarray((at.shape @ self.motion.deformation(name).reshape(self.times, -1).T).T)
+        return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 
     def axes(self, port: PortName) -> Array:
         """Axes of the section, as columns (k, 3, 3); turned by the rotation vector ψu, and orthonormal again."""
@@ -68,7 +82,7 @@ class PortPlaces:
             name_of_port = port.partition(".")[2]
             turned, at = turned[..., body.node_of(name_of_port), :, :], body.ports[name_of_port]
         axes[:, :dim, :dim] = turned
-        if at.rotation is None or not body.size:
+        if at.rotation is None or not body.size or self.undeformed:
             return axes
         psi = np.zeros((self.times, 3))
         turned = np.asarray((at.rotation @ self.motion.deformation(name).reshape(self.times, -1).T).T)
@@ -77,6 +91,11 @@ class PortPlaces:
         y = axes[:, :, 1] + np.cross(axes @ psi[:, :, None], axes[:, :, 1:2], axis=1)[..., 0]
         return axes_from(x, y)
 
+    def deformed(self, ports: Sequence[PortName]) -> bool:
+        """True where a body of the ports deforms in a frame of its own."""
+        owners = (self._owner(port)[0] for port in ports if not isinstance(port, Ground))
+        return any(body.size and not isinstance(body, NodalBody) for body in owners)
+
     def _owner(self, port: str) -> tuple[AnyBody, Port]:
         """The body of a port, and the port."""
         return self.mechanism.bodies[port.partition(".")[0]], find_place(port, self.mechanism.bodies)[1]
@@ -84,4 +103,5 @@ class PortPlaces:
     def _of_ground(self, ground: Ground) -> Array:
         if ground.position is not None:
             return spatial(np.array(ground.position))
-        return np.zeros(3) if self.anchor is None else self.position(self.anchor)[0]
+        deformed = replace(self, undeformed=False)  # the ground does not move with the factor of deformations
+        return np.zeros(3) if self.anchor is None else deformed.position(self.anchor)[0]

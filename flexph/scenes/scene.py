@@ -11,6 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
+from .account import Account
 
 PartKind = Literal["body", "joint", "force", "contact", "ground", "arrow"]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
@@ -94,6 +95,12 @@ class Part:
         """Whether its points are given for each time."""
         return len(self.points) > 1
 
+    @property
+    def undeformed(self) -> Array:
+        """Points without their deformation, (k, p, 3) [m], in double precision."""
+        points = np.asarray(self.points, dtype=float)
+        return points - self.deformation if self.deformation.shape[1] else points
+
     def at(self, row: int) -> Array:
         """Points at the time of a row, (p, 3) [m]."""
         points: Array = self.points[row if self.moves else 0]
@@ -141,6 +148,8 @@ class Scene:
         Factor by which deformations are drawn larger than they are.
     captions : tuple of str
         (k,), if any, in place of the times.
+    account : Account, optional
+        The account of energy of the run.
     """
 
     times: Array
@@ -151,6 +160,7 @@ class Scene:
     unit: str = "s"
     scale: float = 1.0
     captions: tuple[str, ...] = ()
+    account: Account | None = None
 
     def __repr__(self) -> str:
         return f"<Scene of {', '.join(part.name for part in self.parts)} at {len(self.times)} times>"

@@ -1,4 +1,7 @@
-"""Viewers of scenes: HTML by plotly; windows, pictures and films by pyvista (extra ``view``).
+"""Viewers of scenes: pages for browsers; windows, pictures and films by pyvista (extra ``view``).
+
+``browser`` holds the scripts of the pages; ``npm ci && npm run build`` there bundles them with three.js into
+``viewer.js.gz``, which is what pages take.
 
 Imports: bodies.stresses, console, files, numerics, scenes.
 """

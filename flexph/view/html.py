@@ -1,41 +1,49 @@
-"""Scenes as HTML that turns and plays in a browser, drawn by plotly."""
+"""Scenes as HTML that turns and plays in a browser; ``browser`` holds its scripts."""
 
 from __future__ import annotations
 
 import base64
+import gzip
+from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..files.durable import refuse_suffix, staged
 from ..numerics.arguments import checked
-from ..numerics.arrays import Array
-from ..scenes.scene import Part, Scene
-from .looks import (
-    COLOURS,
-    DIVERGING,
-    SEQUENTIAL,
-    as_scene,
-    bar_title,
-    caption,
-    coloured,
-    is_diverging,
-    limits_of,
-    shown_field,
-    unit_of,
-)
+from ..scenes.scene import Scene
+from .looks import as_scene
+from .packing import packed, with_triangles
+from .still import still
 
-FRAMES = 61
+FRAMES = 101
 """Times of a film in a browser."""
-COLOURSCALES = {
-    SEQUENTIAL: ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"),
-    DIVERGING: ("#3b4cc0", "#6282ea", "#8db0fe", "#b9d0f9", "#dddcdc", "#f5c4ac", "#f4987a", "#dd5f4b", "#b40426"),
-}
-"""Colours at equal distances: those that matplotlib has under these names."""
-MILLISECONDS = 50
-"""Of each of them."""
-CONFIG = {"displaylogo": False, "responsive": True}
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>html, body {{ margin: 0; height: 100%; background: light-dark(#f6f7f9, #14191f); }}</style>
+</head>
+<body>
+{view}
+</body>
+</html>
+"""
+WHOLE, WITHIN = "height:100vh;height:100dvh", "height:clamp(480px,80vh,620px)"
+"""Height of a view that is a page, and of one within a page."""
+PICTURE = "display:block;max-width:100%;margin:auto"
+START = (
+    "(async()=>{const e=document.getElementById('flexph-library');if(!e||window.flexph)return;"
+    "const b=Uint8Array.from(atob(e.textContent),c=>c.charCodeAt(0));"
+    "const s=document.createElement('script');s.textContent=await new Response("
+    "new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text();"
+    "document.head.append(s)})()"
+)
+"""Start the library from its packed text, which also works in pages that are files."""
 
 
 @checked
@@ -46,37 +54,42 @@ def html_fragment(
     scale: float = 1.0,
     forces: bool = False,
     frames: int = FRAMES,
-    plotly_js: bool | str = True,
+    library: bool | str = True,
+    title: str = "",
 ) -> str:
     """A ``<div>`` with the 3-D view of a run (:class:`flexph.Solution`) or of a scene, for a page of one's own.
 
-    It turns with the mouse, plays, and has a slider of time; bodies and joints are in the legend, stresses in colour.
+    It turns, plays, and has controls of time, field, factor of the deformations, forces and parts; without scripts it
+    is a picture.
 
     Parameters
     ----------
     shown : Solution or Scene
-        What is shown.
+        What is shown; also a pair of a mechanism and a pose or state.
     field : str, optional
         Name of the field in colour; by default the first one.
     scale : float
-        Factor of the deformations.
+        Factor of the deformations at first.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        Whether weights and forces of joints are shown as arrows at first.
     frames : int
         Most times that are shown.
-    plotly_js : bool or str
-        True puts plotly.js into it, 4.7 MB, so that it needs no network; False leaves it to the page.
+    library : bool or str
+        True puts the scripts into it, 0.26 MB, so that it needs no other file; a text is the address of a file of
+        :func:`write_library`; False leaves them to the page, which needs :func:`library_script` once.
+    title : str
+        The heading; by default that of the scene.
 
     Returns
     -------
     str
         HTML.
     """
-    from plotly.io import to_html
-
-    figure = figure_of(as_scene(shown, frames, scale=scale, forces=forces), field)
-    options = {"include_plotlyjs": plotly_js, "auto_play": False, "validate": False}
-    return str(to_html(figure, CONFIG, full_html=False, **options))
+    scene = as_scene(shown, frames, forces=True)
+    view = _view(_scaled(scene, scale), title or scene.title or "mechanism", field, forces=forces, style=WITHIN)
+    if isinstance(library, str):
+        return f'{view}\n<script src="{escape(library)}" defer></script>'
+    return f"{view}\n{library_script()}" if library else view
 
 
 @checked
@@ -88,6 +101,7 @@ def write_html(
     scale: float = 1.0,
     forces: bool = False,
     frames: int = FRAMES,
+    title: str = "",
 ) -> Path:
     """Write the 3-D view of a run or a scene as one file that opens without a network; returns its path.
 
@@ -96,135 +110,80 @@ def write_html(
     path : path
         Where the file comes to.
     shown : Solution or Scene
-        What is shown.
+        What is shown; also a pair of a mechanism and a pose or state.
     field : str, optional
         Name of the field in colour; by default the first one.
     scale : float
-        Factor of the deformations.
+        Factor of the deformations at first.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        Whether weights and forces of joints are shown as arrows at first.
     frames : int
         Most times that are shown.
+    title : str
+        The heading; by default that of the scene, or else the name of the file.
 
     Returns
     -------
     Path
         The path.
     """
-    from plotly.io import to_html
-
     refuse_suffix("a page", path, (".html", ".htm"))
-    figure = figure_of(as_scene(shown, frames, scale=scale, forces=forces), field)
-    options = {
-        "include_plotlyjs": True,
-        "auto_play": False,
-        "validate": False,
-        "default_height": "100vh",
-        "div_id": "view",
-    }
+    scene = as_scene(shown, frames, forces=True)
+    heading = title or scene.title or Path(path).stem
+    page = page_of(scene, title=heading, field=field, scale=scale, forces=forces)
     with staged(path) as part:
-        part.write_text(str(to_html(figure, CONFIG, full_html=True, **options)), encoding="utf-8")
+        part.write_text(page, encoding="utf-8")
     return Path(path)
 
 
-def figure_of(scene: Scene, field: str | None = None) -> dict[str, Any]:
-    """The figure of a scene as plotly.js takes it: plotly's own objects look at every word, which takes longer."""
-    name = shown_field(scene, field)
-    meshes = [_look(scene, part, name) | _frame(scene, part, name, 0) for part in scene.parts]
-    moving = [k for k, part in enumerate(scene.parts) if part.moves]
-    rows = range(len(scene.times) if moving else 1)
-    films = [
-        {
-            "name": str(row),
-            "traces": moving,
-            "data": [{"type": "mesh3d"} | _frame(scene, scene.parts[k], name, row) for k in moving],
-        }
-        for row in rows
-    ]
-    return {"data": meshes, "layout": _layout(scene, len(films)), "frames": films if len(films) > 1 else []}
+def page_of(scene: Scene, *, title: str, field: str | None, scale: float, forces: bool) -> str:
+    """The page of a scene, with all that it needs."""
+    view = _view(_scaled(scene, scale), title, field, forces=forces, style=WHOLE)
+    return PAGE.format(title=escape(title), view=f"{view}\n{library_script()}")
 
 
-def packed(values: Array) -> dict[str, str]:
-    """Numbers as plotly.js reads them without parsing."""
-    kind = {"float32": "f4", "float64": "f8", "int32": "i4"}[values.dtype.name]
-    return {"dtype": kind, "bdata": base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")}
+def _scaled(scene: Scene, scale: float) -> Scene:
+    """The scene with deformations so many times as large; one without any is as it is."""
+    return scene if scale == 1.0 else scene.deformed(scale * scene.scale)
 
 
-def _look(scene: Scene, part: Part, name: str | None) -> dict[str, Any]:
-    """What of a part is the same at all times."""
-    corners = {key: packed(own.astype(np.int32)) for key, own in zip("ijk", part.cells.T, strict=True)}
-    look: dict[str, Any] = {"type": "mesh3d", **corners, "name": part.name, "showlegend": True, "flatshading": False}
-    look["lighting"] = {"ambient": 0.55, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6}
-    if not coloured(part, name):
-        return look | {"color": COLOURS[part.kind], "hoverinfo": "name"}
-    assert name is not None
-    _, unit = unit_of(scene, name)
-    low, high = limits_of(scene, name)
-    colours = COLOURSCALES[DIVERGING if is_diverging(scene, name) else SEQUENTIAL]
-    scale = [[k / (len(colours) - 1), own] for k, own in enumerate(colours)]
-    first = next(p for p in scene.parts if coloured(p, name))
-    bar = {"title": {"text": bar_title(name, unit), "side": "right"}, "len": 0.75, "x": 1.0}
-    look |= {"colorscale": scale, "cmin": low, "cmax": high}
-    return look | {"showscale": part is first, "colorbar": bar}
+def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: str) -> str:
+    """The element that the library turns into a view; until then, and without scripts, it is a picture."""
+    own = with_triangles(scene)
+    stream = packed(own, title=title, field=field, forces=forces)
+    picture = base64.b64encode(still(own, stream.row, stream.field)).decode("ascii")
+    return (
+        f'<div class="flexph-view" style="{style}">'
+        f'<img alt="{escape(title)}" style="{PICTURE}" src="data:image/png;base64,{picture}">'
+        f'<script type="text/plain" class="flexph-data">{stream.text}</script></div>'
+    )
 
 
-def _frame(scene: Scene, part: Part, name: str | None, row: int) -> dict[str, Any]:
-    """What of a part changes with time, in single precision."""
-    moved = {axis: packed(own) for axis, own in zip("xyz", part.at(row).T.astype(np.float32), strict=True)}
-    if coloured(part, name):
-        assert name is not None
-        values = part.point_fields[name].values
-        moved["intensity"] = packed((unit_of(scene, name)[0] * values[min(row, len(values) - 1)]).astype(np.float32))
-    return moved
+def library_script() -> str:
+    """The ``<script>`` with the library of views, which a page needs once; it needs no network."""
+    packed_library = base64.b64encode(_packed_library()).decode("ascii")
+    return f'<script type="text/plain" id="flexph-library">{packed_library}</script>\n<script>{START}</script>'
 
 
-def _layout(scene: Scene, count: int) -> dict[str, Any]:
-    low, high = scene.bounds
-    extent = np.maximum(high - low, 0.05 * float((high - low).max()))
-    middle, longest = 0.5 * (low + high), float(extent.max())
-    axes = {
-        f"{axis}axis": {"title": {"text": f"{axis} [m]"}, "range": [m - 0.52 * e, m + 0.52 * e], "nticks": 5}
-        for axis, m, e in zip("xyz", middle.tolist(), extent.tolist(), strict=True)
-    }
-    if scene.dim == 2:
-        axes["zaxis"] |= {"title": {"text": ""}, "showticklabels": False}
-    ratio = dict(zip("xyz", (1.6 * extent / longest).tolist(), strict=True))
-    plane = {"eye": {"x": 0.35, "y": -0.6, "z": 2.4}, "up": {"x": 0, "y": 1, "z": 0}}
-    camera = plane if scene.dim == 2 else {"eye": {"x": 1.2, "y": -1.4, "z": 0.8}, "up": {"x": 0, "y": 0, "z": 1}}
-    layout: dict[str, Any] = {
-        "scene": {**axes, "aspectmode": "manual", "aspectratio": ratio, "camera": camera, "uirevision": "kept"},
-        "margin": {"l": 0, "r": 0, "t": 30, "b": 0},
-        "title": {"text": scene.title},
-        "legend": {"x": 0.0, "y": 1.0, "font": {"size": 11}, "bgcolor": "rgba(255,255,255,0.6)"},
-    }
-    return layout | (_controls(scene, count) if count > 1 else {})
+@checked
+def write_library(path: str | Path) -> Path:
+    """Write the library of views as a file for several pages; returns its path.
+
+    Parameters
+    ----------
+    path : path
+        Where the file comes to; its suffix is ``.js``.
+
+    Returns
+    -------
+    Path
+        The path.
+    """
+    refuse_suffix("a library", path, (".js",))
+    with staged(path) as part:
+        part.write_bytes(gzip.decompress(_packed_library()))
+    return Path(path)
 
 
-def _controls(scene: Scene, count: int) -> dict[str, Any]:
-    """Buttons and the slider of time."""
-    still = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate", "transition": {"duration": 0}}
-    play = still | {"frame": {"duration": MILLISECONDS, "redraw": True}, "fromcurrent": True}
-    buttons = [
-        {"label": "play", "method": "animate", "args": [None, play]},
-        {"label": "pause", "method": "animate", "args": [[None], still]},
-    ]
-    steps = [{"label": caption(scene, row), "method": "animate", "args": [[str(row)], still]} for row in range(count)]
-    slider: dict[str, Any] = {
-        "steps": steps,
-        "x": 0.14,
-        "len": 0.84,
-        "y": 0.04,
-        "currentvalue": {"prefix": ""},
-        "tickwidth": 0,
-    }
-    slider |= {"font": {"color": "rgba(0,0,0,0)"}, "minorticklen": 0, "ticklen": 0}
-    slider["currentvalue"] |= {"font": {"color": "#222", "size": 13}, "xanchor": "left"}
-    menu: dict[str, Any] = {
-        "type": "buttons",
-        "direction": "left",
-        "buttons": buttons,
-        "x": 0.0,
-        "y": 0.04,
-        "xanchor": "left",
-    }
-    return {"sliders": [slider], "updatemenus": [menu | {"yanchor": "top"}]}
+def _packed_library() -> bytes:
+    return files("flexph.view").joinpath("browser", "viewer.js.gz").read_bytes()

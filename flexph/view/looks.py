@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,28 @@ from ..bodies.stresses.points import LABELS, VON_MISES
 from ..scenes.of_motion import motion_scene, pose_scene
 from ..scenes.scene import Part, PartKind, Scene
 
-COLOURS: dict[PartKind, str] = {
+COLOURS: Mapping[PartKind, str] = {
     "body": "#8fa3b5",
     "joint": "#3b4654",
     "force": "#b0532a",
     "contact": "#cfc7b6",
-    "ground": "#b9b4aa",
+    "ground": "#a8a298",
     "arrow": "#c0392b",
 }
+DARK: Mapping[PartKind, str] = {
+    "body": "#8fa3b5",
+    "joint": "#c4ced9",
+    "force": "#e08a5a",
+    "contact": "#7d7768",
+    "ground": "#77726a",
+    "arrow": "#ff7a66",
+}
+"""Colours of kinds of parts on light and on dark paper."""
+MAPS: Mapping[str, tuple[str, ...]] = {
+    "sequential": ("#440154", "#482777", "#3f4a8a", "#31678e", "#26838f", "#1f9d8a", "#6cce5a", "#b6de2b", "#fee825"),
+    "diverging": ("#2b57b5", "#5b86d6", "#95b4ea", "#bfd0ee", "#d5d2cd", "#ecc2ae", "#e89b7a", "#cf5f48", "#a6172d"),
+}
+"""Colours at equal distances, told apart by the colour-blind; the middle is grey, to be seen on white paper."""
 SEQUENTIAL, DIVERGING = "viridis", "coolwarm"
 """Maps of colours of fields that begin at zero, and of those of both signs, by their names in matplotlib."""
 ROUND_OFF = 1e-6

@@ -23,7 +23,7 @@ from flexph.results.result import Result
 from flexph.results.statics import static_solution
 from flexph.sensors import joint_angle, joint_rate, sticks, stress
 
-SECTIONS = ("Model", "3-D view", "Run", "Energy", "Motion", "Forces of joints", "Stresses")
+SECTIONS = ("3-D view", "Energy", "Motion", "Forces of joints", "Stresses", "Model", "Run")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_a_report_tells_of_joints_that_rub(solution, tmp_path):
     """What pressed them, what friction took, and how long they stuck; nothing of a run without them."""
     mechanism, start = stick_slip()
     run = integrate(mechanism, start, 0.01 * np.arange(101))
-    (row,) = rows(page(write_report(tmp_path / "report.html", run)), "rub")[-1:]
+    (row,) = (own for own in rows(page(write_report(tmp_path / "report.html", run)), "rub") if own[-1].endswith(" %"))
     assert [float(value) for value in row[1:3]] == pytest.approx([9.81, 0.3 * 9.81], rel=1e-5)  # as written
     assert float(row[3]) == pytest.approx(run.ledger.dissipation["rub"].sum(), rel=1e-5)
     assert row[4] == f"{100.0 * run.measured(sticks('rub'))[1:].mean():.0f} %"
@@ -85,6 +85,8 @@ def rows(text, first):
 
 def test_a_report_tells_of_the_run(solution, report):
     text = page(report)
+    summary = text[text.index("<h2") : text.index("<h3")]
+    assert f"closes to {solution.ledger.largest_residual:.1e}" in summary and "largest stress is" in summary
     assert re.findall(r"<h3>(.*?)</h3>", text) == list(SECTIONS)
     assert "<h1>two &lt;bodies&gt;</h1>" in text
     assert "freedoms: " in text and "0 of them redundant" in text and "3 coordinates" not in text
@@ -115,7 +117,7 @@ def test_the_largest_moment_of_a_clamped_beam_is_at_its_root():
 
 def test_a_report_needs_no_network(report):
     text = report.read_text(encoding="utf-8")
-    assert text.count("plotly.js v") == 1
+    assert text.count("plotly.js v") == 1 and text.count('id="flexph-library"') == 1
     assert not re.findall(r"(?:src|href)=[\"']?(?:https?:)?//", page(report))
 
 
@@ -188,10 +190,11 @@ def test_a_browser_shows_a_report(report):
         shown.on("request", lambda request: asked.append(request.url))
         shown.goto(report.as_uri())
         shown.wait_for_selector(".main-svg")
-        charts = shown.locator(".js-plotly-plot:not(:has(.gl-container canvas))")  # all but the 3-D view
+        shown.wait_for_function("document.querySelector('.flexph-view').dataset.pictures > 0")
+        charts = shown.locator(".js-plotly-plot")
         curves = [charts.nth(k).locator("path.js-line").count() for k in range(charts.count())]
         pdf = shown.pdf()
         browser.close()
-    assert len(curves) >= 5 and min(curves) >= 1  # model, energy, motion, forces, stresses
+    assert len(curves) >= 4 and min(curves) >= 1  # energy, motion, forces, stresses
     assert errors == [] and [url for url in asked if url.startswith("http")] == []
     assert pdf.startswith(b"%PDF") and len(pdf) > 50_000

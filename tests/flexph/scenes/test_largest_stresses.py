@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
+from streams import streams_of
 
 import fem
 from flexph import GROUND, connect, integrate, weld
@@ -16,8 +17,8 @@ from flexph.plot.stress_extremes import stress_extremes, told_quantities
 from flexph.results import static_solution
 from flexph.scenes import motion_scene, read_scene, write_scene
 from flexph.sensors import stress
-from flexph.view.html import COLOURSCALES, figure_of
-from flexph.view.looks import DIVERGING, SEQUENTIAL, is_diverging, limits_of
+from flexph.view import html_fragment
+from flexph.view.looks import MAPS, is_diverging, limits_of
 
 MISES, AXIAL = "von Mises stress, largest in cell", "size of axial stress, largest in cell"
 STEEL = fem.Material(young=2.1e11, density=7850.0, poisson=0.3)
@@ -180,10 +181,9 @@ def test_signed_fields_have_colours_about_zero(swing):
     scene = motion_scene(swing, frames=3)
     low, high = limits_of(scene, "axial stress")
     assert low == -high and is_diverging(scene, "axial stress") and not is_diverging(scene, MISES)
-    for name, colours in ((MISES, SEQUENTIAL), ("axial stress", DIVERGING)):
-        mesh = figure_of(scene, name)["data"][0]
-        assert [colour for _, colour in mesh["colorscale"]] == list(COLOURSCALES[colours])
-        assert name in mesh["colorbar"]["title"]["text"]
+    (read,) = streams_of(html_fragment(scene))
+    for name, colours in ((MISES, "sequential"), ("axial stress", "diverging")):
+        assert read["fields"][name]["colours"] == list(MAPS[colours]) and read["fields"][name]["unit"] == "MPa"
     part = scene.parts[0]
     field = replace(part.point_fields[MISES], values=part.point_fields[MISES].values - 1e6, limits=None)
     below = replace(scene, parts=(replace(part, point_fields={"new": field}),))

@@ -1,12 +1,16 @@
 """The command ``flexph view``."""
 
 import re
+import sys
+import types
 from dataclasses import dataclass
+from html import unescape
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from streams import streams_of
 from swing_case import flexph
 
 import rigid
@@ -46,9 +50,9 @@ def test_a_folder_becomes_a_page(folder, tmp_path):
     page = tmp_path / "v.html"
     result = flexph("view", folder, "--html", page, "--frames", 4, "--forces")
     assert (result.exit_code, result.output.split()) == (0, [str(page)])
-    text = page.read_text(encoding="utf-8")
-    assert len(set(re.findall(r'"label": ?"(t = [^"]*)"', text))) == 4
-    assert '"weight of bar, at most 9.81 N"' in text and '"ground"' in text and "plotly.js v" in text
+    (scene,) = streams_of(page.read_text(encoding="utf-8"))
+    assert len(scene["times"]) == 4 and scene["forces"] and scene["title"] == "bar"
+    assert {"weight of bar, at most 9.81 N", "ground"} < {part["name"] for part in scene["parts"]}
     assert flexph("view", folder / "scene.vtkhdf", "--html", page).exit_code == 0
 
 
@@ -102,7 +106,21 @@ def test_runs_and_poses_open_viewers_that_are_registered(monkeypatch):
         solution.show(viewer="other")
 
 
-def test_windows_are_a_viewer():
+def test_windows_and_notebooks_are_viewers(monkeypatch):
     assert {entry.name: entry.value for entry in entry_points(group="flexph.viewers")} == {
-        "window": "flexph.view.pictures:show"
+        "window": "flexph.view.pictures:show",
+        "html": "flexph.view.notebook:live_view",
     }
+    solution, displayed = run().solution, []
+    live = solution._repr_html_()
+    (scene,) = streams_of(unescape(re.search('srcdoc="([^"]*)"', live)[1]))
+    assert len(scene["times"]) == 11 and "11 times from 0 to 0.1 s" in live
+    display = types.ModuleType("display")
+    display.HTML, display.display = str, displayed.append
+    shell = type("ZMQInteractiveShell", (), {})()
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: shell
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    solution.show()
+    assert displayed == [live]

@@ -1,0 +1,58 @@
+// The account of energy below the view: stored, work and dissipated, with the time that is shown.
+import { digits, make, makeSvg } from "./words.js";
+
+const KINDS = [
+  ["stored", "change of stored", "7 5"],
+  ["work", "work done", "none"],
+  ["dissipated", "dissipated", "none"],
+];
+const WIDTH = 1000, HEIGHT = 100;
+
+/** The strip, and a function that moves it to a time; `seek` is called with the time of a click. */
+export function makeAccount(account, times, seek) {
+  const kinds = KINDS.filter(([kind]) => kind === "stored" || account[kind].some((value) => value !== 0));
+  const all = kinds.flatMap(([kind]) => account[kind]), top = Math.max(...all, 0), bottom = Math.min(...all, 0);
+  const first = times[0], span = times[times.length - 1] - first || 1;
+  const x = (time) => 8 + ((WIDTH - 16) * (time - first)) / span;
+  const y = (value) => HEIGHT - 6 - ((HEIGHT - 12) * (value - bottom)) / (top - bottom || 1);
+  const svg = makeSvg("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": `account of energy over time: ${kinds.map(([, told]) => told).join(", ")}`,
+  });
+  svg.append(makeSvg("path", { d: `M0 ${y(0)}H${WIDTH}`, class: "fx-zero" }));
+  for (const [kind, , dashes] of kinds.toReversed?.() ?? [...kinds].reverse()) {
+    const path = account[kind].map((value, k) => `${x(account.times[k]).toFixed(1)} ${y(value).toFixed(2)}`);
+    svg.append(makeSvg("path", { d: `M${path.join("L")}`, class: `fx-${kind}`, "stroke-dasharray": dashes }));
+  }
+  const now = makeSvg("path", { class: "fx-now" }), keys = make("dl", { class: "fx-keys" });
+  svg.append(now);
+  const values = kinds.map(([kind, told]) => {
+    const value = make("dd");
+    keys.append(make("div", { class: "fx-key" }, make("dt", { class: `fx-${kind}` }, told), value));
+    return value;
+  });
+  keys.append(make("div", { class: "fx-balance" }, `balance closes to ${digits(account.residual, 2)} of its energy`));
+  svg.addEventListener("pointerdown", (event) => {
+    const box = svg.getBoundingClientRect(), share = ((WIDTH * (event.clientX - box.left)) / box.width - 8) / (WIDTH - 16);
+    seek(first + span * Math.min(Math.max(share, 0), 1));
+  });
+  const show = (time) => {
+    const row = rowAt(account.times, time);
+    now.setAttribute("d", `M${x(time)} 0V${HEIGHT}`);
+    kinds.forEach(([kind], i) => (values[i].textContent = `${digits(account[kind][row])} J`));
+  };
+  return { element: make("div", { class: "fx-account" }, svg, keys), show };
+}
+
+/** The last row whose time is not later. */
+export function rowAt(times, time) {
+  let low = 0, high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= time) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,27 @@
+// Mounts every view of the page: elements of class `flexph-view` with a stream in them.
+import { positionsOf, valuesOf } from "./motion.js";
+import { readScene, unzipped } from "./stream.js";
+import { View } from "./view.js";
+import css from "./viewer.css";
+import { make } from "./words.js";
+
+async function mount(element) {
+  const data = element.querySelector(".flexph-data");
+  if (!data || element.dataset.mounted) return;
+  element.dataset.mounted = "";
+  try {
+    element.flexph = new View(element, readScene(await unzipped(data.textContent)));
+  } catch (error) { // the picture stays
+    element.append(make("p", {}, `The moving view cannot be shown: ${error.message}`));
+    console.error(error);
+  }
+}
+
+const mountAll = () => document.querySelectorAll(".flexph-view").forEach(mount);
+
+if (!globalThis.flexph) {
+  globalThis.flexph = { mountAll, positionsOf, valuesOf };
+  document.head.append(make("style", {}, css));
+}
+globalThis.flexph.mountAll();
+document.addEventListener("DOMContentLoaded", globalThis.flexph.mountAll);

@@ -1,0 +1,86 @@
+"""Rotations and displacements that fit points in motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.transform import Rotation
+
+from ..numerics.arrays import Array
+from ..scenes.scene import Part
+
+MOST = 400
+"""Pieces into which a part is split at most."""
+
+
+class RigidMotion(NamedTuple):
+    """Points x(t) ≈ c(t) + R(t) X: rotations R (k, 3, 3), centres c (k, 3) and base points X (p, 3)."""
+
+    rotations: Array
+    centres: Array
+    base: Array
+
+    def in_body(self, vectors: Array) -> Array:
+        """World vectors (k, p, 3) in the axes of the body."""
+        return np.asarray(np.swapaxes(self.rotations[:, None], -1, -2) @ vectors[..., None])[..., 0]
+
+    def rest(self, points: Array) -> Array:
+        """Deviations of points (k, p, 3) from the rigid motion, in the axes of the body."""
+        return (points - self.centres[:, None]) @ self.rotations - self.base
+
+    @property
+    def largest_turn(self) -> float:
+        """Largest angle between one time and the next [rad]."""
+        cosines = 0.5 * (np.einsum("kij,kij->k", self.rotations[1:], self.rotations[:-1]) - 1.0)
+        return float(np.arccos(np.clip(cosines, -1.0, 1.0)).max(initial=0.0))
+
+
+def rigid_motion(points: Array) -> RigidMotion:
+    """Rotations and centres that fit points (k, p, 3) best to those of the first time, by Kabsch's method."""
+    centres = points.mean(axis=1)
+    own = points - centres[:, None]
+    u, _, vt = np.linalg.svd(np.swapaxes(own[:1], 1, 2) @ own)
+    signs = np.ones((len(points), 3))
+    signs[:, 2] = np.sign(np.linalg.det(u @ vt))
+    return RigidMotion(np.swapaxes(vt, 1, 2) @ (signs[:, :, None] * np.swapaxes(u, 1, 2)), centres, own[0])
+
+
+def quaternions(rotations: Array) -> Array:
+    """Quaternions (…, k, 4) of rotations (…, k, 3, 3), scalar last, whose signs do not change along k."""
+    q = np.asarray(Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat()).reshape(*rotations.shape[:-2], 4)
+    turned = np.einsum("...i,...i->...", q[..., 1:, :], q[..., :-1, :]) < 0.0
+    return q * np.cumprod(np.insert(np.where(turned, -1.0, 1.0), 0, 1.0, axis=-1), axis=-1)[..., None]
+
+
+def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
+    """Connected pieces of the signs of a joint, which move against each other, or the part itself."""
+    if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
+        return [part]
+    count, piece = connected_pieces(part.cells, part.points.shape[1])
+    if not 1 < count <= MOST or np.abs(rigid_motion(part.undeformed).rest(part.undeformed)).max() <= tolerance:
+        return [part]
+    return [_piece(part, np.flatnonzero(piece == number), tolerance) for number in np.unique(piece[part.cells[:, 0]])]
+
+
+def _piece(part: Part, own: Array, tolerance: float) -> Part:
+    """The part of some of its points, at one time where it rests."""
+    cells = part.cells[np.isin(part.cells[:, 0], own)]
+    points, deformation = (
+        part.points[:, own],
+        part.deformation[:, own] if part.deformation.shape[1] else part.deformation,
+    )
+    if np.ptp(points, axis=0).max() <= tolerance and not deformation.any():
+        points, deformation = points[:1], deformation[:1]
+    return replace(part, points=points, deformation=deformation, cells=np.searchsorted(own, cells))
+
+
+def connected_pieces(cells: Array, count: int) -> tuple[int, Array]:
+    """Number of connected pieces of a mesh, and of each of its points the number of its piece."""
+    first, second = cells.ravel(), np.roll(cells, 1, axis=1).ravel()
+    edges = coo_array((np.ones(first.size), (first, second)), shape=(count, count))
+    number, piece = connected_components(edges, directed=False)
+    return int(number), np.asarray(piece)
