@@ -68,6 +68,8 @@ def test_sensors_that_differ_by_their_zero_alone_are_told_apart():
     state = np.random.default_rng(4).normal(size=mechanism.layout.size)
     angles = [joint_angle("other.pin", zero=zero) for zero in (0.0, 0.5)]
     assert angles[0] == angles[1]  # functions are not compared
-    first, second, again = (Panel(mechanism, {"angle": angle}).read(state)[0]["angle"] for angle in (*angles, angles[0]))
+    first, second, again = (
+        Panel(mechanism, {"angle": angle}).read(state)[0]["angle"] for angle in (*angles, angles[0])
+    )
     assert first - second == pytest.approx(0.5, abs=1e-14)  # round-off of angles up to a turn
     assert again == first
