@@ -1,5 +1,5 @@
 from libc.math cimport isfinite
-from ...numerics.loops.views cimport copy, fill, larger
+from ...numerics.loops.views cimport copy, fill, get, larger, put
 from .answers cimport (
     agreement_at, answer_feedback, answer_linear, asked_at, called, copy_rows, feedback_at, read, size_of,
 )

@@ -19,7 +19,7 @@ if not cython.compiled:
     from ...numerics.loops.callbacks import struct_at as agreement_at
     from ...numerics.loops.callbacks import struct_at as asked_at
     from ...numerics.loops.callbacks import struct_at as feedback_at
-    from ...numerics.loops.views import copy, fill, larger
+    from ...numerics.loops.views import copy, fill, get, larger, put
     from .answers import answer_feedback, answer_linear, called, copy_rows, read, size_of
     from .data import Agreement
     from .elimination import eliminate
@@ -43,7 +43,7 @@ def _set_inputs(a: Agreement) -> None:
     """The next try."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
-        a.inputs[a.entries[j]] += a.tried[j]
+        put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
 def _guess(a: Agreement) -> None:

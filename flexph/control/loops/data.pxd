@@ -46,9 +46,11 @@ cdef struct Laws:
 
 cdef struct Agreement:
     Vec times
-    Vec state
+    Vec nodes
+    Vec ends
+    Mat state
     Vec output
-    Vec inputs
+    Mat inputs
     IVec entries
     Vec tried
     Vec answers

@@ -71,9 +71,11 @@ class Agreement(NamedTuple):
     """An agreement in a run of k steps: q inputs of controllers and feedback, of i of the mechanism; m laws."""
 
     times: Vec  # (k + 1,)
-    state: Vec  # (s,), the flat state at the end of the try
+    nodes: Vec  # (p,), points of a step at which feedback answers, over its length
+    ends: Vec  # (1,), weight of a state in what is read at its point; the rest is that of the state at the start
+    state: Mat  # (p, s), flat states of the try
     output: Vec  # (i,), mean outputs of the try
-    inputs: Vec  # (i,), what all give, of the next try
+    inputs: Mat  # (p, i), what all give, of the next try
     entries: IVec  # (q,), where inputs are
     tried: Vec  # (q,)
     answers: Vec
@@ -93,7 +95,7 @@ class Agreement(NamedTuple):
     linear: Linear
     laws: Laws
     feedback: IVec  # (f,), addresses of feedback
-    first: IVec  # (f,), where their answers are
+    first: IVec  # (f,), where their answers are, of each those of all points
     means: Mat  # (k, N), of the steps that are agreed on
     given: Mat  # (k, M)
     seen: Mat  # (k, J)

@@ -119,5 +119,5 @@ class PairBlocks(BlockStepper):
             self.left.add(start.time)
             return self.stepper.attempt(run, times, known)
         motion, left, energy = self.parts.pair.found.tolist()
-        step = start, self._result(start, ends, rows), partial(self.step, start)
+        step = start, self.result(start, ends, rows), partial(self.step, start)
         return self.stepper.judged(step, (motion, left), known, max(known, energy))

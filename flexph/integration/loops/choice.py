@@ -73,9 +73,6 @@ def _refused(mechanism: Model) -> str | None:
 
 
 def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
-    rolls_in_space = mechanism.layout.dim == 3 and mechanism.network.arrays.rolling.spin_row.size > 0
-    if method.name == "exact_gauss" and rolls_in_space:
-        return "rolling in space by Gauss collocation is not"
     if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
         return None if mechanism.once(NearPairs).strikes else "a rigid contact between more than two bodies is not"
     rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]

@@ -66,6 +66,8 @@ class Stepper:
         self._kept = {name: getattr(m, f"run_{name}") for name in names}
         self._before = {name: getattr(m, f"run_back_{name}") for name in names}
         self._parts = m.span("at_r", "at_product"), m.span("run_history", "run_new_energy")
+        under_way = m.span("run_history", "run_step_audit")
+        self._under_way = under_way.stop - under_way.start
 
     @property
     def leaves_list(self) -> bool:
@@ -157,8 +159,8 @@ class Stepper:
             self.parts = own
             self._taken(int(solved[0]))
 
-    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        return self.memory, self.dim, table, self.parts, *save, self.known, *rest
+    def _arguments(self, table: Any, save: tuple[int, int], calls: Calls, *rest: Any) -> tuple[Any, ...]:
+        return self.memory, self.dim, table, self.parts, *save, self.known, calls, *rest
 
     def row(self) -> Rows:
         """Space for the row of one step."""
@@ -182,8 +184,8 @@ class Stepper:
 
     def within(self, given: CompiledAgreement) -> Within:
         """What loops ask after each try of a step."""
-        start = np.zeros(self.motion)
-        return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, start)
+        kept = np.zeros(self.motion), np.zeros(self._under_way)
+        return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, *kept)
 
     def kept(self) -> tuple[list[Array], int]:
         """What the next step starts from."""
@@ -211,5 +213,5 @@ class GaussSteps(Stepper):
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
         self.remembered, self.stages = tableau.nodes.size, StageMemories(self.memory, tableau)
 
-    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        return self.memory, self.dim, self.stages.scheme, table, *save, self.known, *rest
+    def _arguments(self, table: Any, save: tuple[int, int], calls: Calls, *rest: Any) -> tuple[Any, ...]:
+        return self.memory, self.dim, self.stages.scheme, table, *save, self.known, calls, *rest

@@ -12,7 +12,7 @@ from .between import AskedBetween
 from .entries import run_strikes
 from .memory.memory import Memory
 from .memory.strike_accounts import CROWDED, KNOWN
-from .memory.structures import Parts, no_pair
+from .memory.structures import Calls, Parts, no_pair
 from .near import NearPairs
 from .stepper import Stepper
 
@@ -54,9 +54,10 @@ class StrikeSteps(Stepper):
         m.strike_apart[0] = self._are_apart
         self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, self.dim)
 
-    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
+    def _arguments(self, table: Any, save: tuple[int, int], calls: Calls, *rest: Any) -> tuple[Any, ...]:
+        self._between.answers = calls.within.inputs if calls.within.address else None
         own = self.memory, self.dim, self.kinds, self._law, self._by_events, table, self._between.given()
-        return *own, *save, self.known, *rest
+        return *own, *save, self.known, calls, *rest
 
     def _taken(self, steps: int) -> None:
         """Count finished steps: those in which bodies strike or settle leave no history."""

@@ -30,11 +30,12 @@ cdef struct Bracket:
 cdef struct Within:
     Py_ssize_t address
     Py_ssize_t data
-    Vec state
+    Mat state
     Vec output
-    Vec inputs
-    Vec given
+    Mat inputs
+    Mat given
     Vec start
+    Vec under_way
 
 cdef struct Calls:
     Py_ssize_t address

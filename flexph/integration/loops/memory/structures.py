@@ -27,11 +27,12 @@ class Within(NamedTuple):
     address: int
     """Of a function of ``data`` and the number of a step; 0 where all agree, 1 where ``inputs`` are to be tried."""
     data: int
-    state: Array  # (s,), the flat state at the end of a try
+    state: Array  # (p, s), flat states of a try: at its end, or at the nodes of Gauss collocation
     output: Array  # (i,), its mean outputs
-    inputs: Array  # (i,), what they give in the next try
-    given: Array  # (i,), inputs beside theirs
+    inputs: Array  # (p, i), what they give in the next try
+    given: Array  # (p, i), inputs beside theirs
     start: Array  # motion where the step starts
+    under_way: Array  # and what is recorded up to there
 
 
 class Calls(NamedTuple):
@@ -49,7 +50,8 @@ class Calls(NamedTuple):
 
 def nothing_within() -> Within:
     """Of steps within which nothing acts."""
-    return Within(0, 0, *(np.zeros(0) for _ in range(5)))
+    one, two = np.zeros(0), np.zeros((0, 0))
+    return Within(0, 0, two, one, two, two, one, one)
 
 
 def no_calls() -> Calls:

@@ -1,7 +1,7 @@
 from ....contacts.loops.island_space cimport LawSpace
 from ....numerics.loops.views cimport IVec, copy
 from ..memory.memory cimport Memory
-from ..steps.calls cimport hold
+from ..steps.calls cimport begin_within, hold, is_to_be_tried
 from ..steps.iterate cimport coordinate_size
 from ..steps.rows cimport begin_row, close_row
 from ..strikes.given cimport given_of

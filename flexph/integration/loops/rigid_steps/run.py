@@ -16,7 +16,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy
     from ..memory.memory import Memory
     from ..memory.structures import Between, Calls, Prescribed, Rows, Table
-    from ..steps.calls import hold
+    from ..steps.calls import begin_within, hold, is_to_be_tried
     from ..steps.iterate import coordinate_size
     from ..steps.rows import begin_row, close_row
     from ..strikes.given import given_of
@@ -68,7 +68,14 @@ def run_strikes(
         if calls.due.size > 0 and not hold(calls, table.inputs, step, 1):
             return
         before = m.strike_audit[KNOWN]
-        if not _step(m, dim, kinds, law, by_events, table, between, step):
+        begin_within(m, calls.within, table.inputs, step)
+        answer = 1
+        while answer == 1:
+            m.strike_audit[KNOWN] = before
+            answer = 2
+            if _step(m, dim, kinds, law, by_events, table, between, step):
+                answer = is_to_be_tried(m, dim, calls.within, table.inputs, step)
+        if answer != 0:
             m.strike_audit[KNOWN] = before
             return
         close_row(m, dim, rows, row)

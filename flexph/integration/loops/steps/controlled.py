@@ -32,7 +32,7 @@ if not cython.compiled:
     from ....kernels.convergence.rules import blocks_to, factor_of
     from ....numerics.loops.views import copy, fewest, larger
     from ..memory.memory import Memory
-    from ..memory.structures import Pair, Parts, Rows, Table
+    from ..memory.structures import Calls, Pair, Parts, Rows, Table
     from .rows import begin_row, close_row
     from .step import take_step
 
@@ -60,7 +60,7 @@ UNSOLVED = cython.declare(cython.double, _UNSOLVED)
 def is_controlled(
     m: Memory,
     dim: int,
-    pair: Pair,
+    calls: Calls,
     table: Table,
     parts: Parts,
     save_every: int,
@@ -70,18 +70,19 @@ def is_controlled(
     solved: Index,
 ) -> bool:
     """Whether pairs of steps are chosen by their error; they are taken then."""
+    pair = parts.pair
     if pair.found.size == 0:
         return False
     if not (pair.control.size > 0 and pair.control[TRIES] > 0.0):
         return False
-    _take_controlled(m, dim, pair, table, parts, save_every, count, known, rows, solved)
+    _take_controlled(m, dim, calls, table, parts, save_every, count, known, rows, solved)
     return True
 
 
 def _take_controlled(
     m: Memory,
     dim: int,
-    pair: Pair,
+    calls: Calls,
     table: Table,
     parts: Parts,
     save_every: int,
@@ -95,6 +96,7 @@ def _take_controlled(
     ``solved[0]`` counts the accepted pairs; a pair that is not solved or not accepted leaves all as it was.
     """
     row = cython.declare(cython.Py_ssize_t)
+    pair = parts.pair
     c = pair.control
     times = pair.times
     time = table.times[0]
@@ -109,7 +111,7 @@ def _take_controlled(
         h = 0.5 * (times[2] - time)
         begin_row(m)
         copy(m.at, pair.start)
-        if not take_step(m, dim, own, parts, 0, known, False):
+        if not take_step(m, dim, own, parts, calls.within, 0, known):
             _go_back(m, pair)
             c[STATUS] = UNSOLVED
             return
@@ -163,6 +165,4 @@ def _error(pair: Pair, energy: float) -> float:
 def _go_back(m: Memory, pair: Pair) -> None:
     """Stand where a pair started from."""
     copy(pair.start, m.at)
-    copy(m.run_back_history, m.run_history)
-    copy(m.run_back_energy, m.run_energy)
-    copy(m.run_back_defect, m.run_defect)
+    copy(m.run_back, m.run_now)

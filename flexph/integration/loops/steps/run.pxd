@@ -4,7 +4,7 @@ from ..mechanics.ledger_rows cimport energies
 from ..mechanics.motion cimport derive
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Calls, Parts, Rows, Table
-from .calls cimport begin_within, hold, is_to_be_tried
+from .calls cimport hold
 from .controlled cimport is_controlled
 from .rows cimport begin_row, close_row
 from .step cimport take_step

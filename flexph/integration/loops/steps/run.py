@@ -13,7 +13,7 @@ if not cython.compiled:
     from ..mechanics.motion import derive
     from ..memory.memory import Memory
     from ..memory.structures import Calls, Parts, Rows, Table
-    from .calls import begin_within, hold, is_to_be_tried
+    from .calls import hold
     from .controlled import is_controlled
     from .rows import begin_row, close_row
     from .step import take_step
@@ -37,9 +37,8 @@ def run(
     the table has inputs for every substep, to which those that are held are added. Where pairs of steps are chosen by
     their error, the times of the table are those that are saved (see :mod:`.controlled`).
     """
-    again = cython.declare(cython.bint)
     row = cython.declare(cython.Py_ssize_t)
-    if is_controlled(m, dim, parts.pair, table, parts, save_every, count, known, rows, solved):
+    if is_controlled(m, dim, calls, table, parts, save_every, count, known, rows, solved):
         return
     row = 0
     substeps = parts.shares.size
@@ -48,18 +47,7 @@ def run(
         begin_row(m)
         if calls.due.size > 0 and not hold(calls, table.inputs, step, substeps):
             return
-        if calls.within.address != 0:
-            begin_within(m, calls.within, table.inputs, step)
-        answer = 1
-        again = False
-        while answer == 1:
-            if not take_step(m, dim, table, parts, step, known, again):
-                return
-            answer = 0
-            if calls.within.address != 0:
-                answer = is_to_be_tried(m, dim, calls.within, table.inputs, step)
-            again = True
-        if answer != 0:
+        if not take_step(m, dim, table, parts, calls.within, step, known):
             return
         known = fewest(known + substeps, parts.depth)
         close_row(m, dim, rows, row)

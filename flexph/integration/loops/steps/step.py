@@ -21,7 +21,8 @@ if not cython.compiled:
     from ..mechanics.relations import generates
     from ..mechanics.rolling import add_squares
     from ..memory.memory import Memory
-    from ..memory.structures import Pair, Parts, Table
+    from ..memory.structures import Pair, Parts, Table, Within
+    from .calls import begin_within, is_to_be_tried
     from .friction import obeys, record_friction, sticks
     from .history import guess, remember
     from .impulse import lose_defect
@@ -33,8 +34,8 @@ if not cython.compiled:
     from .settling import settle
 
 
-def take_step(m: Memory, dim: int, table: Table, parts: Parts, step: int, known: int, again: bool) -> bool:
-    """Take the substeps of a step, the first of them from what the last try came to; False where it is not solved."""
+def take_step(m: Memory, dim: int, table: Table, parts: Parts, within: Within, step: int, known: int) -> bool:
+    """Take the substeps of a step, each until all that acts within it agrees; False where one is not solved."""
     first = known
     substeps = parts.shares.size
     begin_pair(m, parts.pair)
@@ -42,22 +43,30 @@ def take_step(m: Memory, dim: int, table: Table, parts: Parts, step: int, known:
     for i in range(substeps):
         watch_energy(m, parts.pair)
         k = step * substeps + i
-        share = parts.shares[i]
-        weight = parts.weights[i]
-        if not (again and i == 0):
-            guess(m, dim, table.times[k + 1] - table.times[k], known)
-        if not take_substep(m, dim, parts, table, k, known, share, weight):
-            return False
-        if i == 0:
-            keep_gaps(m, parts.pair)
-        elif not _judge(m, dim, parts.pair, parts, table, k, first):
-            return False
-        if not _lose(m, dim, parts.redundant, parts.decay, table, k, share):
-            return False
-        if not _settle(m, dim, parts.redundant, parts.friction, table, k):
+        guess(m, dim, table.times[k + 1] - table.times[k], known)
+        begin_within(m, within, table.inputs, k)
+        settled = m.rub_settles[1]
+        answer = 1
+        while answer == 1:  # the next try from what the last one came to
+            m.rub_settles[1] = settled
+            if not (take_substep(m, dim, parts, table, k, known, i) and _end_substep(m, dim, parts, table, k, first, i)):
+                return False
+            answer = is_to_be_tried(m, dim, within, table.inputs, k)
+        if answer != 0:
             return False
         known = fewest(known + 1, parts.depth)
     return _finish_pair(m, dim, parts.pair, parts, table, step)
+
+
+def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first: int, i: int) -> bool:
+    """Judge the i-th substep of a step and let it lose and settle what it leaves; False where that is not solved."""
+    if i == 0:
+        keep_gaps(m, parts.pair)
+    elif not _judge(m, dim, parts.pair, parts, table, k, first):
+        return False
+    if not _lose(m, dim, parts.redundant, parts.decay, table, k, parts.shares[i]):
+        return False
+    return _settle(m, dim, parts.redundant, parts.friction, table, k)
 
 
 def _judge(m: Memory, dim: int, pair: Pair, parts: Parts, table: Table, k: int, known: int) -> bool:
@@ -89,10 +98,8 @@ def _finish_pair(m: Memory, dim: int, pair: Pair, parts: Parts, table: Table, st
     return reflect(m, dim, parts.redundant, pair, after, table.own_coefficient[own], table.own_offset[own], length)
 
 
-def take_substep(
-    m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int, share: float, weight: float
-) -> bool:
-    """Take one substep from its guess and add it to what the step records; False where it is not solved."""
+def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int, i: int) -> bool:
+    """Take the i-th substep from its guess and add it to what the step records; False where it is not solved."""
     redundant = parts.redundant
     decay = parts.decay
     contact = parts.contact
@@ -133,6 +140,7 @@ def take_substep(
     if friction > 0:
         record_friction(m, h)
     outputs(m, dim)
+    copy(m.run_output, m.run_step_output)
     if decay > 0:
         m.run_flow[m.run_flow.size - 1] += lost(m, dim)
     if contact > 0:
@@ -146,7 +154,7 @@ def take_substep(
     velocity_defect(m, dim, after, own_coefficient, own_offset)
     if friction > 0:
         m.rub_settles[0] = 1.0 if m.touch_keeps_open[0] > 0.0 and sticks(m, dim) else 0.0
-    _record(m, redundant, h, iterations, after, offset, share, weight)
+    _record(m, redundant, h, iterations, after, offset, parts.shares[i], parts.weights[i])
     remember(m, h, known)
     return True
 
