@@ -11,11 +11,9 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...bodies.body import Body
 from ...bodies.nodal_body import NodalBody
-from ..methods.exact import Exact
 from ..methods.method import MechanismMethod
 from .build import constants
 from .filters import NARROW, UNKNOWNS
-from .near import LISTED, NearPairs
 from .redundancy import MOST_ROWS
 from .workspace import constants_of_redundant
 
@@ -38,7 +36,7 @@ LARGE = 500
 
 def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     """Why there are no compiled loops for a run, or None; ValueError where they are asked for and cannot be had."""
-    refused = mechanism.once(_refused) or _refused_by(mechanism, method)
+    refused = mechanism.once(_refused)
     if method.compiled and refused:
         raise ValueError(f"compiled=True cannot be had: {refused}")
     if not method.may_compile:
@@ -70,18 +68,6 @@ def _refused(mechanism: Model) -> str | None:
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
-    if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
-        return None if mechanism.once(NearPairs).strikes else "a rigid contact between more than two bodies is not"
-    rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
-    return f"a group of more than {LISTED} rigid contacts is not by events" if sum(rigid) > LISTED else None
-
-
-def _is_rigid(mechanism: Model) -> bool:
-    """Whether there are rigid contacts."""
-    return bool(mechanism.network.arrays.contacts.laws.rigid.any())
 
 
 def _is_solid(body: Any) -> bool:

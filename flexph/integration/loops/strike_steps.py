@@ -43,7 +43,8 @@ class StrikeSteps(Stepper):
         near = mechanism.once(NearPairs)
         redundant = int(least_norm and mechanism.layout.multipliers > 0)
         self.kinds = 2 if redundant else int(near.mixed)
-        self._by_events, self._are_apart = int(by_events), not (near.coupled or by_events or redundant)
+        self._by_events, self._are_apart = int(by_events), not (near.coupled or redundant)
+        self._are_apart &= not (by_events and near.answers_whole)
         parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), redundant, contact=int(self.kinds > 0))
         super().__init__(mechanism, accounts, parts)
         self._near, self._between, self._tell = near, between, tell
