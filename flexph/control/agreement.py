@@ -80,6 +80,9 @@ class CompiledAgreement:
             before=z((2, q + m)),
             past=np.vstack([z((3 - len(past), q)), past]),
             known=np.array([len(past)], dtype=np.int64),
+            begun_past=z((3, q)),
+            begun_known=np.zeros(1, dtype=np.int64),
+            finished=np.zeros(2, dtype=np.int64),
             slope=np.ascontiguousarray(slope).copy(),
             slope_length=np.array([length]),
             space=z((q, q + 1 + m)),
@@ -113,6 +116,11 @@ class CompiledAgreement:
         if self._functions is not None:
             errors.append(self._functions.error)
         return next((error for error in errors if error is not None), None)
+
+    @property
+    def finished(self) -> int:
+        """Steps that are agreed on and were not taken back."""
+        return int(self._arrays.finished.sum())
 
     def hold(self, step: int) -> None:
         """Let what others hold now act on the controllers from a step on."""

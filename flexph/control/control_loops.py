@@ -131,6 +131,11 @@ class ControlLoops:
         return self.joined is not None and is_compiled(self.joined)
 
     @property
+    def is_driven(self) -> bool:
+        """Whether something acts on continuous controllers from outside."""
+        return self.joined is not None and any(c.outside for c in self.joined.controllers)
+
+    @property
     def ports(self) -> dict[str, tuple[str, ...]]:
         """Ports that each controller but the continuous ones sets, the sampled ones as far as they have been called."""
         within = () if self.joined is None else self.joined.feedback

@@ -95,7 +95,9 @@ def turned():
 
 def thrown():
     """A ball over a floor with a force on it."""
-    floor = contact(Sphere("ball.centre", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(restitution=0.5), name="floor")
+    floor = contact(
+        Sphere("ball.centre", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(restitution=0.5), name="floor"
+    )
     mechanism = connect({"ball": ball()}, [floor, force("ball.centre", name="push")], gravity=(0.0, -9.81))
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, 0.1001, 0.0)})), {}
 

@@ -13,6 +13,9 @@ NEW, NONE = -2, -1
 """States of ``probe``: a step begins, and no effects of inputs are measured."""
 AGREED, AGAIN, FAILED = 0, 1, 2
 """What loops over steps are told after each try of a step."""
+BEGIN, GO_BACK = -1, -2
+"""In place of the number of a step: steps begin that may be taken back, those of the last such call are finished; and
+they are taken back."""
 CALLED = 2
 """In ``due`` in place of 1 where a feedback was called."""
 DRY, LIMIT, OTHER = 0, 1, 2
@@ -29,6 +32,7 @@ class Linear(NamedTuple):
     stored: IVec  # (n,), 1 of states with a rate
     x: Vec  # (n,)
     end: Vec  # (n,)
+    begun: Vec  # (n,), where steps begin that may be taken back
     acting: Mat  # (k, M), by step
     own: IVec  # (J,), their inputs
     seen: IVec  # (J,), the entries of the ports
@@ -83,6 +87,9 @@ class Agreement(NamedTuple):
     before: Mat  # (2, q + m), inputs and defects of the try before
     past: Mat  # (3, q)
     known: IVec  # (1,), rows of the past
+    begun_past: Mat  # (3, q), where steps begin that may be taken back
+    begun_known: IVec
+    finished: IVec  # (2,), steps before them, and since
     slope: Mat  # (q + m, q)
     slope_length: Vec  # (1,), length of the step that it is of
     space: Mat  # (q, q + 1 + m)
@@ -114,6 +121,8 @@ class Feedback(NamedTuple):
     which: IVec  # (p,), among all entries of ``out``
     near: Vec  # (m,), measures at the start of the step
     start: Vec  # (p,), readings there
+    begun_near: Vec  # where steps begin that may be taken back
+    begun_start: Vec
     end: Vec  # (p,)
     time: Vec  # (1,), when the function is called
     readings: Vec  # (p,), what it is given
@@ -146,6 +155,7 @@ def no_linear(steps: int) -> Linear:
         stored=index,
         x=one,
         end=one,
+        begun=one,
         acting=np.zeros((steps, 0)),
         own=index,
         seen=index,

@@ -15,6 +15,7 @@ from ..exact.step import StepStart
 from ..loops.memory.structures import Rows, no_calls
 from ..times.sampled import JoinedResult, held_steps
 from .block_stepper import BlockStepper
+from .pairs import SUMS
 
 
 class AgreedSteps:
@@ -66,8 +67,7 @@ class AgreedSteps:
 
 def as_one(rows: dict[str, Array]) -> dict[str, Array]:
     """What is recorded of steps as one: flows and work add up."""
-    sums = "controller_flows", "controller_work"
-    return {name: values.sum(axis=0) if name in sums else values[-1] for name, values in rows.items()}
+    return {name: values.sum(axis=0) if name in SUMS else values[-1] for name, values in rows.items()}
 
 
 def _unsolved(start: StepStart, time: float) -> StepFailed:

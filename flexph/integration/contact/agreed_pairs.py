@@ -56,14 +56,6 @@ class AgreedPairs(NamedTuple):
         """See :class:`ErrorEstimate`."""
         return self.estimate.count(known)
 
-    def kept(self) -> Any:
-        """What controllers go on from after a checkpoint."""
-        return self.loops.kept()
-
-    def restore(self, kept: Any) -> None:
-        """Set what was kept."""
-        self.loops.restore(kept)
-
     def attempt(self, run: Run, times: Array, known: Any) -> Tried:
         """See :class:`ErrorEstimate`; controllers go on from a pair whose error is allowed."""
         start, end = run.start, float(times[-1])

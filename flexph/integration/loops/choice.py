@@ -14,8 +14,6 @@ from ...bodies.nodal_body import NodalBody
 from ..methods.method import MechanismMethod
 from .build import constants
 from .filters import NARROW, UNKNOWNS
-from .redundancy import MOST_ROWS
-from .workspace import constants_of_redundant
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism
@@ -43,8 +41,6 @@ def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         return "compiled=False" if method.compiled is False else f"there are no loops of {method.name}"
     if refused:
         return refused
-    if method.redundant == "least_norm" and mechanism.once(_has_many_loops):
-        return "closed loops have too many constraints"
     if method.name == "decaying" and not method.compiled and mechanism.once(_has_full_matrices):
         return "the full matrices of a body, which Decaying() has, are too large for loops"
     return "bands of the Jacobian are too wide" if not method.compiled and mechanism.once(_is_wide) else None
@@ -117,8 +113,3 @@ def _is_narrow(body: Body) -> bool:
         return False
     width = _width(body) + 1.0
     return body.size > NARROW * width and UNKNOWNS**3 * body.size * width**2 <= WIDE
-
-
-def _has_many_loops(mechanism: Model) -> bool:
-    """Whether closed loops have more constraints than the compiled search for dependent ones takes."""
-    return mechanism.once(constants_of_redundant).redundancy.row.size > MOST_ROWS

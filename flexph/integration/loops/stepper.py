@@ -149,12 +149,21 @@ class Stepper:
                 self._back()
             self._taken(int(solved[0]))
 
-    def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
+    def take_controlled(
+        self,
+        table: Table,
+        pair: Pair,
+        save: tuple[int, int],
+        *,
+        rows: Rows,
+        solved: Index,
+        calls: Calls | None = None,
+    ) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
         self.stands = None
         own, self.parts = self.parts, self.parts._replace(pair=pair)
         try:
-            self.entry(*self._arguments(table, save, self._none, rows, solved))
+            self.entry(*self._arguments(table, save, calls or self._none, rows, solved))
         finally:
             self.parts = own
             self._taken(int(solved[0]))

@@ -176,6 +176,22 @@ def test_a_tolerance_is_met_under_feedback(friction):
     assert errors[2] < errors[0] / 10.0 and steps[2] > 3.0 * steps[0]
 
 
+@pytest.mark.parametrize("kind", ["feedback", "controller"])
+def test_pairs_that_loops_choose_are_those_that_python_chooses(kind):
+    """As where events are looked for; rejected pairs leave controllers where they were."""
+    servo = Continuous(system=port_spring(30.0, 2.0), ports={"spring": "motor"})
+    made, loops = pendulum(), {"law": TURN if kind == "feedback" else servo}
+    own = partial(integrate, *made, [0.0, 0.2, 0.4], method=Exact(tolerance=1e-5), controllers=loops)
+    runs = own(), own(events={"never": lambda t, x: 1.0})
+    assert runs[0].ledger.rejected.sum() == runs[1].ledger.rejected.sum() > 0
+    assert runs[0].ledger.steps.sum() == runs[1].ledger.steps.sum()
+    np.testing.assert_allclose(runs[0].states, runs[1].states, rtol=0.0, atol=1e-8)
+    for name, energy in runs[0].ledger.energy.items():
+        np.testing.assert_allclose(energy, runs[1].ledger.energy[name], rtol=0.0, atol=1e-8)
+    for name, lost in runs[0].ledger.dissipation.items():
+        np.testing.assert_allclose(lost, runs[1].ledger.dissipation[name], rtol=0.0, atol=1e-8)
+
+
 def test_a_tolerance_is_met_with_rigid_contacts_under_feedback():
     made = bouncing()
     fine = run(made, Exact(), times=np.linspace(0.0, 0.4, 801), law=PUSH).states[-1]

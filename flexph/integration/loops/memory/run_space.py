@@ -70,7 +70,7 @@ class NullSpace(NamedTuple):
     pivot: Index  # (2q,)
     vectors: Matrix  # (q, k), the columns of N
     reduced: Matrix  # (q, k), work space
-    space: Vector  # (k²,), work space
+    space: Vector  # of a group of rows, work space
     rows: Vector  # W G by groups
     gain: Vector  # (k,), work space
     sums: Vector  # (columns of a group,), work space

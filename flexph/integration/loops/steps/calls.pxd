@@ -3,6 +3,10 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Calls, Within
 from .rows cimport store
 
+cdef Py_ssize_t BEGIN, GO_BACK
+
+cdef void begin_pair_within(Within within) noexcept nogil
+cdef void take_back_within(Within within) noexcept nogil
 cdef bint hold(Calls calls, Mat inputs, Py_ssize_t step, Py_ssize_t points) noexcept nogil
 cdef void begin_within(Memory* m, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
 cdef Py_ssize_t ask_again(Memory* m, Within within, Mat inputs, Py_ssize_t step) noexcept nogil

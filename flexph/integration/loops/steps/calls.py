@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import cython
 
+from ....control.loops.data import BEGIN as _BEGIN
+from ....control.loops.data import GO_BACK as _GO_BACK
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -11,6 +13,9 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Calls, Within
     from .rows import store
+
+BEGIN = cython.declare(cython.Py_ssize_t, _BEGIN)
+GO_BACK = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
 def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
@@ -41,6 +46,18 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
     _add(within, inputs, step)
 
 
+def begin_pair_within(within: Within) -> None:
+    """Let what acts within steps know that they begin and may be taken back."""
+    if within.address != 0:
+        call_two(within.address, within.data, BEGIN)
+
+
+def take_back_within(within: Within) -> None:
+    """Let what acts within steps stand where they began."""
+    if within.address != 0:
+        call_two(within.address, within.data, GO_BACK)
+
+
 def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
     """Ask what acts within a step after a try of it: 0 where all agree, 1 to try it again, from its start."""
     if within.address == 0:
@@ -51,12 +68,16 @@ def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int
 
 
 def ask_again(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Ask the same of states that are stored."""
+    """Ask the same of states that are stored; inputs are those beside theirs again where no try follows."""
+    points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)
     if answer == 1:
         _add(within, inputs, step)
         copy(within.start, m.at)
         copy(within.under_way, m.run_under_way)
+    else:
+        for p in range(points):
+            copy(within.given[p], inputs[step * points + p])
     return answer
 
 

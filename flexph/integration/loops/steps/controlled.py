@@ -30,9 +30,10 @@ if not cython.compiled:
     from math import sqrt
 
     from ....kernels.convergence.rules import blocks_to, factor_of
-    from ....numerics.loops.views import copy, fewest, larger
+    from ....numerics.loops.views import copy, fewest, larger, part
     from ..memory.memory import Memory
-    from ..memory.structures import Calls, Pair, Parts, Rows, Table
+    from ..memory.structures import Calls, Pair, Parts, Rows, Table, Within
+    from .calls import begin_pair_within, take_back_within
     from .rows import begin_row, close_row
     from .step import take_step
 
@@ -95,24 +96,27 @@ def _take_controlled(
 
     ``solved[0]`` counts the accepted pairs; a pair that is not solved or not accepted leaves all as it was.
     """
+    accepted = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
     pair = parts.pair
     c = pair.control
-    times = pair.times
+    accepted = 0
     time = table.times[0]
     row = 0
-    own = Table(
-        times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
-    )
     c[STATUS] = GOES_ON
     for _ in range(cython.cast(cython.Py_ssize_t, c[TRIES])):
         saved = table.times[cython.cast(cython.Py_ssize_t, c[REACHED]) + 1]
+        times = part(pair.times, 2 * accepted, 2 * accepted + 3)
+        own = Table(
+            times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
+        )
         _divide(times, time, saved, c[H])
         h = 0.5 * (times[2] - time)
         begin_row(m)
         copy(m.at, pair.start)
+        begin_pair_within(calls.within)
         if not take_step(m, dim, own, parts, calls.within, 0, known):
-            _go_back(m, pair)
+            _go_back(m, pair, calls.within)
             c[STATUS] = UNSOLVED
             return
         energy = larger(c[ENERGY], pair.found[2])
@@ -121,12 +125,13 @@ def _take_controlled(
         c[ERROR] = error
         c[H] = larger(h * factor, c[SMALLEST]) if error <= 1.0 else h * factor
         if not error <= 1.0:
-            _go_back(m, pair)
+            _go_back(m, pair, calls.within)
             c[REJECTED] += 2.0
             if c[H] < c[SMALLEST]:
                 c[STATUS] = TOO_SMALL
                 return
             continue
+        accepted += calls.within.address != 0  # whose steps all have times of their own
         c[LAST] = error
         c[ENERGY] = energy
         c[LONGEST] = larger(c[LONGEST], h)
@@ -162,7 +167,8 @@ def _error(pair: Pair, energy: float) -> float:
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 
 
-def _go_back(m: Memory, pair: Pair) -> None:
+def _go_back(m: Memory, pair: Pair, within: Within) -> None:
     """Stand where a pair started from."""
+    take_back_within(within)
     copy(pair.start, m.at)
     copy(m.run_back, m.run_now)

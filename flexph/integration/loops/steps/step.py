@@ -49,7 +49,9 @@ def take_step(m: Memory, dim: int, table: Table, parts: Parts, within: Within, s
         answer = 1
         while answer == 1:  # the next try from what the last one came to
             m.rub_settles[1] = settled
-            if not (take_substep(m, dim, parts, table, k, known, i) and _end_substep(m, dim, parts, table, k, first, i)):
+            if not (
+                take_substep(m, dim, parts, table, k, known, i) and _end_substep(m, dim, parts, table, k, first, i)
+            ):
                 return False
             answer = is_to_be_tried(m, dim, within, table.inputs, k)
         if answer != 0:
