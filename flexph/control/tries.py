@@ -15,7 +15,7 @@ from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop
 
 Take = Callable[[Array], tuple[Any, Array, Array | None]]
-"""The step of the mechanism under inputs (i,): its result, the state at its end, and mean outputs (i,) that it knows."""
+"""The step of the mechanism under inputs (i,): its result, the state at its end, and its mean outputs (i,) if known."""
 
 
 class Tried(NamedTuple):

@@ -57,8 +57,8 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
         reason = f"loops do not know its {'sensors' if joined.feedback else 'system'}"
     if reason:
         raise ValueError(
-            f"controller {name!r} within the steps of {method} takes compiled loops, and there are none: {reason}; take "
-            "Exact(), or a Sampled, which is called between steps"
+            f"controller {name!r} within the steps of {method} takes compiled loops, and there are none: {reason}; "
+            "take Exact(), or a Sampled, which is called between steps"
         )
     accounts = mechanism.once(Accounts)
     for controller in joined.controllers:

@@ -12,7 +12,7 @@ from ...control.joined import AgreedStep
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..exact.step import StepStart
-from ..loops.memory.structures import Rows, no_calls
+from ..loops.memory.structures import Rows
 from ..times.sampled import JoinedResult, held_steps
 from .block_stepper import BlockStepper
 from .pairs import SUMS

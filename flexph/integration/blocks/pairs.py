@@ -20,7 +20,6 @@ from ..times.step_size import StepSize, StepSizeControl
 from .block_stepper import BlockStepper
 from .saving import EACH, Save
 
-
 SUMS = "controller_flows", "controller_work"
 """Columns of controllers that add up."""
 
