@@ -18,7 +18,7 @@ from ..exact.composition import ComposedStepper
 from ..exact.decaying import DecayingStepper
 from ..exact.step import ExactStepper, StepResult, StepStart
 from ..exact.step import Stepper as OneStep
-from ..loops.memory.structures import GaussTable, Pair, Parts, Rows, Table, no_calls, no_pair
+from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
 from ..loops.near import NearPairs
 from ..loops.stepper import Stepper
 from ..times.loop import Block, Run
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 """Columns of a recorder that the rows of loops stand for; what is left is for an audit."""
 PILE = 2
-"""See Parts.contact."""
+"""See Kinds.contact."""
 
 
 class BlockStepper:
@@ -55,7 +55,8 @@ class BlockStepper:
         if contact and not redundant and mechanism.once(NearPairs).is_pile:
             contact = PILE
         friction = int(bool(self.exact.arrays.bearings.number))
-        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact, friction)
+        kinds = Kinds(redundant, decay, contact, friction)
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), kinds)
         self.compiled = self._loops()
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)

@@ -32,10 +32,11 @@ class _Singles:
 
     def step(self, start: StepStart, time: float) -> StepResult:
         """See :class:`JudgedPairs`."""
-        last = self.results[-1] if self.results else None
-        follows = last is not None and last.end is start
-        assert last is None or isinstance(last.agreed, AgreedStep)
-        begun = last.agreed.then if follows and last is not None else None
+        begun = None
+        if self.results and self.results[-1].end is start:
+            agreed = self.results[-1].agreed
+            assert isinstance(agreed, AgreedStep)
+            begun = agreed.then
         self.results.append(self._steps.steps(start, time, begun)[0])
         result: StepResult = self.results[-1].result
         return result

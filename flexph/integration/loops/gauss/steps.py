@@ -6,7 +6,6 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....numerics.arrays import Array
-from ..memory.data import Index
 
 if not cython.compiled:
     from math import fabs
@@ -16,7 +15,7 @@ if not cython.compiled:
     from ..mechanics.motion import derive
     from ..mechanics.rolling import add_squares, world_spin
     from ..memory.memory import Memory, stage
-    from ..memory.structures import AtNodes, Calls, GaussTable, Rows, Within
+    from ..memory.structures import AtNodes, Course, GaussTable, Within
     from ..steps.calls import ask_again, begin_within, hold
     from ..steps.rows import begin_row, close_row, record_energy, store
     from .field import add_field
@@ -30,20 +29,14 @@ NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
 NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
-def run_gauss(
-    m: Memory,
-    dim: int,
-    g: Scheme,
-    table: GaussTable,
-    save_every: int,
-    count: int,
-    known: int,
-    calls: Calls,
-    rows: Rows,
-    solved: Index,
-) -> None:
+def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
     """Take the steps of the table and book them, until one is not solved (see steps.run)."""
+    count = cython.declare(cython.Py_ssize_t)
+    known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
+    calls = course.calls
+    count = course.before
+    known = course.known
     row = 0
     for step in range(table.times.size - 1):
         begin_row(m)
@@ -58,10 +51,10 @@ def run_gauss(
         if answer != 0:
             return
         known = g.stages.size
-        close_row(m, dim, rows, row)
+        close_row(m, dim, course.rows, row)
         count += 1
-        solved[0] += 1
-        if count % save_every == 0:
+        course.solved[0] += 1
+        if count % course.every == 0:
             row += 1
 
 

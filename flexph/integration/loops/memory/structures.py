@@ -96,22 +96,51 @@ class Table(NamedTuple):
     moved: Array  # (n or 1, springs), how far free measures move
 
 
+class Kinds(NamedTuple):
+    """Kinds of steps as numbers.
+
+    ``redundant`` is 1 where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
+    contacts are compliant, 2 of a pile (see loops.near), ``friction`` where joints have dry friction under their force,
+    else zero.
+    """
+
+    redundant: int = 0
+    decay: int = 0
+    contact: int = 0
+    friction: int = 0
+
+
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
-    ``pair`` is empty unless steps are judged in pairs, ``redundant`` is 1 where multipliers are of least norm,
-    ``decay`` where steps lose energy, ``contact`` where contacts are compliant, 2 of a pile (see loops.near),
-    ``friction`` where joints have dry friction under their force, else zero.
+    ``pair`` is empty unless steps are judged in pairs.
     """
 
     shares: Array
     weights: Array
     depth: int
     pair: Pair
-    redundant: int = 0
-    decay: int = 0
-    contact: int = 0
-    friction: int = 0
+    kinds: Kinds = Kinds()
+
+
+STEPS, STRIKES, COLLOCATION = range(3)
+"""Kinds of loops over steps: the exact scheme, with rigid contacts that strike, and Gauss collocation."""
+
+
+class Course(NamedTuple):
+    """What the steps of a table are taken with, and where they are recorded.
+
+    ``before`` steps were taken before, of which every so many are saved, and ``known`` rows of history are filled, the
+    last ones. ``solved`` (1,) counts the steps that are finished.
+    """
+
+    parts: Parts
+    calls: Calls
+    rows: Rows
+    solved: Index
+    every: int
+    before: int
+    known: int
 
 
 class GaussTable(NamedTuple):
