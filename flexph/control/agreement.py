@@ -127,14 +127,18 @@ class CompiledAgreement:
         self._held[step:] = self.joined.held
         self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
+    def learn(self) -> None:
+        """Let the controllers go on with the effects of inputs that are known now, of steps that are taken back, too."""
+        a = self._arrays
+        (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
+        numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
+        self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
+
     def commit(self, done: int) -> None:
         """Let the controllers go on from the last of so many steps."""
-        a = self._arrays
         if done:
-            (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
-            numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
-            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
-            self.joined.states = _split(a.states[done - 1].copy(), self.joined.controllers)
+            self.learn()
+            self.joined.states = _split(self._arrays.states[done - 1].copy(), self.joined.controllers)
             for c, own in zip(self.joined.feedback, self._feedback, strict=True):
                 c.near = own.near
 

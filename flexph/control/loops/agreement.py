@@ -135,7 +135,7 @@ def _begin_tries(a: Agreement) -> None:
 
 
 def _begin(a: Agreement) -> None:
-    """Keep where steps begin that may be taken back."""
+    """Keep where steps begin that may be taken back, and read what feedback sees there."""
     copy(a.linear.x, a.linear.begun)
     copy(a.past, a.begun_past)
     a.begun_known[0] = a.known[0]
@@ -143,6 +143,9 @@ def _begin(a: Agreement) -> None:
     a.finished[1] = 0
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
+        read(f, a.state[0])
+        copy(f.out[0], f.near)
+        copy(f.end, f.start)
         copy(f.near, f.begun_near)
         copy(f.start, f.begun_start)
 

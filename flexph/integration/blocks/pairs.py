@@ -108,6 +108,7 @@ class PairBlocks(BlockStepper):
         Of a run with controllers, whose ``loops`` are within the steps, an exception that one of them raises is in
         what is returned.
         """
+        tries = tries if loops is None else min(tries, self.limit)  # whose steps all have rows
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
         assert table is not None
         run.trying(start.time, float(times[-1]))
@@ -128,8 +129,9 @@ class PairBlocks(BlockStepper):
         run.longest = max(run.longest, float(values[LONGEST]))
         size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
         block = self._chosen(rows, pair, save)._replace(then=(size, known, None)) if solved[0] else None
-        if block is not None and own is not None:
-            block = own.added(block, size, known)
+        if own is not None:
+            own.agreement.learn()
+            block = None if block is None else own.added(block, size, known)
         then, raised = Standing(size, known, float(values[REJECTED])), None if own is None else own.agreement.error
         return Chosen(block, then, float(values[STATUS]), float(values[ERROR]), raised)
 

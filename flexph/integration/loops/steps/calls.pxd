@@ -5,7 +5,7 @@ from .rows cimport store
 
 cdef Py_ssize_t BEGIN, GO_BACK
 
-cdef void begin_pair_within(Within within) noexcept nogil
+cdef void begin_pair_within(Memory* m, Py_ssize_t dim, Within within) noexcept nogil
 cdef void take_back_within(Within within) noexcept nogil
 cdef bint hold(Calls calls, Mat inputs, Py_ssize_t step, Py_ssize_t points) noexcept nogil
 cdef void begin_within(Memory* m, Within within, Mat inputs, Py_ssize_t step) noexcept nogil

@@ -46,9 +46,10 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
     _add(within, inputs, step)
 
 
-def begin_pair_within(within: Within) -> None:
-    """Let what acts within steps know that they begin and may be taken back."""
+def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
+    """Let what acts within steps know that they begin and may be taken back, at velocities that may have changed."""
     if within.address != 0:
+        store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)
 
 

@@ -97,7 +97,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
         h = 0.5 * (times[2] - time)
         begin_row(m)
         copy(m.at, pair.start)
-        begin_pair_within(within)
+        begin_pair_within(m, dim, within)
         if not take_step(m, dim, own, course, 0, known):
             _go_back(m, pair, within)
             c[STATUS] = UNSOLVED
