@@ -11,14 +11,15 @@ rounds in which all take their turn, from the assembled models to the end of the
 ``joined`` is the same law as two port-Hamiltonian controllers (``Continuous``), ``within`` as a ``StateFeedback``: both
 are solved within each step by loops, which call the function of Python. ``sampled feedback`` is that function called
 once before each step, as ``sampled`` is, whose function has readings by name. Gears are such controllers, too.
+``within`` another method is the same feedback in its steps, with a tolerance in both steps of a pair.
 The last line is what a call of a sampled controller costs beside a function that does nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,19 +28,21 @@ from cases import robot_arm as case
 from cases.robot_arm import profile, profile_rate
 from flexph import integrate
 from flexph.control import Continuous, Sampled, StateFeedback, gearbox, port_spring
+from flexph.methods import Decaying, Exact, ExactGauss
 from flexph.numerics.arrays import Array
 
 STEP, END, ELEMENTS = 1e-3, 2.0, 4
+METHODS = Decaying(0.8), ExactGauss(2), Exact(tolerance=1e-3)
 
 
-def ours(kind: str, loops: Any = None) -> tuple[Array, float]:
+def ours(kind: str, loops: Any = None, method: Any = None) -> tuple[Array, float]:
     """The tip at the end [m], and seconds of process time."""
     mechanism = case.arm(kind, ELEMENTS)
     start = mechanism.consistent_state(mechanism.assemble(case.placed()))
     times = np.linspace(0.0, END, round(END / STEP) + 1)
     loops = case.controllers(kind, STEP, ELEMENTS) if loops is None else loops
     clock = time.process_time()
-    run = integrate(mechanism, start, times, controllers=loops, progress=False)
+    run = integrate(mechanism, start, times, method=method, controllers=loops, progress=False)
     seconds = time.process_time() - clock
     return run.position("fore.tip")[-1], seconds
 
@@ -209,7 +212,6 @@ def theirs(once: bool) -> tuple[Array, float]:
 
 def main() -> None:
     """Tips, times and ratios."""
-    os.environ["FLEXPH_COMPILE"] = "1"  # also short runs are compiled
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
@@ -218,6 +220,7 @@ def main() -> None:
         "sampled": lambda: ours("sampled"),
         "joined": lambda: ours("sampled", joined()),
         "within": lambda: ours("sampled", law_of()),
+        **{f"within {method}": partial(ours, "sampled", law_of(), method) for method in METHODS},
         "sampled feedback": lambda: ours("sampled", law_of(STEP)),
         "viscous gears": lambda: geared(friction=1e-5),
         "dry gears": lambda: geared(dry_friction=2e-3),
@@ -241,6 +244,8 @@ def main() -> None:
     print(f"ratio sampled_over_port {least['sampled'] / least['port']:.2f}")
     print(f"ratio joined_over_port {least['joined'] / least['port']:.2f}")
     print(f"ratio within_over_port {least['within'] / least['port']:.2f}")
+    for method in METHODS:
+        print(f"within over port, {method}: {least[f'within {method}'] / least['port']:.2f}")
     print(f"ratio dry_over_viscous_gears {least['dry gears'] / least['viscous gears']:.2f}")
     call = (least["idle, called each step"] - least["idle, called once"]) / round(END / STEP)
     print(f"a call of a sampled controller: {1e6 * call:.1f} µs beside its function")

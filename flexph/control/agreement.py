@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,36 +27,62 @@ _KNOWN = DryFriction, Limit
 """Laws that loops meet by themselves; of others they ask Python."""
 
 
+class Answered(NamedTuple):
+    """Points of a step at which feedback answers, over its length, with the weights of its inputs in their mean.
+
+    ``ends`` is the weight of the state of a try in what is read at a point; the rest is that at the start of the step.
+    """
+
+    nodes: Array
+    weights: Array
+    ends: float
+
+
+IN_THE_MIDDLE = Answered(np.array([0.5]), np.ones(1), 0.5)
+"""Steps whose readings are means of those at both ends."""
+
+
 class CompiledAgreement:
     """What acts within the steps between some times, as loops over steps ask it by its ``address``.
 
     The loops write the ``state`` and mean ``output`` of each try, and take the ``inputs`` of the next one.
     """
 
-    def __init__(self, joined: Joined, times: Array, x: Array, ports: int) -> None:
+    def __init__(
+        self, joined: Joined, times: Array, x: Array, ports: int, *, answered: Answered = IN_THE_MIDDLE
+    ) -> None:
         self.joined, self.times, steps = joined, times, len(times) - 1
-        self.state, self.output, self.inputs = np.zeros(x.size), np.zeros(ports), np.zeros(ports)
-        q = joined.entries.size
+        self._answered, points = answered, answered.nodes.size
+        self.state, self.output, self.inputs = np.zeros((points, x.size)), np.zeros(ports), np.zeros((points, ports))
+        own = [point * ports + c.entries for c in joined.feedback for point in range(points)]
+        ahead = joined.entries[: joined.entries.size - sum(c.entries.size for c in joined.feedback)]
+        self._entries = np.concatenate([ahead, *own]).astype(np.int64)
+        q = self._entries.size
         self._linear = linear_arrays(joined.controllers, joined.states, times)
         self._feedback = [laid_feedback(c, x, c.near) for c in joined.feedback]
         self._functions = None if all(isinstance(law, _KNOWN) for law in joined.laws) else LawFunctions(joined.laws)
-        widths = [c.entries.size for c in joined.feedback]
+        widths = [points * c.entries.size for c in joined.feedback]
         first = q - sum(widths) + np.cumsum([0, *widths], dtype=np.int64)[:-1]
         linear, z = self._linear, np.zeros
         past, slope, scale, length, forces, speed = joined.memory
         m, laws = forces.size, law_arrays(joined, forces, steps, speed, self._functions)
         self._arrays = Agreement(
             times=np.ascontiguousarray(times),
+            nodes=answered.nodes,
+            ends=np.array([answered.ends]),
             state=self.state,
             output=self.output,
             inputs=self.inputs,
-            entries=joined.entries.astype(np.int64),
+            entries=self._entries,
             tried=joined.guess().copy(),
             answers=z(q),
             defect=z(q + m),
             before=z((2, q + m)),
             past=np.vstack([z((3 - len(past), q)), past]),
             known=np.array([len(past)], dtype=np.int64),
+            begun_past=z((3, q)),
+            begun_known=np.zeros(1, dtype=np.int64),
+            finished=np.zeros(2, dtype=np.int64),
             slope=np.ascontiguousarray(slope).copy(),
             slope_length=np.array([length]),
             space=z((q, q + 1 + m)),
@@ -79,7 +105,7 @@ class CompiledAgreement:
         self._open = np.setdiff1d(np.arange(linear.u.size), laws.column)
         self._acting, self._held = linear.acting.copy(), np.zeros((steps, self._open.size))
         self.hold(0)
-        np.add.at(self.inputs, joined.entries, self._arrays.tried)
+        np.add.at(self.inputs.ravel(), self._entries, self._arrays.tried)
         self._struct = Struct(self._arrays)
         self.address, self.data = agree_address(), self._struct.address
 
@@ -91,27 +117,37 @@ class CompiledAgreement:
             errors.append(self._functions.error)
         return next((error for error in errors if error is not None), None)
 
+    @property
+    def finished(self) -> int:
+        """Steps that are agreed on and were not taken back."""
+        return int(self._arrays.finished.sum())
+
     def hold(self, step: int) -> None:
         """Let what others hold now act on the controllers from a step on."""
         self._held[step:] = self.joined.held
         self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
+    def learn(self) -> None:
+        """Let the controllers go on with the effects of inputs that are known now, of steps taken back, too."""
+        a = self._arrays
+        (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
+        numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
+        self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
+
     def commit(self, done: int) -> None:
         """Let the controllers go on from the last of so many steps."""
-        a = self._arrays
         if done:
-            (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
-            numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
-            self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
-            self.joined.states = _split(a.states[done - 1].copy(), self.joined.controllers)
+            self.learn()
+            self.joined.states = _split(self._arrays.states[done - 1].copy(), self.joined.controllers)
             for c, own in zip(self.joined.feedback, self._feedback, strict=True):
                 c.near = own.near
 
     def held(self, done: int) -> Array:
-        """What they gave at all ports in so many steps."""
-        held = np.zeros((done, self.inputs.size))
-        for j, entry in enumerate(self.joined.entries.tolist()):
-            held[:, entry] += self._arrays.agreed[:done, j]
+        """What they gave at all ports in so many steps, in the mean of each."""
+        held = np.zeros((done, self.inputs.shape[1]))
+        for j, entry in enumerate(self._entries.tolist()):
+            point, port = divmod(entry, held.shape[1])
+            held[:, port] += self._answered.weights[point] * self._arrays.agreed[:done, j]
         return held
 
     def rows(self, start: list[Array], done: int) -> tuple[dict[str, Array], Array]:

@@ -54,7 +54,8 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 class ControlLoops:
     """The controllers of a run: the inputs of the mechanism that they hold, and the times at which they are called.
 
-    Two that set the same port are refused. ``joined`` are those within the step, None where there are none, and
+    Two that set the same port are refused. ``joined`` are those within the step, None where there are none, which only
+    loops take where they are ``in_loops``, and
     ``last`` is what the last step left, where ``read_steps`` says that somebody reads it.
     """
 
@@ -66,6 +67,7 @@ class ControlLoops:
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
         self.joined = Joined(model, within, start.controllers) if within else None
+        self.in_loops = False
         self.last = LastStep.none(start.multipliers, start.x)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}
@@ -127,6 +129,11 @@ class ControlLoops:
         from .agreement import is_compiled
 
         return self.joined is not None and is_compiled(self.joined)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether something acts on continuous controllers from outside."""
+        return self.joined is not None and any(c.outside for c in self.joined.controllers)
 
     @property
     def ports(self) -> dict[str, tuple[str, ...]]:

@@ -47,6 +47,22 @@ class JoinedStep(NamedTuple):
         return {**energy, **flows, "controller_held": self.own_held}
 
 
+class AgreedStep(NamedTuple):
+    """A step on which loops made controllers and mechanism agree: its ``row``, and what controllers go on from.
+
+    ``held`` (i,) and ``error`` are as those of :class:`JoinedStep`.
+    """
+
+    values: dict[str, Array]
+    held: Array
+    error: float
+    then: Any
+
+    def row(self) -> dict[str, Array]:
+        """What is recorded of the step."""
+        return self.values
+
+
 class Joined:
     """What acts within the steps of a run: states of controllers, and inputs on which all and the mechanism agree.
 
@@ -80,6 +96,11 @@ class Joined:
         q, m = self.entries.size, len(self.laws)
         self._past, self._scale, self._speed = np.zeros((0, q)), 0.0, 0.0
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
+
+    def answer_at(self, points: int) -> None:
+        """Answer at so many points of each step, of feedback alone."""
+        q = points * self.entries.size
+        self._past, self._slope = np.zeros((0, q)), np.eye(q)
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
         """Raise ValueError for controllers that do not start as their ports move; see :func:`check_start`."""
@@ -175,8 +196,11 @@ class Joined:
         left = np.column_stack([tried.off[q:], by_forces[q:]]) - self._slope[q:] @ both
         return Line.through(self.laws, (tried.off[q:], forces), left, before)
 
-    def commit(self, step: JoinedStep) -> None:
+    def commit(self, step: JoinedStep | AgreedStep) -> None:
         """Go on from the end of a step."""
+        if isinstance(step, AgreedStep):
+            self.restore(step.then)
+            return
         self.states, self._forces = step.states, step.forces
         for c, near in zip(self.feedback, step.near, strict=True):
             c.near = near
@@ -186,7 +210,7 @@ class Joined:
         """Inputs as they went in the last three steps, or where friction may turn over as they were in the last."""
         past = self._past
         if len(past) < 3 or self.laws:
-            return past[-1] if len(past) else np.zeros(self.entries.size)
+            return past[-1] if len(past) else np.zeros(past.shape[1])
         return np.asarray(3.0 * (past[2] - past[1]) + past[0])
 
     def at_all_ports(self, inputs: Array) -> Array:

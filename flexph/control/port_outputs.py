@@ -24,7 +24,8 @@ from ..numerics.rotations import step_rotation
 class PortOutputs:
     """Means ȳ of ports over steps of the exact scheme: h ȳᵀu is the work of inputs u that are held in a step.
 
-    They follow from the states at both ends of a step, of the bodies alone that the ports are at.
+    They follow from the states at both ends of a step, of the bodies alone that the ports are at. They are ``among``
+    those of all ports.
     """
 
     def __init__(self, mechanism: Model, ports: Collection[str]) -> None:
@@ -34,7 +35,8 @@ class PortOutputs:
         self._part = Model(bodies, loads, mechanism.gravity)
         parts, size = mechanism.layout.parts, mechanism.layout.size
         self._entries = np.concatenate([np.arange(size)[parts[name]] for name in self._part.layout.parts])
-        self.slices = self._part.network.input_slices
+        self.slices, every = self._part.network.input_slices, mechanism.network.input_slices
+        self.among = np.concatenate([np.arange(every[port].start, every[port].stop) for port in self.slices])
         self._arrays: Arrays = self._part.network.arrays
         a = self._arrays
         on_nodes = a.faces is not None or a.curves or abs(a.input_node).sum() > 0.0

@@ -30,6 +30,7 @@ class StateFeedback:
     The step is that of the mechanism under the inputs u = f(½(t₀ + t₁), ½(y₀ + y₁)), which hold in it, so that its
     balance closes whatever f is; what f gives is work of its ports in the ledger. The error is of second order in the
     step, where that of a function that is called and held, :class:`Sampled`, is of the first order in its period.
+    By :class:`flexph.methods.ExactGauss` u holds at each Gauss point of the step, by the readings there.
 
     Loops over steps call the function themselves where its sensors are measures between ports and their rates; else
     each step is asked for by Python. The numbers are the same, up to round-off.

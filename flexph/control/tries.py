@@ -14,8 +14,8 @@ from .loops.tolerances import SHIFT
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop
 
-Take = Callable[[Array], tuple[Any, Array]]
-"""The step of the mechanism under inputs (i,): its result, and the state at its end."""
+Take = Callable[[Array], tuple[Any, Array, Array | None]]
+"""The step of the mechanism under inputs (i,): its result, the state at its end, and its mean outputs (i,) if known."""
 
 
 class Tried(NamedTuple):
@@ -56,8 +56,10 @@ class Tries(NamedTuple):
 
     def __call__(self, inputs: Array, forces: Array) -> Tried:
         """The step under inputs at the ports of the controllers (q,) and forces of their laws (m,)."""
-        result, end = self.take(self.widened(inputs))
-        output = np.zeros(0) if self.outputs is None else self.outputs.over(self.x, end, self.h)
+        result, end, every = self.take(self.widened(inputs))
+        if self.outputs is None:
+            return self._answered(inputs, forces, result, end, np.zeros(0))
+        output = self.outputs.over(self.x, end, self.h) if every is None else every[self.outputs.among]
         return self._answered(inputs, forces, result, end, output)
 
     def _answered(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> Tried:

@@ -13,10 +13,6 @@ from ..bodies.body import Body
 from ..bodies.nodal_body import NodalBody
 from .loops.build import constants
 from .loops.filters import NARROW, UNKNOWNS
-from .loops.near import LISTED, NearPairs
-from .loops.redundancy import MOST_ROWS
-from .loops.workspace import constants_of_redundant
-from .methods.exact import Exact
 from .methods.method import MechanismMethod
 
 if TYPE_CHECKING:
@@ -38,15 +34,13 @@ LARGE = 500
 
 def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     """Why there are no compiled loops for a run, or None; ValueError where they are asked for and cannot be had."""
-    refused = mechanism.once(_refused) or _refused_by(mechanism, method)
+    refused = mechanism.once(_refused)
     if method.compiled and refused:
         raise ValueError(f"compiled=True cannot be had: {refused}")
     if not method.may_compile:
         return "compiled=False" if method.compiled is False else f"there are no loops of {method.name}"
     if refused:
         return refused
-    if method.redundant == "least_norm" and mechanism.once(_has_many_loops):
-        return "closed loops have too many constraints"
     if method.name == "decaying" and not method.compiled and mechanism.once(_has_full_matrices):
         return "the full matrices of a body, which Decaying() has, are too large for loops"
     return "bands of the Jacobian are too wide" if not method.compiled and mechanism.once(_is_wide) else None
@@ -70,21 +64,6 @@ def _refused(mechanism: Model) -> str | None:
         "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _refused_by(mechanism: Model, method: MechanismMethod) -> str | None:
-    rolls_in_space = mechanism.layout.dim == 3 and mechanism.network.arrays.rolling.spin_row.size > 0
-    if method.name == "exact_gauss" and rolls_in_space:
-        return "rolling in space by Gauss collocation is not"
-    if isinstance(method, Exact) and method.contact == "steps" and _is_rigid(mechanism):
-        return None if mechanism.once(NearPairs).strikes else "a rigid contact between more than two bodies is not"
-    rigid = [group.number for group in mechanism.network.arrays.contacts.groups if group.law.rigid[0]]
-    return f"a group of more than {LISTED} rigid contacts is not by events" if sum(rigid) > LISTED else None
-
-
-def _is_rigid(mechanism: Model) -> bool:
-    """Whether there are rigid contacts."""
-    return bool(mechanism.network.arrays.contacts.laws.rigid.any())
 
 
 def _is_solid(body: Any) -> bool:
@@ -134,8 +113,3 @@ def _is_narrow(body: Body) -> bool:
         return False
     width = _width(body) + 1.0
     return body.size > NARROW * width and UNKNOWNS**3 * body.size * width**2 <= WIDE
-
-
-def _has_many_loops(mechanism: Model) -> bool:
-    """Whether closed loops have more constraints than the compiled search for dependent ones takes."""
-    return mechanism.once(constants_of_redundant).redundancy.row.size > MOST_ROWS

@@ -11,7 +11,8 @@ from ..control.joined import Joined
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.state import State
-from .methods import Exact, MechanismMethod
+from .loops.choice import numpy_because
+from .methods import Decaying, Exact4, ExactGauss, MechanismMethod
 
 
 def loops_of(
@@ -20,28 +21,62 @@ def loops_of(
     """The controllers of a run, or None; raises ValueError for methods and mechanisms that they are not for."""
     if not controllers:
         return None
-    if method.tolerance is not None:
-        raise ValueError(f"controllers need steps that are given, got {method}: leave its tolerance out")
     loops = ControlLoops(mechanism, controllers, start)
+    if loops.called and method.tolerance is not None:
+        raise ValueError(
+            f"controllers that are called between steps, such as {loops.called[0].name!r}, need steps that are given, "
+            f"got {method}: leave its tolerance out"
+        )
     if loops.joined is not None:
-        _check_joined(mechanism, loops.joined, method)
+        _check_joined(mechanism, loops, method)
+        if isinstance(method, ExactGauss):
+            loops.joined.answer_at(method.stages)
         fastest = float(np.abs(start.x[mechanism.layout.parts_of_motion]).max(initial=0.0))
         loops.joined.check_starts(start.x, start.time, fastest)
     return loops
 
 
-def _check_joined(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> None:
+def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMethod) -> None:
     """Raise ValueError where controllers within the step cannot be, or share the name of an account."""
-    if not isinstance(method, Exact):
-        told = "a Continuous or StateFeedback is solved within the steps of Exact()"
-        raise ValueError(f"{told}, got {method}: take Exact(), or a Sampled, which is called between steps")
-    if mechanism.network.arrays.contacts.laws.rigid.any():
-        told = "a Continuous or StateFeedback is not for mechanisms with rigid contacts"
-        raise ValueError(f"{told}: take a Sampled, which is called between steps")
-    if mechanism.network.arrays.bearings.number:
-        told = "a Continuous or StateFeedback is not for mechanisms with CoulombFriction of joints"
-        raise ValueError(f"{told}: take a Sampled, which is called between steps")
+    joined = loops.joined
+    assert joined is not None
+    name = (joined.controllers or joined.feedback)[0].name
+    if isinstance(method, Exact4):
+        raise ValueError(
+            f"Exact4() has steps back in time, in which nothing may dissipate, as controller {name!r} may within the "
+            "step: take Exact(), or a Sampled, which is called between steps"
+        )
+    if isinstance(method, ExactGauss) and joined.controllers:
+        raise ValueError(
+            f"ExactGauss() does not take the Continuous {name!r}, which has states within the step: take Exact(), or a "
+            "StateFeedback"
+        )
+    loops.in_loops = _only_in_loops(mechanism, joined, method)
+    reason = numpy_because(mechanism, method) if loops.in_loops else None
+    if loops.in_loops and reason is None and not loops.is_compiled and not _takes_any(method):
+        reason = f"loops do not know its {'sensors' if joined.feedback else 'system'}"
+    if reason:
+        raise ValueError(
+            f"controller {name!r} within the steps of {method} takes compiled loops, and there are none: {reason}; "
+            "take Exact(), or a Sampled, which is called between steps"
+        )
     accounts = mechanism.once(Accounts)
     for controller in joined.controllers:
         if controller.name in accounts.dissipation or f"stored {controller.name}" in accounts.energy:
             raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
+
+
+def _takes_any(method: MechanismMethod) -> bool:
+    """Whether controllers that loops do not know are asked after each try of a step in loops."""
+    return method.tolerance is None and not isinstance(method, ExactGauss)
+
+
+def _only_in_loops(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> bool:
+    """Whether only loops have the steps within which controllers answer.
+
+    Those that answer at several points of a step, and states beside velocities that jump at its ends: NumPy knows the
+    outputs of ports by the velocities there.
+    """
+    arrays = mechanism.network.arrays
+    jumps = isinstance(method, Decaying) or arrays.bearings.number > 0 or bool(arrays.contacts.laws.rigid.any())
+    return not _takes_any(method) or (jumps and bool(joined.controllers))

@@ -148,12 +148,13 @@ def integrate(
         interpolated linearly (:class:`flexph.systems.inputs.Table`), taken at the middle of each step (at the Gauss
         points of :class:`ExactGauss`). Ports not named get zero.
     controllers : dict, optional
-        Controllers by name, of mechanisms by methods that do not choose their steps: :class:`flexph.control.Sampled`
-        reads sensors a period apart and holds its answer, added to the inputs; steps end where it is called.
-        :class:`flexph.control.Continuous` is a port-Hamiltonian system joined at ports, solved within each step of
-        :class:`Exact`, with its storage and dissipation in the ledger; :class:`flexph.control.StateFeedback` is a
-        function of readings, solved within them, too. A run that goes on from the ``final`` state of another one goes
-        on with those of the same names: states, memories, what is held and when the next call is.
+        Controllers by name, of mechanisms: :class:`flexph.control.Sampled` reads sensors a period apart and holds its
+        answer, added to the inputs, by methods that do not choose their steps; steps end where it is called.
+        :class:`flexph.control.Continuous` is a port-Hamiltonian system joined at ports, solved within each step, with
+        its storage and dissipation in the ledger; :class:`flexph.control.StateFeedback` is a function of readings,
+        solved within them, too; not by :class:`Exact4`, by :class:`ExactGauss` the latter alone. A run that goes on
+        from the ``final`` state of another one goes on with those of the same names: states, memories, what is held and
+        when the next call is.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
         in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for

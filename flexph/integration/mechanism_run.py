@@ -118,20 +118,34 @@ class _Task(NamedTuple):
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
         """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
+        from .blocks.agreed_steps import held_in_loops
         from .blocks.controlled_steps import controlled_in_blocks
-        from .blocks.pairs import PairBlocks
         from .blocks.prescribed_steps import in_blocks
         from .blocks.sampled_steps import in_chunks
+        from .contact.agreed_pairs import AgreedPairs
 
         every = self.options.save_every
         if self.loops is not None:
-            source = one_by_one if run.watch.active else in_chunks
-            return source(run, blocks, self.loops, self.grid, every)
-        if isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None:
+            if blocks.estimate is not None:
+                pairs = AgreedPairs(blocks, self.loops, blocks.estimate)
+                if self._in_loops(run, blocks) and not self.loops.is_driven:
+                    by = partial(controlled_in_blocks, estimate=pairs, loops=self.loops)
+                    return self._controlled(run, blocks, by)
+                return self._controlled(run, pairs, partial(controlled, memory=self.loops))
+            if run.watch.active:
+                return one_by_one(run, blocks, self.loops, self.grid, every, held_by=held_in_loops)
+            return in_chunks(run, blocks, self.loops, self.grid, every)
+        if self._in_loops(run, blocks):
             return self._controlled(run, blocks, controlled_in_blocks)
         if (estimate := blocks.estimate) is not None:
             return self._controlled(run, estimate)
         return in_blocks(run, blocks, self.grid, every)
+
+    def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
+        """Whether loops choose pairs of steps by their error."""
+        from .blocks.pairs import PairBlocks
+
+        return isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None
 
     def step_by_step(self) -> Solution:
         """A run of single steps, prescribed or chosen by their error."""

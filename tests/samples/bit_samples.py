@@ -13,9 +13,11 @@ from sample_mechanisms import chain, crank_slider, doubled, loaded
 
 import fem
 import rigid
-from flexph import GROUND, connect, hinge, integrate, spherical, spring_damper, torsion_spring
+from flexph import GROUND, connect, force, hinge, integrate, spherical, spring_damper, torque, torsion_spring
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.control import StateFeedback
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.sensors import joint_angle, joint_rate, position
 from flexph.systems import coulomb, resistive
 
 
@@ -27,6 +29,7 @@ class Sample:
     method: Any = field(default_factory=Exact)
     step: float = 1e-3
     steps: int = 40
+    feedback: Any = None
 
 
 def rods():
@@ -83,6 +86,32 @@ def rubbing():
     return *planar(1), {}
 
 
+def turned():
+    """A pendulum with a motor."""
+    parts = [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")]
+    mechanism = connect({"arm": rigid.bar(1.0, 2.0)}, parts, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, 0.0)})), {}
+
+
+def thrown():
+    """A ball over a floor with a force on it."""
+    floor = contact(
+        Sphere("ball.centre", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(restitution=0.5), name="floor"
+    )
+    mechanism = connect({"ball": ball()}, [floor, force("ball.centre", name="push")], gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, 0.1001, 0.0)})), {}
+
+
+TURN = StateFeedback(
+    function=lambda t, y: 40.0 * (0.5 - y[0]) - 8.0 * y[1] ** 3,
+    sensors={"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")},
+    ports=["motor"],
+)
+PUSH = StateFeedback(
+    function=lambda t, y: (1.0 - y[0], 3.0 * (0.12 - y[1])), sensors={"place": position("ball.centre")}, ports=["push"]
+)
+
+
 SAMPLES = {
     "plane": Sample(crank_slider),
     "loads in space": Sample(loaded),
@@ -100,6 +129,10 @@ SAMPLES = {
     "rigid contacts by events": Sample(struck, step=2e-3, steps=30),
     "rigid contacts in space": Sample(lambda: struck(3), Exact(contact="steps"), step=2e-3),
     "friction of joints": Sample(rubbing, step=2e-3),
+    "feedback, decaying": Sample(turned, Decaying(0.4), step=1e-2, steps=20, feedback=TURN),
+    "feedback by collocation": Sample(turned, ExactGauss(2), step=1e-2, steps=10, feedback=TURN),
+    "feedback by a tolerance": Sample(turned, Exact(tolerance=1e-3), step=1e-2, steps=10, feedback=TURN),
+    "feedback by events": Sample(thrown, step=2e-3, steps=20, feedback=PUSH),
 }
 
 
@@ -110,7 +143,8 @@ def run(name, *, made=None, steps=None):
         warnings.simplefilter("ignore")  # models beyond their range have bits, too
         mechanism, start, inputs = own.make() if made is None else made
     times = start.time + own.step * np.arange(1 + (own.steps if steps is None else steps))
-    return integrate(mechanism, start, times, inputs=inputs, method=own.method, progress=False)
+    loops = {} if own.feedback is None else {"law": own.feedback}
+    return integrate(mechanism, start, times, inputs=inputs, method=own.method, controllers=loops, progress=False)
 
 
 def bits(solution):

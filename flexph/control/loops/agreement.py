@@ -19,7 +19,7 @@ if not cython.compiled:
     from ...numerics.loops.callbacks import struct_at as agreement_at
     from ...numerics.loops.callbacks import struct_at as asked_at
     from ...numerics.loops.callbacks import struct_at as feedback_at
-    from ...numerics.loops.views import copy, fill, larger
+    from ...numerics.loops.views import copy, fill, get, larger, put
     from .answers import answer_feedback, answer_linear, called, copy_rows, read, size_of
     from .data import Agreement
     from .elimination import eliminate
@@ -28,6 +28,8 @@ if not cython.compiled:
 AGREED = cython.declare(cython.Py_ssize_t, states.AGREED)
 AGAIN = cython.declare(cython.Py_ssize_t, states.AGAIN)
 FAILED = cython.declare(cython.Py_ssize_t, states.FAILED)
+BEGIN = cython.declare(cython.Py_ssize_t, states.BEGIN)
+GO_BACK = cython.declare(cython.Py_ssize_t, states.GO_BACK)
 CALLED = cython.declare(cython.Py_ssize_t, states.CALLED)
 NEW = cython.declare(cython.Py_ssize_t, states.NEW)
 NONE = cython.declare(cython.Py_ssize_t, states.NONE)
@@ -43,7 +45,7 @@ def _set_inputs(a: Agreement) -> None:
     """The next try."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
-        a.inputs[a.entries[j]] += a.tried[j]
+        put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
 def _guess(a: Agreement) -> None:
@@ -120,10 +122,46 @@ def _commit(a: Agreement, step: int) -> None:
     copy(a.tried, a.past[2])
     if a.known[0] < 3:
         a.known[0] += 1
+    a.finished[1] += 1
+    _begin_tries(a)
+
+
+def _begin_tries(a: Agreement) -> None:
+    """The guess of the next step."""
     a.tries[0] = 0
     a.probe[0] = NEW
     a.size[0] = INFINITE
     _guess(a)
+
+
+def _begin(a: Agreement) -> None:
+    """Keep where steps begin that may be taken back, and read what feedback sees there."""
+    copy(a.linear.x, a.linear.begun)
+    copy(a.past, a.begun_past)
+    a.begun_known[0] = a.known[0]
+    a.finished[0] += a.finished[1]
+    a.finished[1] = 0
+    for k in range(a.feedback.size):
+        f = feedback_at(a.feedback[k])
+        read(f, a.state[0])
+        copy(f.out[0], f.near)
+        copy(f.end, f.start)
+        copy(f.near, f.begun_near)
+        copy(f.start, f.begun_start)
+
+
+def _go_back(a: Agreement) -> None:
+    """Stand where steps began that are taken back."""
+    copy(a.linear.begun, a.linear.x)
+    copy(a.begun_past, a.past)
+    a.known[0] = a.begun_known[0]
+    a.finished[1] = 0
+    for k in range(a.feedback.size):
+        f = feedback_at(a.feedback[k])
+        copy(f.begun_near, f.near)
+        copy(f.begun_start, f.start)
+    _begin_tries(a)
+    _set_inputs(a)
 
 
 def _iterate(a: Agreement, step: int, h: float) -> int:
@@ -189,8 +227,18 @@ def ask(step: int, data: int) -> int:
 
 
 def agree(data: int, step: int) -> int:
-    """What follows a try of a step: whether all agree, or the inputs of the next try."""
+    """What follows a try of a step: whether all agree, or the inputs of the next try.
+
+    Steps are counted from where they began that may be taken back, which BEGIN and GO_BACK in place of a step say.
+    """
     a = agreement_at(data)
+    if step == BEGIN:
+        _begin(a)
+        return AGREED
+    if step == GO_BACK:
+        _go_back(a)
+        return AGREED
+    step += a.finished[0]
     h = a.times[step + 1] - a.times[step]
     if not (answer_linear(a, step, h) and answer_feedback(a, step)):
         return FAILED

@@ -109,15 +109,16 @@ def called(f: Feedback) -> bool:
 
 
 def answer_feedback(a: Agreement, step: int) -> bool:
-    """Inputs of all feedback at the middle of a try; False where a function does not return finite ones."""
+    """Inputs of all feedback at the points of a try; False where a function does not return finite ones."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
-        read(f, a.state)
-        f.time[0] = 0.5 * (a.times[step] + a.times[step + 1])
-        for j in range(f.readings.size):
-            f.readings[j] = 0.5 * (f.start[j] + f.end[j])
-        if not called(f):
-            return False
-        for j in range(f.inputs.size):
-            a.answers[a.first[k] + j] = f.inputs[j]
+        for p in range(a.nodes.size):
+            read(f, a.state[p])
+            f.time[0] = (1.0 - a.nodes[p]) * a.times[step] + a.nodes[p] * a.times[step + 1]
+            for j in range(f.readings.size):
+                f.readings[j] = (1.0 - a.ends[0]) * f.start[j] + a.ends[0] * f.end[j]
+            if not called(f):
+                return False
+            for j in range(f.inputs.size):
+                a.answers[a.first[k] + p * f.inputs.size + j] = f.inputs[j]
     return True

@@ -10,6 +10,7 @@ cdef struct Linear:
     IVec stored
     Vec x
     Vec end
+    Vec begun
     Mat acting
     IVec own
     IVec seen
@@ -46,9 +47,11 @@ cdef struct Laws:
 
 cdef struct Agreement:
     Vec times
-    Vec state
+    Vec nodes
+    Vec ends
+    Mat state
     Vec output
-    Vec inputs
+    Mat inputs
     IVec entries
     Vec tried
     Vec answers
@@ -56,6 +59,9 @@ cdef struct Agreement:
     Mat before
     Mat past
     IVec known
+    Mat begun_past
+    IVec begun_known
+    IVec finished
     Mat slope
     Vec slope_length
     Mat space
@@ -84,6 +90,8 @@ cdef struct Feedback:
     IVec which
     Vec near
     Vec start
+    Vec begun_near
+    Vec begun_start
     Vec end
     Vec time
     Vec readings

@@ -13,6 +13,9 @@ NEW, NONE = -2, -1
 """States of ``probe``: a step begins, and no effects of inputs are measured."""
 AGREED, AGAIN, FAILED = 0, 1, 2
 """What loops over steps are told after each try of a step."""
+BEGIN, GO_BACK = -1, -2
+"""In place of the number of a step: steps begin that may be taken back, those of the last such call are finished; and
+they are taken back."""
 CALLED = 2
 """In ``due`` in place of 1 where a feedback was called."""
 DRY, LIMIT, OTHER = 0, 1, 2
@@ -29,6 +32,7 @@ class Linear(NamedTuple):
     stored: IVec  # (n,), 1 of states with a rate
     x: Vec  # (n,)
     end: Vec  # (n,)
+    begun: Vec  # (n,), where steps begin that may be taken back
     acting: Mat  # (k, M), by step
     own: IVec  # (J,), their inputs
     seen: IVec  # (J,), the entries of the ports
@@ -71,9 +75,11 @@ class Agreement(NamedTuple):
     """An agreement in a run of k steps: q inputs of controllers and feedback, of i of the mechanism; m laws."""
 
     times: Vec  # (k + 1,)
-    state: Vec  # (s,), the flat state at the end of the try
+    nodes: Vec  # (p,), points of a step at which feedback answers, over its length
+    ends: Vec  # (1,), weight of a state in what is read at its point; the rest is that of the state at the start
+    state: Mat  # (p, s), flat states of the try
     output: Vec  # (i,), mean outputs of the try
-    inputs: Vec  # (i,), what all give, of the next try
+    inputs: Mat  # (p, i), what all give, of the next try
     entries: IVec  # (q,), where inputs are
     tried: Vec  # (q,)
     answers: Vec
@@ -81,6 +87,9 @@ class Agreement(NamedTuple):
     before: Mat  # (2, q + m), inputs and defects of the try before
     past: Mat  # (3, q)
     known: IVec  # (1,), rows of the past
+    begun_past: Mat  # (3, q), where steps begin that may be taken back
+    begun_known: IVec
+    finished: IVec  # (2,), steps before them, and since
     slope: Mat  # (q + m, q)
     slope_length: Vec  # (1,), length of the step that it is of
     space: Mat  # (q, q + 1 + m)
@@ -93,7 +102,7 @@ class Agreement(NamedTuple):
     linear: Linear
     laws: Laws
     feedback: IVec  # (f,), addresses of feedback
-    first: IVec  # (f,), where their answers are
+    first: IVec  # (f,), where their answers are, of each those of all points
     means: Mat  # (k, N), of the steps that are agreed on
     given: Mat  # (k, M)
     seen: Mat  # (k, J)
@@ -112,6 +121,8 @@ class Feedback(NamedTuple):
     which: IVec  # (p,), among all entries of ``out``
     near: Vec  # (m,), measures at the start of the step
     start: Vec  # (p,), readings there
+    begun_near: Vec  # where steps begin that may be taken back
+    begun_start: Vec
     end: Vec  # (p,)
     time: Vec  # (1,), when the function is called
     readings: Vec  # (p,), what it is given
@@ -144,6 +155,7 @@ def no_linear(steps: int) -> Linear:
         stored=index,
         x=one,
         end=one,
+        begun=one,
         acting=np.zeros((steps, 0)),
         own=index,
         seen=index,

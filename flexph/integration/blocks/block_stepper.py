@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...control.agreement import IN_THE_MIDDLE, Answered, CompiledAgreement
 from ...kernels.state import Configuration, Derived, derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
@@ -17,7 +18,7 @@ from ..exact.composition import ComposedStepper
 from ..exact.decaying import DecayingStepper
 from ..exact.step import ExactStepper, StepResult, StepStart
 from ..exact.step import Stepper as OneStep
-from ..loops.memory.structures import GaussTable, Pair, Parts, Rows, Table, no_pair
+from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
 from ..loops.near import NearPairs
 from ..loops.stepper import Stepper
 from ..times.loop import Block, Run
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 """Columns of a recorder that the rows of loops stand for; what is left is for an audit."""
 PILE = 2
-"""See Parts.contact."""
+"""See Kinds.contact."""
 
 
 class BlockStepper:
@@ -54,7 +55,8 @@ class BlockStepper:
         if contact and not redundant and mechanism.once(NearPairs).is_pile:
             contact = PILE
         friction = int(bool(self.exact.arrays.bearings.number))
-        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), redundant, decay, contact, friction)
+        kinds = Kinds(redundant, decay, contact, friction)
+        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), kinds)
         self.compiled = self._loops()
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)
@@ -78,6 +80,11 @@ class BlockStepper:
     def first(self) -> int:
         """Steps of the first block."""
         return sizes.first_size(self.points, self.exact.motions)
+
+    @property
+    def answered(self) -> Answered:
+        """Where feedback within the steps answers."""
+        return IN_THE_MIDDLE
 
     @property
     def estimate(self) -> ErrorEstimate | None:
@@ -137,11 +144,11 @@ class BlockStepper:
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, self.table(times), EACH)
         if solved:
-            return self._result(start, times, rows)
+            return self.result(start, times, rows)
         self.left.add(start.time)
         return self.stepper.step(start, time)
 
-    def _result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
+    def result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
         """The step between two times in its row."""
         time = float(times[1])
         return StepResult(
@@ -153,6 +160,7 @@ class BlockStepper:
             residuals=rows.audit[0, :4],
             counts=rows.audit[0, 4:7],
             complementarity=float(rows.audit[0, 7]),
+            output=self.compiled.memory.run_step_output.copy(),
         )
 
     def _taken(
@@ -179,6 +187,15 @@ class BlockStepper:
         while not solved[0] and self.compiled.leaves_list:
             self.put(start)
             self.compiled.take(table, save.every, save.before, rows=rows, solved=solved)
+        return rows, int(solved[0])
+
+    def agreed(self, start: StepStart, table: Table | GaussTable, agreement: CompiledAgreement) -> tuple[Rows, int]:
+        """The row of the step of a table on which controllers agree with the mechanism, and 1 if it is solved."""
+        if start is not self.compiled.stands:
+            self.put(start)
+        rows, solved = self.compiled.row(), np.zeros(1, dtype=np.int64)
+        calls = no_calls()._replace(within=self.compiled.within(agreement))
+        self.compiled.take(table, 1, 0, rows=rows, solved=solved, calls=calls)
         return rows, int(solved[0])
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...control.agreement import Answered
 from ...numerics.arrays import Array
 from ..exact.gauss import GaussStepper
 from ..loops.memory.structures import GaussTable
@@ -25,6 +26,11 @@ class GaussBlocks(BlockStepper):
         self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
         self.points = len(self.tableau.nodes)
         self.limit = self.limited(2 * (len(self.tableau.given) + 1))
+
+    @property
+    def answered(self) -> Answered:
+        """See :attr:`BlockStepper.answered`."""
+        return Answered(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:
         """What time prescribes over the steps between the times."""

@@ -31,11 +31,15 @@ def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) 
     rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.kept()
     before = chunk.rows.energy[k - 1] if k else chunk.run.start.energy
 
-    def take(answers: Array) -> tuple[None, Array]:
+    def take(answers: Array) -> tuple[None, Array, Array]:
         compiled.go_back(start)
-        if not compiled.step(window.at(k, held + answers), rows, solved):
-            raise StepFailed("the compiled loops do not solve it", 0, 0.0)
-        return None, rows.state[0]
+        chunk.loops.held[:] = held + answers  # for steps that are split
+        try:
+            if not compiled.step(window.at(k, held + answers), rows, solved):
+                raise StepFailed("the compiled loops do not solve it", 0, 0.0)
+        finally:
+            chunk.loops.held[:] = held
+        return None, rows.state[0], compiled.memory.run_step_output
 
     try:
         _, agreed = joined.step(x, (float(chunk.times[k]), float(chunk.times[k + 1])), take)

@@ -7,16 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...control.agreement import Answered, CompiledAgreement
+from ...control.control_loops import ControlLoops
 from ...numerics.arrays import Array
 from ..exact.pairs_of_steps import PairStepper
 from ..exact.step import StepStart
-from ..loops.memory.structures import GaussTable, Pair, Rows, Table
+from ..loops.memory.structures import GaussTable, Pair, Rows, Table, no_calls
 from ..loops.steps.controls import CONTROLS, ENERGY, ERROR, LAST, LONGEST, MOST, REACHED, REJECTED, STATUS, H
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate, Tried
 from ..times.step_size import StepSize, StepSizeControl
 from .block_stepper import BlockStepper
 from .saving import EACH, Save
+
+SUMS = "controller_flows", "controller_work"
+"""Columns of controllers that add up."""
 
 
 class Standing(NamedTuple):
@@ -28,12 +33,41 @@ class Standing(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A block of pairs of steps that loops chose, None of none, what the next pair is chosen from, why it ended."""
+    """A block of pairs of steps that loops chose, None of none, what the next pair is chosen from, why it ended.
+
+    ``error`` is that of the last pair, ``raised`` what a controller raised.
+    """
 
     block: Block | None
     then: Standing
     status: float
     error: float
+    raised: BaseException | None = None
+
+
+class AgreedRows:
+    """What controllers and pairs of steps agree on, in so many ``times`` at most, which loops write."""
+
+    def __init__(self, loops: ControlLoops, x: Array, times: int, answered: Answered) -> None:
+        joined = loops.joined
+        assert joined is not None
+        self._loops, self._joined, self.times, self._begun = loops, joined, np.zeros(times), joined.states
+        self.agreement = CompiledAgreement(joined, self.times, x, loops.held.size, answered=answered)
+
+    def added(self, block: Block, size: StepSize, known: float) -> Block:
+        """A block with what is recorded of the controllers, which go on from its end."""
+        done, ends = self.agreement.finished, block.rows["time"][:, 0]
+        self.agreement.commit(done)
+        values, error = self.agreement.rows(self._begun, done)
+        held = self._loops.held + self.agreement.held(done)
+        values["held"] = np.repeat(0.5 * (held[::2] + held[1::2]), 2, axis=0)  # of both steps of a pair
+        first = np.append(0, np.searchsorted(self.times[1 : done + 1], ends[:-1], side="right"))
+        last = np.append(first[1:], done) - 1
+        rows = {name: np.add.reduceat(own, first) if name in SUMS else own[last] for name, own in values.items()}
+        residuals = block.rows["residuals"].copy()
+        residuals[:, 0] += np.maximum.reduceat(np.abs(error), first)
+        then = size, known, self._loops.kept()
+        return block._replace(rows={**block.rows, **rows, "residuals": residuals}, then=then)
 
 
 class PairBlocks(BlockStepper):
@@ -59,9 +93,22 @@ class PairBlocks(BlockStepper):
         return table._replace(times=np.ascontiguousarray(times))
 
     def controlled(
-        self, run: Run, control: StepSizeControl, at: Standing, times: Array, *, save: Save, tries: int
+        self,
+        run: Run,
+        control: StepSizeControl,
+        at: Standing,
+        times: Array,
+        *,
+        save: Save,
+        tries: int,
+        loops: ControlLoops | None = None,
     ) -> Chosen:
-        """Pairs that loops choose, as many as they may try, from where a run stands through the times."""
+        """Pairs that loops choose, as many as they may try, from where a run stands through the times.
+
+        Of a run with controllers, whose ``loops`` are within the steps, an exception that one of them raises is in
+        what is returned.
+        """
+        tries = tries if loops is None else min(tries, self.limit)  # whose steps all have rows
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
         assert table is not None
         run.trying(start.time, float(times[-1]))
@@ -70,15 +117,23 @@ class PairBlocks(BlockStepper):
         count, solved = save.rows(len(times) - 1), np.zeros(1, dtype=np.int64)
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = run.recorder.under_way("flows")
-        spaces = np.zeros(self.compiled.motion), np.zeros(3), np.zeros((count, 2))
-        pair = Pair(*self.parts.pair[:4], values, *spaces)
-        self.compiled.take_controlled(table, pair, (save.every, save.before), rows=rows, solved=solved)
+        own = None if loops is None else AgreedRows(loops, start.x, 2 * tries + 1, self.answered)
+        steps = np.zeros(3) if own is None else own.times
+        pair = Pair(*self.parts.pair[:4], values, np.zeros(self.compiled.motion), steps, np.zeros((count, 2)))
+        calls = None
+        if own is not None:
+            table = table._replace(inputs=np.repeat(table.inputs, 2, axis=0))
+            calls = no_calls()._replace(within=self.compiled.within(own.agreement))
+        ways = save.every, save.before
+        self.compiled.take_controlled(table, pair, ways, rows=rows, solved=solved, calls=calls)
         run.longest = max(run.longest, float(values[LONGEST]))
         size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
         block = self._chosen(rows, pair, save)._replace(then=(size, known, None)) if solved[0] else None
-        return Chosen(
-            block, Standing(size, known, float(values[REJECTED])), float(values[STATUS]), float(values[ERROR])
-        )
+        if own is not None:
+            own.agreement.learn()
+            block = None if block is None else own.added(block, size, known)
+        then, raised = Standing(size, known, float(values[REJECTED])), None if own is None else own.agreement.error
+        return Chosen(block, then, float(values[STATUS]), float(values[ERROR]), raised)
 
     def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
         """What loops choose pairs by."""
@@ -119,5 +174,5 @@ class PairBlocks(BlockStepper):
             self.left.add(start.time)
             return self.stepper.attempt(run, times, known)
         motion, left, energy = self.parts.pair.found.tolist()
-        step = start, self._result(start, ends, rows), partial(self.step, start)
+        step = start, self.result(start, ends, rows), partial(self.step, start)
         return self.stepper.judged(step, (motion, left), known, max(known, energy))

@@ -16,6 +16,7 @@ from ..times.loop import Going
 from ..times.protocols import Entry
 from ..times.sampled import JoinedResult, held_steps, plan_of
 from . import sizes
+from .agreed_steps import held_in_loops
 from .block_stepper import BlockStepper
 from .calls import CallsByStep, call, calls_read_compiled
 from .chunk import Chunk
@@ -44,7 +45,8 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
         k += chunk.done
         if chunk.failed:
             end, saved = float(plan.times[k]), bool(plan.saved[k])
-            step = not_compiled(run, blocks, held_steps(blocks.stepper, loops), time=end, saved=saved)
+            held = held_in_loops(blocks, loops) if loops.in_loops else held_steps(blocks.stepper, loops)
+            step = not_compiled(run, blocks, held, time=end, saved=saved)
             if isinstance(step.result, JoinedResult) and loops.joined is not None:
                 loops.joined.commit(step.result.agreed)
             loops.follow(step.result, end, run.start)
@@ -92,7 +94,7 @@ def _take_agreed(chunk: Chunk, joined: Joined) -> None:
 
     start, states, ports = chunk.run.start, joined.states, chunk.loops.held.size
     try:
-        agreement = CompiledAgreement(joined, chunk.times, start.x, ports)
+        agreement = CompiledAgreement(joined, chunk.times, start.x, ports, answered=chunk.blocks.answered)
     except ValueError:  # some time of the chunk has no value: the steps by themselves say what is wrong
         take_joined(chunk, joined)
         return

@@ -61,6 +61,7 @@ class StepResult(NamedTuple):
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
     balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
     iterations, of steps and of rejected steps; ``complementarity`` is the defect of rigid contacts over its scale.
+    ``output`` are the mean velocities that inputs work on, where loops know them.
     """
 
     end: StepStart
@@ -71,11 +72,12 @@ class StepResult(NamedTuple):
     residuals: Array
     counts: Array
     complementarity: float = 0.0
+    output: Array | None = None
 
     def row(self) -> dict[str, Any]:
         """What is recorded of the step."""
         end, own = self.end, self._asdict()
-        del own["end"]
+        del own["end"], own["output"]
         return {"time": end.time, "state": end.x, "energy": end.energy, **own}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...numerics.arrays import Array
 from ...numerics.loops.callbacks import WHOLE, Callback
 from .memory.structures import AT_TIME, OVER_PART, RATES_AT_END, Between, Table
 
@@ -26,6 +27,7 @@ class AskedBetween:
         ends, own = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
         self._table = Table(self._times, *ends, *own, np.zeros((1, inputs)), np.zeros((1, springs)))
         self._answering: Callback | None = None
+        self.answers: Array | None = None  # of what acts within the steps, (1, i)
 
     def given(self) -> Between:
         """What loops have of it."""
@@ -44,7 +46,7 @@ class AskedBetween:
         if kind != RATES_AT_END:
             for k, time in enumerate((begin, end)):
                 own.coefficient[k], own.offset[k] = given.at(time)
-            own.inputs[:] = self._forcing.at(0.5 * (begin + end))
+            own.inputs[:] = self._forcing.at(0.5 * (begin + end)) + (0.0 if self.answers is None else self.answers)
             own.moved[:] = given.references.moved(begin, end)
         return 0
 

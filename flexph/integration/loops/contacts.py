@@ -102,7 +102,8 @@ def _sides(mechanism: Model, contacts: Gaps) -> Index:
     if not mechanism.once(NearPairs).strikes:
         return none
     sides = contact_sides(on_sides(mechanism)._replace(contacts=contacts.take(rigid)))
-    assert sides is not None
+    if sides is None:
+        raise ValueError("a rigid contact must be between two bodies at most: give each of its sides to one body")
     none[rigid] = sides.body.T
     return none
 

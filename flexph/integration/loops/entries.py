@@ -6,147 +6,62 @@ from typing import Any
 
 import cython
 
+from .memory.structures import COLLOCATION as _COLLOCATION
+from .memory.structures import STRIKES as _STRIKES
+
 if not cython.compiled:
-    from ...contacts.loops.island_space import LawSpace
-    from ...numerics.loops.views import IVec, bind
+    from ...numerics.loops.views import bind
     from .gauss.scheme import Scheme
-    from .gauss.steps import run_gauss as _run_gauss
+    from .gauss.steps import run_gauss
     from .memory.memory import Memory
-    from .memory.structures import Between, Calls, GaussTable, Parts, Rows, Table
-    from .rigid_steps.run import run_strikes as _run_strikes
-    from .steps.run import run as _run
+    from .memory.structures import Course, GaussTable, Table
+    from .rigid_steps.run import run_strikes
+    from .rigid_steps.striking import Striking
+    from .steps.run import run as run_steps
     from .steps.run import settle as _settle
     from .steps.run import settle_contacts as _settle_contacts
 
+STRIKES = cython.declare(cython.Py_ssize_t, _STRIKES)
+COLLOCATION = cython.declare(cython.Py_ssize_t, _COLLOCATION)
 
-def run(
-    memory: Any,
-    dim: int,
-    table: Any,
-    parts: Any,
-    every: int,
-    count: int,
-    known: int,
-    calls: Any,
-    rows: Any,
-    solved: Any,
-) -> None:
-    """Take the steps of a table by the exact scheme (see steps.run)."""
+
+def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> None:
+    """Take the steps of a table by the exact scheme, with strikes or by collocation (see steps.run).
+
+    ``own`` is what steps of a kind are taken with besides, a Striking or a Scheme.
+    """
     if not cython.compiled:
-        _run(memory.fields, dim, table, parts, every, count, known, calls, rows, solved)
+        if kind == COLLOCATION:
+            run_gauss(memory.fields, dim, own, table, course)
+        elif kind == STRIKES:
+            run_strikes(memory.fields, dim, own, table, course)
+        else:
+            run_steps(memory.fields, dim, table, course)
         return
     m = cython.declare(cython.pointer(Memory))
+    scheme = cython.declare(Scheme)
+    striking = cython.declare(Striking)
     own_table = cython.declare(Table)
-    own_parts = cython.declare(Parts)
-    own_calls = cython.declare(Calls)
-    own_rows = cython.declare(Rows)
-    own_solved = cython.declare(IVec)
+    at_nodes = cython.declare(GaussTable)
+    own_course = cython.declare(Course)
     axes = cython.declare(cython.Py_ssize_t, dim)
-    save_every = cython.declare(cython.Py_ssize_t, every)
-    before = cython.declare(cython.Py_ssize_t, count)
-    history = cython.declare(cython.Py_ssize_t, known)
+    which = cython.declare(cython.Py_ssize_t, kind)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own_table, table)
-    bind(own_parts, parts)
-    bind(own_calls, calls)
-    bind(own_rows, rows)
-    bind(own_solved, solved)
-    with cython.nogil:
-        _run(m, axes, own_table, own_parts, save_every, before, history, own_calls, own_rows, own_solved)
-
-
-def run_strikes(
-    memory: Any,
-    dim: int,
-    kinds: int,
-    law: Any,
-    by_events: int,
-    table: Any,
-    between: Any,
-    every: int,
-    count: int,
-    known: int,
-    calls: Any,
-    rows: Any,
-    solved: Any,
-) -> None:
-    """Take the steps of a table with rigid contacts (see rigid_steps.run)."""
-    if not cython.compiled:
-        given = memory.fields, dim, kinds, law, by_events, table, between
-        _run_strikes(*given, every, count, known, calls, rows, solved)
-        return
-    m = cython.declare(cython.pointer(Memory))
-    own_law = cython.declare(LawSpace)
-    own_table = cython.declare(Table)
-    own_between = cython.declare(Between)
-    own_calls = cython.declare(Calls)
-    own_rows = cython.declare(Rows)
-    own_solved = cython.declare(IVec)
-    axes = cython.declare(cython.Py_ssize_t, dim)
-    own_kinds = cython.declare(cython.int, kinds)
-    splits = cython.declare(cython.Py_ssize_t, by_events)
-    save_every = cython.declare(cython.Py_ssize_t, every)
-    before = cython.declare(cython.Py_ssize_t, count)
-    history = cython.declare(cython.Py_ssize_t, known)
-    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own_law, law)
-    bind(own_table, table)
-    bind(own_between, between)
-    bind(own_calls, calls)
-    bind(own_rows, rows)
-    bind(own_solved, solved)
-    with cython.nogil:
-        _run_strikes(
-            m,
-            axes,
-            own_kinds,
-            own_law,
-            splits,
-            own_table,
-            own_between,
-            save_every,
-            before,
-            history,
-            own_calls,
-            own_rows,
-            own_solved,
-        )
-
-
-def run_gauss(
-    memory: Any,
-    dim: int,
-    scheme: Any,
-    table: Any,
-    every: int,
-    count: int,
-    known: int,
-    calls: Any,
-    rows: Any,
-    solved: Any,
-) -> None:
-    """Take the steps of a table by Gauss collocation (see gauss.steps)."""
-    if not cython.compiled:
-        _run_gauss(memory.fields, dim, scheme, table, every, count, known, calls, rows, solved)
-        return
-    m = cython.declare(cython.pointer(Memory))
-    own_scheme = cython.declare(Scheme)
-    own_table = cython.declare(GaussTable)
-    own_calls = cython.declare(Calls)
-    own_rows = cython.declare(Rows)
-    own_solved = cython.declare(IVec)
-    axes = cython.declare(cython.Py_ssize_t, dim)
-    save_every = cython.declare(cython.Py_ssize_t, every)
-    before = cython.declare(cython.Py_ssize_t, count)
-    history = cython.declare(cython.Py_ssize_t, known)
-    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own_scheme, scheme)
-    bind(own_table, table)
-    bind(own_calls, calls)
-    bind(own_rows, rows)
-    bind(own_solved, solved)
-    with cython.nogil:
-        _run_gauss(m, axes, own_scheme, own_table, save_every, before, history, own_calls, own_rows, own_solved)
+    bind(own_course, course)
+    if which == COLLOCATION:
+        bind(scheme, own)
+        bind(at_nodes, table)
+        with cython.nogil:
+            run_gauss(m, axes, scheme, at_nodes, own_course)
+    elif which == STRIKES:
+        bind(striking, own)
+        bind(own_table, table)
+        with cython.nogil:
+            run_strikes(m, axes, striking, own_table, own_course)
+    else:
+        bind(own_table, table)
+        with cython.nogil:
+            run_steps(m, axes, own_table, own_course)
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:

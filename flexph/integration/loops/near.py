@@ -16,7 +16,7 @@ import numpy as np
 from ...contacts.broad_phase import BroadPhase, broad_phase
 from ...kernels.arrays import Arrays
 from ...kernels.contacts.rubbing import held_in
-from ...kernels.jacobians.body_blocks import are_apart, contact_sides
+from ...kernels.jacobians.body_blocks import are_apart
 from ...numerics.arrays import Array
 from .memory.data import Index
 from .points import node_sides
@@ -45,7 +45,7 @@ class NearPairs:
         are_rigid = a.contacts.laws.rigid
         self.mixed = bool(are_rigid.any() and (a.bearings.number or not are_rigid.all()))
         self.coupled = not are_apart(a) or a.turning.size < len(a.mass) or self.mixed
-        self.strikes = _strikes(on_sides(mechanism))
+        self.strikes = bool(are_rigid.any())
         self.contacts = a.contacts if self.strikes and rigid > LISTED else a.contacts.with_single_rigid()
         self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=~self.contacts.rigid)
         self.lists = self.phase.pairs > LISTED
@@ -85,13 +85,6 @@ class NearPairs:
 def on_sides(mechanism: Model) -> Arrays:
     """The arrays with nodes on the sides that contacts have: bodies, and means of points that move by themselves."""
     return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
-
-
-def _strikes(a: Arrays) -> bool:
-    """Whether there are rigid contacts, all of them between two sides at most."""
-    single = a.contacts._replace(groups=())
-    own = single.take(np.flatnonzero(single.rigid))
-    return bool(a.contacts.laws.rigid.any()) and contact_sides(a._replace(contacts=own)) is not None
 
 
 def _is_pile(mechanism: Model) -> bool:

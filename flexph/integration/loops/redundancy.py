@@ -19,8 +19,8 @@ from .memory.run_space import NullSpace
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
-MOST_ROWS, MOST_DEPENDENT = 400, 60
-"""Constraints of closed loops, and dependent ones among them, beyond which the matrices here are too large."""
+MOST_DEPENDENT = 200
+"""Dependent constraints beyond which the matrices here are too large; NumPy takes steps with more."""
 
 
 def no_redundancy(rows: int) -> Redundancy:
@@ -66,9 +66,10 @@ def null_space(k: Constants) -> NullSpace:
     z, r = np.zeros, k.redundancy
     rows, size = r.row.size, int(k.border.size[0])
     most, whole = min(rows, MOST_DEPENDENT), lambda count: np.zeros(count, dtype=np.int64)
+    height = int(np.diff(r.first).max(initial=0))
     entries = int((np.diff(r.first) * r.columns).sum())
     return NullSpace(
-        *(whole(1), whole(most), whole(2 * most), z((most, rows)), z((most, rows)), z(rows * rows), z(entries)),
+        *(whole(1), whole(most), whole(2 * most), z((most, rows)), z((most, rows)), z(height**2), z(entries)),
         *(z(rows), z(int(r.columns.max(initial=0))), z(most), z((2 * most, size if most else 0))),
         *(z((2 * most, stored(2 * most))), z(2 * most)),
     )

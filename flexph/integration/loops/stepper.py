@@ -14,12 +14,25 @@ from ...numerics.arrays import Array
 from ...numerics.gauss_tableau import Tableau
 from ...numerics.loops.built import warn_if_uncompiled
 from .contacts import own_springs
-from .entries import run, run_gauss, settle
-from .gauss.scheme import BeforeRuns, StageMemories, before_runs
+from .entries import run, settle
+from .gauss.scheme import BeforeRuns, Scheme, StageMemories, before_runs
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.step_space import Motion
-from .memory.structures import Calls, GaussTable, Pair, Parts, Rows, Table, Within, no_calls, no_pair
+from .memory.structures import (
+    COLLOCATION,
+    STEPS,
+    Calls,
+    Course,
+    GaussTable,
+    Pair,
+    Parts,
+    Rows,
+    Table,
+    Within,
+    no_calls,
+    no_pair,
+)
 from .near import MARGIN, WIDER, NearPairs
 from .workspace import memory, memory_of
 
@@ -39,7 +52,7 @@ _KEPT = "history", "energy", "defect"
 class Stepper:
     """The compiled steps of one mechanism: its memory, and the state between blocks."""
 
-    entry: ClassVar[Callable[..., None]] = staticmethod(run)
+    kind: ClassVar[int] = STEPS
 
     def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
         warn_if_uncompiled()
@@ -49,7 +62,7 @@ class Stepper:
         rows, flows = layout.multipliers, accounts.flow_count
         self.widths = (layout.size, len(accounts.energy), rows, rows, flows, 8)
         self.mechanism, self._margin = mechanism, 0.0
-        self._near = mechanism.once(NearPairs) if parts.contact else None
+        self._near = mechanism.once(NearPairs) if parts.kinds.contact else None
         self.known, self._none = 0, no_calls()
         self._bind(self._memory())
         self._list_served, self.lists = False, 0  # whether a step was taken with the list, and how many were made
@@ -58,12 +71,13 @@ class Stepper:
 
     def _memory(self) -> Memory:
         """All arrays, of a mechanism whose pairs are listed none of those."""
-        steps = self.parts.redundant, self.parts.decay
+        steps = self.parts.kinds.redundant, self.parts.kinds.decay
         return self.mechanism.once(_MEMORIES[steps]).copy()
 
     def _bind(self, m: Memory) -> None:
         """Take the steps in a memory."""
         self.memory = m
+        m.touch_keeps_open[:] = 1.0
         self._at = [getattr(m, name) for name in _AT]
         self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
         self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
@@ -90,7 +104,7 @@ class Stepper:
             return
         wider = WIDER if left and not self._list_served else 1.0  # a single step went further than the list allows
         self._margin = max(wider * self._margin, MARGIN * near.phase.widest)
-        share, steps = self.memory.decay_share.copy(), (self.parts.redundant, self.parts.decay)
+        share, steps = self.memory.decay_share.copy(), (self.parts.kinds.redundant, self.parts.kinds.decay)
         memory = memory_of(self.mechanism, steps, near.near(points, self._margin, c.spring))
         memory.decay_share[:] = share
         memory.touch_watched[: own.size], memory.touch_listed[: own.size] = own, watched
@@ -108,7 +122,7 @@ class Stepper:
         c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
         for field, value in zip(self._at, c, strict=True):
             field[...] = value
-        settle(self.memory, self.dim, self.parts.contact > 0)
+        settle(self.memory, self.dim, self.parts.kinds.contact > 0)
         self.known, rows = len(history), self._kept["history"]
         rows[len(rows) - self.known :] = history
         self._kept["defect"][:] = defect
@@ -148,24 +162,39 @@ class Stepper:
         for before, field in zip(self._before, self._kept.values(), strict=True):
             before[...] = field
         try:
-            self.entry(*self._arguments(table, (save_every, count), calls or self._none, rows, solved))
+            self._run(table, (save_every, count), calls or self._none, rows, solved)
         finally:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
             self._taken(int(solved[0]))
 
-    def take_controlled(self, table: Table, pair: Pair, save: tuple[int, int], *, rows: Rows, solved: Index) -> None:
+    def take_controlled(
+        self,
+        table: Table,
+        pair: Pair,
+        save: tuple[int, int],
+        *,
+        rows: Rows,
+        solved: Index,
+        calls: Calls | None = None,
+    ) -> None:
         """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
         self.stands = None
         own, self.parts = self.parts, self.parts._replace(pair=pair)
         try:
-            self.entry(*self._arguments(table, save, self._none, rows, solved))
+            self._run(table, save, calls or self._none, rows, solved)
         finally:
             self.parts = own
             self._taken(int(solved[0]))
 
-    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        return self.memory, self.dim, table, self.parts, *save, self.known, *rest
+    def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
+        """Take the steps of a table; ``save`` says every how many are saved, and how many were taken before."""
+        course = Course(self.parts, calls, rows, solved, *save, self.known)
+        run(self.memory, self.dim, self.kind, self._own(calls), table, course)
+
+    def _own(self, calls: Calls) -> Any:
+        """What the loops of a kind are given besides."""
+        return None
 
     def row(self) -> Rows:
         """Space for the row of one step."""
@@ -175,7 +204,7 @@ class Stepper:
         """Take the one step of a table, and whether it is solved; its rows are written over."""
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
-        self.entry(*self._arguments(table, (1, 0), self._none, rows, solved))
+        self._run(table, (1, 0), self._none, rows, solved)
         if not solved[0]:
             self._back()
             return False
@@ -189,8 +218,9 @@ class Stepper:
 
     def within(self, given: CompiledAgreement) -> Within:
         """What loops ask after each try of a step."""
-        start = np.zeros(self.motion)
-        return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, start)
+        under_way = self.memory.span("run_history", "run_step_audit")
+        kept = np.zeros(self.motion), np.zeros(under_way.stop - under_way.start)
+        return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, *kept)
 
     def kept(self) -> tuple[list[Array], int]:
         """What the next step starts from."""
@@ -217,12 +247,12 @@ def _before_runs(mechanism: Model) -> BeforeRuns:
 class GaussSteps(Stepper):
     """Those of Gauss collocation, with a memory for each stage; a step is remembered by as many rows."""
 
-    entry = staticmethod(run_gauss)
+    kind = COLLOCATION
 
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
         self.remembered = tableau.nodes.size
         self.stages = StageMemories(self.memory, mechanism.once(_before_runs), tableau)
 
-    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        return self.memory, self.dim, self.stages.scheme, table, *save, self.known, *rest
+    def _own(self, calls: Calls) -> Scheme:
+        return self.stages.scheme

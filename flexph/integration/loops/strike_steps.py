@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...contacts.loops.island_space import law_space
 from ...mechanisms.model.accounts import Accounts
 from .between import AskedBetween
-from .entries import run_strikes
 from .memory.memory import Memory
 from .memory.strike_accounts import CROWDED, KNOWN
-from .memory.structures import Parts, no_pair
+from .memory.structures import STRIKES, Calls, Kinds, Parts, no_pair
 from .near import NearPairs
+from .rigid_steps.striking import Striking
 from .stepper import Stepper
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class StrikeSteps(Stepper):
     ``tell`` is called where impacts of many are each found by itself.
     """
 
-    entry: ClassVar[Callable[..., None]] = staticmethod(run_strikes)
+    kind = STRIKES
 
     def __init__(
         self,
@@ -43,8 +43,9 @@ class StrikeSteps(Stepper):
         near = mechanism.once(NearPairs)
         redundant = int(least_norm and mechanism.layout.multipliers > 0)
         self.kinds = 2 if redundant else int(near.mixed)
-        self._by_events, self._are_apart = int(by_events), not (near.coupled or by_events or redundant)
-        parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), redundant, contact=int(self.kinds > 0))
+        self._by_events, self._are_apart = int(by_events), not (near.coupled or redundant)
+        self._are_apart &= not (by_events and near.answers_whole)
+        parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), Kinds(redundant, contact=int(self.kinds > 0)))
         super().__init__(mechanism, accounts, parts)
         self._near, self._between, self._tell = near, between, tell
 
@@ -54,9 +55,9 @@ class StrikeSteps(Stepper):
         m.strike_apart[0] = self._are_apart
         self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, self.dim)
 
-    def _arguments(self, table: Any, save: tuple[int, int], *rest: Any) -> tuple[Any, ...]:
-        own = self.memory, self.dim, self.kinds, self._law, self._by_events, table, self._between.given()
-        return *own, *save, self.known, *rest
+    def _own(self, calls: Calls) -> Striking:
+        self._between.answers = calls.within.inputs if calls.within.address else None
+        return Striking(self._law, self.kinds, self._by_events, self._between.given())
 
     def _taken(self, steps: int) -> None:
         """Count finished steps: those in which bodies strike or settle leave no history."""

@@ -108,8 +108,8 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
     trial = Trial(*given)
     width = b * (d + s) + n + 2 * rows + 1
     run = RunSpace(
-        *(z((HISTORY, width)), z((HISTORY, width)), z(energies), z(energies), z(rows), z(rows), z(rows)),
-        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(8)),
+        *(z((HISTORY, width)), z(energies), z(rows), z((HISTORY, width)), z(energies), z(rows), z(rows)),
+        *(z(energies), z(flows), z(flows), z(rows), z(rows), z(k.ledger.input.size), z(8)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
         z(k.ledger.input.size),
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...control.control_loops import ControlLoops
-from ...control.joined import JoinedStep
+from ...control.joined import AgreedStep, JoinedStep
 from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from .loop import Accepted, Going
 
@@ -93,13 +94,15 @@ class JoinedSteps(NamedTuple):
         joined = self.loops.joined
         assert joined is not None
 
-        def take(answers: Array) -> tuple[Any, Array]:
+        def take(answers: Array) -> tuple[Any, Array, Array | None]:
             self.loops.held[:] = self.inputs + answers
             try:
                 result = self.stepper.step(start, time)
             finally:
                 self.loops.held[:] = self.inputs
-            return result, result.end.x
+            if self.loops.in_loops and result.output is None:
+                raise StepFailed("the compiled loops, which alone have such a controller, do not solve it", 0, np.nan)
+            return result, result.end.x, result.output
 
         result, agreed = joined.step(start.x, (start.time, time), take, states=self.states)
         balance = self.stepper.accounts.balance(start.energy, result.end.energy, result.flows)
@@ -117,7 +120,7 @@ class JoinedResult(NamedTuple):
 
     result: Any
     inputs: Array
-    agreed: JoinedStep
+    agreed: JoinedStep | AgreedStep
     balance: float
 
     @property
@@ -132,14 +135,22 @@ class JoinedResult(NamedTuple):
         return {**row, "residuals": residuals, "held": self.inputs, **agreed.row()}
 
 
-def one_by_one(run: Going, stepper: Any, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Accepted]:
-    """One step after the other, by a stepper or by compiled loops."""
+def one_by_one(
+    run: Going,
+    stepper: Any,
+    loops: ControlLoops,
+    grid: Array,
+    save_every: int,
+    *,
+    held_by: Callable[[Any, ControlLoops], Any] = held_steps,
+) -> Iterator[Accepted]:
+    """One step after the other, by a stepper or by compiled loops, with ``held_by`` under what controllers hold."""
     plan = plan_of(run, loops, grid, save_every)
     for k in range(plan.next, plan.times.size):
         start, time = run.start, float(plan.times[k])
         run.trying(start.time, time)
         loops.call(start.time, start.x, loops.last)
-        held = held_steps(stepper, loops)
+        held = held_by(stepper, loops)
         step, shorter = held.step(start, time), partial(held.step, start)
         if loops.joined is not None and isinstance(step, JoinedResult):
             loops.joined.commit(step.agreed)

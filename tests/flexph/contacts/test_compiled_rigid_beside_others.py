@@ -103,17 +103,18 @@ def test_balls_on_any_two_laws_are_those_of_numpy(seed):
     agree(*runs, impulses=SHARED)
 
 
+@pytest.mark.parametrize("way", ["steps", "events"])
 @pytest.mark.parametrize("law", [BOUNCE, *SOFT.values()], ids=str)
-def test_lists_of_rigid_and_of_compliant_pairs_leave_the_motion_as_it_is(law, monkeypatch):
+def test_lists_of_rigid_and_of_compliant_pairs_leave_the_motion_as_it_is(law, way, monkeypatch):
     """As of groups with more than 300 pairs; compliant ones are in the order of unknowns, which is another one then."""
     monkeypatch.setattr(near, "LISTED", 2)
     monkeypatch.setattr(stepper, "MARGIN", 0.02)
     lists, bind = [], stepper.Stepper._bind
     monkeypatch.setattr(stepper.Stepper, "_bind", lambda own, m: (lists.append(m.contacts_kind.size), bind(own, m))[1])
     group = lambda spheres: [mutual_contact(spheres, law, name="balls")]  # noqa: E731
-    mechanism, start = row(np.random.default_rng(0), group, [PLASTIC, SOFT["hertz"]] * 2)
+    mechanism, start = row(np.random.default_rng(0), group, [PLASTIC, SOFT["hertz"] if way == "steps" else PLASTIC] * 2)
     times = np.linspace(0.0, 0.1, 51)
-    runs = [integrate(mechanism, start, times, method=Exact(contact="steps", compiled=c)) for c in (True, False)]
+    runs = [integrate(mechanism, start, times, method=Exact(contact=way, compiled=c)) for c in (True, False)]
     agree(*runs, impulses=SHARED)
     assert len(set(lists)) > 1 and runs[0].contact("balls").normal.max() > 0.0
 

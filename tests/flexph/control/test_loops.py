@@ -120,8 +120,8 @@ def agreed(address=None):
     for step in range(len(times) - 1):
         around = 0.3 * rng.normal(size=4)
         while True:
-            agreement.output[:] = mobility @ agreement.inputs + around
-            agreement.state[:] = start.x + shift @ agreement.inputs
+            agreement.output[:] = mobility @ agreement.inputs[0] + around
+            agreement.state[0] = start.x + shift @ agreement.inputs[0]
             tries += 1
             told.append(call_two(agreement.address if address is None else address, agreement.data, step))
             if told[-1] != data.AGAIN:

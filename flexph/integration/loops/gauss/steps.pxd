@@ -1,12 +1,12 @@
-from ....numerics.loops.views cimport IVec, Vec, copy, fill, larger
+from ....numerics.loops.views cimport Mat, Vec, copy, fill, larger
 from ..mechanics.ledger_rows cimport energies, flows, velocity_defect
 from ..mechanics.motion cimport derive
-from ..mechanics.rolling cimport add_squares
+from ..mechanics.rolling cimport add_squares, world_spin
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
-from ..steps.calls cimport hold
-from ..steps.rows cimport begin_row, close_row, record_energy
-from ..memory.structures cimport AtNodes, Calls, GaussTable, Rows
+from ..steps.calls cimport ask_again, begin_within, hold
+from ..steps.rows cimport begin_row, close_row, record_energy, store
+from ..memory.structures cimport AtNodes, Course, GaussTable, Within
 from .field cimport add_field
 from .history cimport guess, remember
 from .momenta cimport begin, constraint_rates
@@ -18,7 +18,8 @@ from libc.math cimport fabs
 cdef double NEWTON_CLOSED
 cdef double NEWTON_FORGOTTEN
 
-cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Py_ssize_t save_every, Py_ssize_t count, Py_ssize_t known, Calls calls, Rows rows, IVec solved) noexcept nogil
+cdef void run_gauss(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Course course) noexcept nogil
+cdef Py_ssize_t _is_to_be_tried(Memory* m, Py_ssize_t dim, Scheme g, Within within, Mat inputs, Py_ssize_t step) noexcept nogil
 cdef bint _step(Memory* m, Py_ssize_t dim, Scheme g, GaussTable table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
 cdef void gaps(Memory* m, Vec coefficient, Vec offset) noexcept nogil
 cdef void _end(Memory* m, Py_ssize_t dim, Scheme g, double h) noexcept nogil

@@ -6,7 +6,6 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....numerics.arrays import Array
-from ..memory.data import Index
 
 if not cython.compiled:
     from math import fabs
@@ -14,11 +13,11 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..mechanics.ledger_rows import energies, flows, velocity_defect
     from ..mechanics.motion import derive
-    from ..mechanics.rolling import add_squares
+    from ..mechanics.rolling import add_squares, world_spin
     from ..memory.memory import Memory, stage
-    from ..memory.structures import AtNodes, Calls, GaussTable, Rows
-    from ..steps.calls import hold
-    from ..steps.rows import begin_row, close_row, record_energy
+    from ..memory.structures import AtNodes, Course, GaussTable, Within
+    from ..steps.calls import ask_again, begin_within, hold
+    from ..steps.rows import begin_row, close_row, record_energy, store
     from .field import add_field
     from .history import guess, remember
     from .momenta import begin, constraint_rates
@@ -30,33 +29,45 @@ NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
 NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
-def run_gauss(
-    m: Memory,
-    dim: int,
-    g: Scheme,
-    table: GaussTable,
-    save_every: int,
-    count: int,
-    known: int,
-    calls: Calls,
-    rows: Rows,
-    solved: Index,
-) -> None:
+def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
     """Take the steps of the table and book them, until one is not solved (see steps.run)."""
+    count = cython.declare(cython.Py_ssize_t)
+    known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
+    calls = course.calls
+    count = course.before
+    known = course.known
     row = 0
     for step in range(table.times.size - 1):
         begin_row(m)
         if calls.due.size > 0 and not hold(calls, table.inputs, step, g.stages.size):
             return
-        if not _step(m, dim, g, table, step, known):
+        begin_within(m, calls.within, table.inputs, step)
+        answer = 1
+        while answer == 1:
+            if not _step(m, dim, g, table, step, known):
+                return
+            answer = _is_to_be_tried(m, dim, g, calls.within, table.inputs, step)
+        if answer != 0:
             return
         known = g.stages.size
-        close_row(m, dim, rows, row)
+        close_row(m, dim, course.rows, row)
         count += 1
-        solved[0] += 1
-        if count % save_every == 0:
+        course.solved[0] += 1
+        if count % course.every == 0:
             row += 1
+
+
+def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
+    """Ask what acts at the nodes of a step after a try of it (see calls.is_to_be_tried)."""
+    if within.address == 0:
+        return 0
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        copy(s.x_v, s.end_v)
+        copy(s.x_du, s.end_du)
+        store(s, dim, within.state[i])
+    return ask_again(m, within, inputs, step)
 
 
 def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> bool:
@@ -224,6 +235,9 @@ def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
         for k in range(s.trial_extension.size):
             s.trial_extension[k] *= share
         flows(s, dim, share, given.coefficient[own], given.coefficient[own])
+        for k in range(s.rolling_spin_row.size):  # by Ω, of which the spins of flows are RᵀΩ
+            apart = world_spin(s, dim, k, s.end_w) - world_spin(s, dim, k, s.x_w)
+            s.run_flow[s.ledger_row[s.rolling_spin_row[k]]] += share * s.x_lam[s.rolling_spin_row[k]] * apart
         add_field(1.0, s.run_flow, m.run_flow)
         constraint_rates(s, dim, given.coefficient[own])
         for row in range(m.run_gap.size):

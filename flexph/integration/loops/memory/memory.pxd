@@ -457,18 +457,19 @@ cdef struct Memory:
     IVec strike_met
     IVec strike_apart
     Vec strike_audit
-    Mat run_history
     Mat run_back_history
-    Vec run_energy
     Vec run_back_energy
-    Vec run_defect
     Vec run_back_defect
+    Mat run_history
+    Vec run_energy
+    Vec run_defect
     Vec run_new_defect
     Vec run_new_energy
     Vec run_flow
     Vec run_step_flow
     Vec run_step_stage
     Vec run_step_multipliers
+    Vec run_step_output
     Vec run_step_audit
     Vec run_gap
     Mat run_space
@@ -559,6 +560,9 @@ cdef struct Memory:
     Vec trial_forces
     Vec system_jacobian
     Vec system_flexible
+    Vec run_back
+    Vec run_now
+    Vec run_under_way
     Vec run_step
 
 cdef inline Memory* stage(IVec addresses, Py_ssize_t k) noexcept nogil:

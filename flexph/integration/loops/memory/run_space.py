@@ -14,18 +14,19 @@ class RunSpace(NamedTuple):
     recorded so far, and goes to a row only when it is finished.
     """
 
-    history: Matrix  # (HISTORY, width)
-    back_history: Matrix
-    energy: Vector
+    back_history: Matrix  # (HISTORY, width)
     back_energy: Vector
-    defect: Vector  # (g,)
-    back_defect: Vector
+    back_defect: Vector  # (g,)
+    history: Matrix
+    energy: Vector
+    defect: Vector
     new_defect: Vector  # work space
     new_energy: Vector
     flow: Vector
     step_flow: Vector
     step_stage: Vector  # (g,)
     step_multipliers: Vector
+    step_output: Vector  # (i,), mean velocities that inputs work on, of the step or the last of several
     step_audit: Vector  # (8,), residuals, counts, defect of the complementarity
     gap: Vector  # (g,)
     space: Matrix  # (2, d), work space
@@ -34,7 +35,7 @@ class RunSpace(NamedTuple):
     form: Matrix  # (2d, K), work space
     mean_rate: Matrix  # (b, d), φ̄u̇
     extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
-    output: Vector  # (i,), mean velocities of the last step that inputs work on
+    output: Vector  # (i,), the same of a part of it
 
 
 class StageSpace(NamedTuple):
@@ -69,7 +70,7 @@ class NullSpace(NamedTuple):
     pivot: Index  # (2q,)
     vectors: Matrix  # (q, k), the columns of N
     reduced: Matrix  # (q, k), work space
-    space: Vector  # (k²,), work space
+    space: Vector  # of a group of rows, work space
     rows: Vector  # W G by groups
     gain: Vector  # (k,), work space
     sums: Vector  # (columns of a group,), work space

@@ -30,11 +30,12 @@ cdef struct Bracket:
 cdef struct Within:
     Py_ssize_t address
     Py_ssize_t data
-    Vec state
+    Mat state
     Vec output
-    Vec inputs
-    Vec given
+    Mat inputs
+    Mat given
     Vec start
+    Vec under_way
 
 cdef struct Calls:
     Py_ssize_t address
@@ -76,20 +77,18 @@ cdef struct Pair:
     Vec times
     Mat spans
 
-cdef struct Parts:
-    Vec shares
-    Vec weights
-    Py_ssize_t depth
-    Pair pair
+cdef struct Kinds:
     Py_ssize_t redundant
     Py_ssize_t decay
     Py_ssize_t contact
     Py_ssize_t friction
 
-cdef struct Prescribed:
-    Table table
-    Py_ssize_t k
-    Between between
+cdef struct Parts:
+    Vec shares
+    Vec weights
+    Py_ssize_t depth
+    Pair pair
+    Kinds kinds
 
 cdef struct Rows:
     Mat state
@@ -98,3 +97,17 @@ cdef struct Rows:
     Mat multipliers
     Mat flow
     Mat audit
+
+cdef struct Course:
+    Parts parts
+    Calls calls
+    Rows rows
+    IVec solved
+    Py_ssize_t every
+    Py_ssize_t before
+    Py_ssize_t known
+
+cdef struct Prescribed:
+    Table table
+    Py_ssize_t k
+    Between between

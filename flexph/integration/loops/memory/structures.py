@@ -28,11 +28,12 @@ class Within(NamedTuple):
     address: int
     """Of a function of ``data`` and the number of a step; 0 where all agree, 1 where ``inputs`` are to be tried."""
     data: int
-    state: Array  # (s,), the flat state at the end of a try
+    state: Array  # (p, s), flat states of a try: at its end, or at the nodes of Gauss collocation
     output: Array  # (i,), its mean outputs
-    inputs: Array  # (i,), what they give in the next try
-    given: Array  # (i,), inputs beside theirs
+    inputs: Array  # (p, i), what they give in the next try
+    given: Array  # (p, i), inputs beside theirs
     start: Array  # motion where the step starts
+    under_way: Array  # and what is recorded up to there
 
 
 class Calls(NamedTuple):
@@ -51,7 +52,8 @@ class Calls(NamedTuple):
 @cache
 def nothing_within() -> Within:
     """Of steps within which nothing acts."""
-    return Within(0, 0, *(np.zeros(0) for _ in range(5)))
+    one, two = np.zeros(0), np.zeros((0, 0))
+    return Within(0, 0, two, one, two, two, one, one)
 
 
 @cache
@@ -98,22 +100,51 @@ class Table(NamedTuple):
     moved: Array  # (n or 1, springs), how far free measures move
 
 
+class Kinds(NamedTuple):
+    """Kinds of steps as numbers.
+
+    ``redundant`` is 1 where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
+    contacts are compliant, 2 of a pile (see loops.near), ``friction`` where joints have dry friction under their force,
+    else zero.
+    """
+
+    redundant: int = 0
+    decay: int = 0
+    contact: int = 0
+    friction: int = 0
+
+
 class Parts(NamedTuple):
     """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
 
-    ``pair`` is empty unless steps are judged in pairs, ``redundant`` is 1 where multipliers are of least norm,
-    ``decay`` where steps lose energy, ``contact`` where contacts are compliant, 2 of a pile (see loops.near),
-    ``friction`` where joints have dry friction under their force, else zero.
+    ``pair`` is empty unless steps are judged in pairs.
     """
 
     shares: Array
     weights: Array
     depth: int
     pair: Pair
-    redundant: int = 0
-    decay: int = 0
-    contact: int = 0
-    friction: int = 0
+    kinds: Kinds = Kinds()
+
+
+STEPS, STRIKES, COLLOCATION = range(3)
+"""Kinds of loops over steps: the exact scheme, with rigid contacts that strike, and Gauss collocation."""
+
+
+class Course(NamedTuple):
+    """What the steps of a table are taken with, and where they are recorded.
+
+    ``before`` steps were taken before, of which every so many are saved, and ``known`` rows of history are filled, the
+    last ones. ``solved`` (1,) counts the steps that are finished.
+    """
+
+    parts: Parts
+    calls: Calls
+    rows: Rows
+    solved: Index
+    every: int
+    before: int
+    known: int
 
 
 class GaussTable(NamedTuple):

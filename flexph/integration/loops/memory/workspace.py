@@ -45,6 +45,9 @@ SPANS = {
     "trial_forces": ("trial_on_node", "trial_torque"),
     "system_jacobian": ("system_band", "system_border"),
     "system_flexible": ("system_entries", "system_border"),
+    "run_back": ("run_back_history", "run_back_defect"),
+    "run_now": ("run_history", "run_defect"),
+    "run_under_way": ("run_history", "run_step_audit"),
     "run_step": ("run_step_flow", "run_step_audit"),
 }
 """Fields that follow each other, first and last, seen as one vector."""

@@ -3,6 +3,7 @@ from ....numerics.loops.views cimport fill, larger, smaller
 from ..contact.gaps cimport gap_of, place_vectors
 from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size
+from ..strikes.bodies cimport are_apart
 from ..strikes.coupled cimport factor_at
 from ..strikes.given cimport ask, given_between, is_whole
 from ..strikes.impacts cimport RESTING

@@ -18,6 +18,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Prescribed
     from ..steps.iterate import coordinate_size
+    from ..strikes.bodies import are_apart
     from ..strikes.coupled import factor_at
     from ..strikes.given import ask, given_between, is_whole
     from ..strikes.impacts import RESTING, fastest, find_rates, prepare
@@ -91,8 +92,11 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
     if not ask(m, p, now, now, AT_TIME):
         return -1
     given = given_between(p, now, now)
-    see_defect(m, dim, given.before, given)
-    if not (factor_at(m, dim, kinds, given.before) and strike_islands(m, dim, kinds, law, given)):
+    if not are_apart(m):
+        see_defect(m, dim, given.before, given)
+        if not factor_at(m, dim, kinds, given.before):
+            return -1
+    if not strike_islands(m, dim, kinds, law, given):
         return -1
     m.strike_audit[KNOWN] = 0.0
     find_rates(m)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
-from ..memory.data import Index
 from ..memory.strike_accounts import BALANCE as _BALANCE
 from ..memory.strike_accounts import KNOWN as _KNOWN
 from ..memory.strike_accounts import MISSED as _MISSED
@@ -14,17 +13,18 @@ from ..memory.strike_accounts import SCALE as _SCALE
 if not cython.compiled:
     from ....contacts.loops.island_space import LawSpace
     from ....numerics.loops.views import copy
+    from ..memory.given import given_of
     from ..memory.memory import Memory
-    from ..memory.structures import Between, Calls, Prescribed, Rows, Table
-    from ..steps.calls import hold
+    from ..memory.structures import Course, Prescribed, Table
+    from ..steps.calls import begin_within, hold, is_to_be_tried
     from ..steps.iterate import coordinate_size
     from ..steps.rows import begin_row, close_row
-    from ..strikes.given import given_of
     from ..strikes.impacts import fastest, strike
     from ..strikes.marks import CLOSES, OPEN
     from ..strikes.records import record_way
     from ..strikes.settling import settle_way
     from .by_events import step_by_events
+    from .striking import Striking
     from .ways import begin_way, close_all
 
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
@@ -38,57 +38,49 @@ REACH = cython.declare(cython.double, 0.1)
 """See contact.stepper."""
 
 
-def run_strikes(
-    m: Memory,
-    dim: int,
-    kinds: int,
-    law: LawSpace,
-    by_events: int,
-    table: Table,
-    between: Between,
-    save_every: int,
-    count: int,
-    known: int,
-    calls: Calls,
-    rows: Rows,
-    solved: Index,
-) -> None:
+def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: Course) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Of ``kinds``, (1,) has contacts that are compliant, too, or joints with dry friction, and (1, 1) multipliers of
-    least norm; of others, by the type of this, the rest is not compiled. What time prescribes
-    ``between`` the times of the table is asked for.
     Rows of history that are filled at its end go to ``m.strike_audit``.
     """
+    count = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
+    calls = course.calls
+    count = course.before
     row = 0
-    m.strike_audit[KNOWN] = known
+    m.strike_audit[KNOWN] = course.known
     for step in range(table.times.size - 1):
         begin_row(m)
         if calls.due.size > 0 and not hold(calls, table.inputs, step, 1):
             return
         before = m.strike_audit[KNOWN]
-        if not _step(m, dim, kinds, law, by_events, table, between, step):
+        begin_within(m, calls.within, table.inputs, step)
+        answer = 1
+        while answer == 1:
+            m.strike_audit[KNOWN] = before
+            answer = 2
+            if _step(m, dim, striking, table, step):
+                answer = is_to_be_tried(m, dim, calls.within, table.inputs, step)
+        if answer != 0:
             m.strike_audit[KNOWN] = before
             return
-        close_row(m, dim, rows, row)
+        close_row(m, dim, course.rows, row)
         count += 1
-        solved[0] += 1
-        if count % save_every == 0:
+        course.solved[0] += 1
+        if count % course.every == 0:
             row += 1
 
 
-def _step(
-    m: Memory, dim: int, kinds: int, law: LawSpace, by_events: int, table: Table, between: Between, k: int
-) -> bool:
+def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool:
     """Take one step; False where it is not solved."""
     m.strike_audit[BALANCE] = 0.0
     m.strike_audit[MISSED] = 0.0
     m.strike_audit[SCALE] = 0.0
-    if by_events > 0:
-        return step_by_events(m, dim, kinds, law, Prescribed(table, k, between))
+    prescribed = Prescribed(table, k, striking.between)
+    if striking.by_events > 0:
+        return step_by_events(m, dim, striking.kinds, striking.law, prescribed)
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    return _step_at_once(m, dim, kinds, law, Prescribed(table, k, between))
+    return _step_at_once(m, dim, striking.kinds, striking.law, prescribed)
 
 
 def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:

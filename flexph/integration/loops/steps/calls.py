@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import cython
 
+from ....control.loops.data import BEGIN as _BEGIN
+from ....control.loops.data import GO_BACK as _GO_BACK
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from ....numerics.loops.views import call_one, call_two, copy, fill
+    from ....numerics.loops.views import call_one, call_two, copy
     from ..memory.memory import Memory
     from ..memory.structures import Calls, Within
     from .rows import store
+
+BEGIN = cython.declare(cython.Py_ssize_t, _BEGIN)
+GO_BACK = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
 def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
@@ -30,27 +35,55 @@ def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
 
 
 def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
-    """Keep where a step starts, and add to its inputs what is tried first."""
+    """Keep where a step starts, or a part of one, and add to its inputs what is tried first."""
+    if within.address == 0:
+        return
+    points = within.given.shape[0]
     copy(m.at, within.start)
-    copy(inputs[step], within.given)
+    copy(m.run_under_way, within.under_way)
+    for p in range(points):
+        copy(inputs[step * points + p], within.given[p])
     _add(within, inputs, step)
+
+
+def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
+    """Let what acts within steps know that they begin and may be taken back, at velocities that may have changed."""
+    if within.address != 0:
+        store(m, dim, within.state[0])
+        call_two(within.address, within.data, BEGIN)
+
+
+def take_back_within(within: Within) -> None:
+    """Let what acts within steps stand where they began."""
+    if within.address != 0:
+        call_two(within.address, within.data, GO_BACK)
 
 
 def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
     """Ask what acts within a step after a try of it: 0 where all agree, 1 to try it again, from its start."""
-    store(m, dim, within.state)
-    copy(m.run_output, within.output)
+    if within.address == 0:
+        return 0
+    store(m, dim, within.state[0])
+    copy(m.run_step_output, within.output)
+    return ask_again(m, within, inputs, step)
+
+
+def ask_again(m: Memory, within: Within, inputs: Array, step: int) -> int:
+    """Ask the same of states that are stored; inputs are those beside theirs again where no try follows."""
+    points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)
     if answer == 1:
         _add(within, inputs, step)
         copy(within.start, m.at)
-        copy(m.run_back_history, m.run_history)
-        copy(m.run_back_energy, m.run_energy)
-        copy(m.run_back_defect, m.run_defect)
-        fill(m.run_step, 0.0)
+        copy(within.under_way, m.run_under_way)
+    else:
+        for p in range(points):
+            copy(within.given[p], inputs[step * points + p])
     return answer
 
 
 def _add(within: Within, inputs: Array, step: int) -> None:
-    for i in range(within.inputs.size):
-        inputs[step][i] = within.given[i] + within.inputs[i]
+    points = within.given.shape[0]
+    for p in range(points):
+        for i in range(within.given.shape[1]):
+            inputs[step * points + p][i] = within.given[p][i] + within.inputs[p][i]

@@ -1,7 +1,8 @@
 from ....kernels.convergence.rules cimport blocks_to, factor_of
-from ....numerics.loops.views cimport IVec, Vec, copy, fewest, larger
+from ....numerics.loops.views cimport Vec, copy, fewest, larger, part
 from ..memory.memory cimport Memory
-from ..memory.structures cimport Pair, Parts, Rows, Table
+from ..memory.structures cimport Course, Pair, Table, Within
+from .calls cimport begin_pair_within, take_back_within
 from .rows cimport begin_row, close_row
 from .step cimport take_step
 from libc.math cimport sqrt
@@ -26,8 +27,8 @@ cdef double TOO_SMALL
 cdef Py_ssize_t TRIES
 cdef double UNSOLVED
 
-cdef bint is_controlled(Memory* m, Py_ssize_t dim, Pair pair, Table table, Parts parts, Py_ssize_t save_every, Py_ssize_t count, Py_ssize_t known, Rows rows, IVec solved) noexcept nogil
-cdef void _take_controlled(Memory* m, Py_ssize_t dim, Pair pair, Table table, Parts parts, Py_ssize_t save_every, Py_ssize_t count, Py_ssize_t known, Rows rows, IVec solved) noexcept nogil
+cdef bint is_controlled(Memory* m, Py_ssize_t dim, Table table, Course course) noexcept nogil
+cdef void _take_controlled(Memory* m, Py_ssize_t dim, Table table, Course course) noexcept nogil
 cdef void _divide(Vec times, double start, double end, double h) noexcept nogil
 cdef double _error(Pair pair, double energy) noexcept nogil
-cdef void _go_back(Memory* m, Pair pair) noexcept nogil
+cdef void _go_back(Memory* m, Pair pair, Within within) noexcept nogil

@@ -6,7 +6,6 @@ import cython
 
 from ....kernels.convergence.tolerances import LEFT as _LEFT
 from ....numerics.arrays import Array
-from ..memory.data import Index
 from .controls import ENERGY as _ENERGY
 from .controls import ERROR as _ERROR
 from .controls import GOES_ON as _GOES_ON
@@ -30,9 +29,10 @@ if not cython.compiled:
     from math import sqrt
 
     from ....kernels.convergence.rules import blocks_to, factor_of
-    from ....numerics.loops.views import copy, fewest, larger
+    from ....numerics.loops.views import copy, fewest, larger, part
     from ..memory.memory import Memory
-    from ..memory.structures import Pair, Parts, Rows, Table
+    from ..memory.structures import Course, Pair, Table, Within
+    from .calls import begin_pair_within, take_back_within
     from .rows import begin_row, close_row
     from .step import take_step
 
@@ -57,60 +57,49 @@ TRIES = cython.declare(cython.Py_ssize_t, _TRIES)
 UNSOLVED = cython.declare(cython.double, _UNSOLVED)
 
 
-def is_controlled(
-    m: Memory,
-    dim: int,
-    pair: Pair,
-    table: Table,
-    parts: Parts,
-    save_every: int,
-    count: int,
-    known: int,
-    rows: Rows,
-    solved: Index,
-) -> bool:
+def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
     """Whether pairs of steps are chosen by their error; they are taken then."""
+    pair = course.parts.pair
     if pair.found.size == 0:
         return False
     if not (pair.control.size > 0 and pair.control[TRIES] > 0.0):
         return False
-    _take_controlled(m, dim, pair, table, parts, save_every, count, known, rows, solved)
+    _take_controlled(m, dim, table, course)
     return True
 
 
-def _take_controlled(
-    m: Memory,
-    dim: int,
-    pair: Pair,
-    table: Table,
-    parts: Parts,
-    save_every: int,
-    count: int,
-    known: int,
-    rows: Rows,
-    solved: Index,
-) -> None:
-    """Take pairs of steps through the times of a table, of which ``count`` were reached before, as their error allows.
+def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
+    """Take pairs of steps through the times of a table as their error allows.
 
     ``solved[0]`` counts the accepted pairs; a pair that is not solved or not accepted leaves all as it was.
     """
+    accepted = cython.declare(cython.Py_ssize_t)
+    count = cython.declare(cython.Py_ssize_t)
+    known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
+    pair = course.parts.pair
+    within = course.calls.within
+    rows = course.rows
     c = pair.control
-    times = pair.times
+    accepted = 0
+    count = course.before
+    known = course.known
     time = table.times[0]
     row = 0
-    own = Table(
-        times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
-    )
     c[STATUS] = GOES_ON
     for _ in range(cython.cast(cython.Py_ssize_t, c[TRIES])):
         saved = table.times[cython.cast(cython.Py_ssize_t, c[REACHED]) + 1]
+        times = part(pair.times, 2 * accepted, 2 * accepted + 3)
+        own = Table(
+            times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
+        )
         _divide(times, time, saved, c[H])
         h = 0.5 * (times[2] - time)
         begin_row(m)
         copy(m.at, pair.start)
-        if not take_step(m, dim, own, parts, 0, known, False):
-            _go_back(m, pair)
+        begin_pair_within(m, dim, within)
+        if not take_step(m, dim, own, course, 0, known):
+            _go_back(m, pair, within)
             c[STATUS] = UNSOLVED
             return
         energy = larger(c[ENERGY], pair.found[2])
@@ -119,12 +108,13 @@ def _take_controlled(
         c[ERROR] = error
         c[H] = larger(h * factor, c[SMALLEST]) if error <= 1.0 else h * factor
         if not error <= 1.0:
-            _go_back(m, pair)
+            _go_back(m, pair, within)
             c[REJECTED] += 2.0
             if c[H] < c[SMALLEST]:
                 c[STATUS] = TOO_SMALL
                 return
             continue
+        accepted += within.address != 0  # whose steps all have times of their own
         c[LAST] = error
         c[ENERGY] = energy
         c[LONGEST] = larger(c[LONGEST], h)
@@ -135,12 +125,12 @@ def _take_controlled(
         pair.spans[row][1] = times[2]
         c[REJECTED] = 0.0
         time = times[2]
-        known = fewest(known + 2, parts.depth)
-        solved[0] += 1
+        known = fewest(known + 2, course.parts.depth)
+        course.solved[0] += 1
         if time == saved:
             c[REACHED] += 1.0
             count += 1
-            row += count % save_every == 0
+            row += count % course.every == 0
             if cython.cast(cython.Py_ssize_t, c[REACHED]) == table.times.size - 1:
                 return
 
@@ -160,9 +150,8 @@ def _error(pair: Pair, energy: float) -> float:
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 
 
-def _go_back(m: Memory, pair: Pair) -> None:
+def _go_back(m: Memory, pair: Pair, within: Within) -> None:
     """Stand where a pair started from."""
+    take_back_within(within)
     copy(pair.start, m.at)
-    copy(m.run_back_history, m.run_history)
-    copy(m.run_back_energy, m.run_energy)
-    copy(m.run_back_defect, m.run_defect)
+    copy(m.run_back, m.run_now)

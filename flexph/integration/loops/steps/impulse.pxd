@@ -6,6 +6,7 @@ from ..mechanics.ledger_rows cimport energies, velocity_defect
 from ..mechanics.motion cimport derive_momenta
 from ..mechanics.redundancy cimport factor_assembled, keep_independent, solve_least
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Given
 from .rows cimport record_energy
 from libc.math cimport fabs
 
@@ -16,5 +17,5 @@ cdef void _stand_still(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void answer(Memory* m, Py_ssize_t dim, int redundant, Vec defect, Vec mu) noexcept nogil
 cdef double hold_joints(Memory* m, Py_ssize_t dim, int redundant, Vec mu) noexcept nogil
 cdef void work_of_joints(Memory* m, Vec impulse, double share, Vec own_coefficient, Vec own_offset) noexcept nogil
-cdef void strike(Memory* m, Py_ssize_t dim, Vec coefficient, Vec own_coefficient, Vec own_offset, Vec mu, double share, double length, double lost) noexcept nogil
-cdef bint lose_defect(Memory* m, Py_ssize_t dim, int redundant, Vec coefficient, Vec own_coefficient, Vec own_offset, double length) noexcept nogil
+cdef void strike(Memory* m, Py_ssize_t dim, Given given, Vec mu, double share, double length) noexcept nogil
+cdef bint lose_defect(Memory* m, Py_ssize_t dim, int redundant, Given given, double length) noexcept nogil

@@ -17,6 +17,7 @@ if not cython.compiled:
     from ..mechanics.motion import derive_momenta
     from ..mechanics.redundancy import factor_assembled, keep_independent, solve_least
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from .rows import record_energy
 
 
@@ -94,39 +95,30 @@ def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Arr
         m.run_flow[m.ledger_row[row]] += share * impulse[row] * m.run_gap[row]
 
 
-def strike(
-    m: Memory,
-    dim: int,
-    coefficient: Array,
-    own_coefficient: Array,
-    own_offset: Array,
-    mu: Array,
-    share: float,
-    length: float,
-    lost: float,
-) -> None:
+def strike(m: Memory, dim: int, given: Given, mu: Array, share: float, length: float) -> None:
     """Take a share κ of the answer from the velocities, and record it in a row of so long a step [s], with its loss."""
+    lost = 0.0
+    for i in range(m.run_defect.size):
+        lost += share * (1.0 - 0.5 * share) * m.run_defect[i] * mu[i]
     for i in range(m.at_velocities.size):
         m.at_velocities[i] -= share * m.correction[i]
     derive_momenta(m, dim, m.trial_c)
     fill(m.run_flow, 0.0)
-    work_of_joints(m, mu, -share, own_coefficient, own_offset)
+    work_of_joints(m, mu, -share, given.own_coefficient, given.own_offset)
     for row in range(mu.size):
         m.run_step_stage[row] -= share * mu[row] / length
     if lost != 0.0:
         m.run_flow[m.run_flow.size - 1] += lost
     energies(m, dim, m.run_new_energy)
     m.run_step_audit[0] += fabs(record_energy(m))
-    velocity_defect(m, dim, coefficient, own_coefficient, own_offset)
+    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
     last = entries(m.run_history) - 1 - mu.size
     for row in range(mu.size):
         put(m.run_history, last + row, get(m.run_defect, row))
 
 
-def lose_defect(
-    m: Memory, dim: int, redundant: int, coefficient: Array, own_coefficient: Array, own_offset: Array, length: float
-) -> bool:
+def lose_defect(m: Memory, dim: int, redundant: int, given: Given, length: float) -> bool:
     """Leave ρ of the velocity defect, recorded in a row of so long a step [s]; False for dependent constraints."""
     share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])
     left = 0.0  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
@@ -134,12 +126,9 @@ def lose_defect(
         left = larger(left, fabs(m.run_defect[i]))
     if left == 0.0 or share == 0.0:
         return True
-    if not factor_instant(m, dim, redundant, coefficient):
+    if not factor_instant(m, dim, redundant, given.after):
         return False
     copy(m.run_defect, m.run_gap)
     answer(m, dim, redundant, m.run_gap, m.decay_mu)
-    lost = 0.0
-    for i in range(m.run_defect.size):
-        lost += share * (1.0 - 0.5 * share) * m.run_defect[i] * m.decay_mu[i]
-    strike(m, dim, coefficient, own_coefficient, own_offset, m.decay_mu, share, length, lost)
+    strike(m, dim, given, m.decay_mu, share, length)
     return True

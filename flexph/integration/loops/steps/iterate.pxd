@@ -2,6 +2,7 @@ from ....numerics.loops.views cimport Vec, larger
 from ..mechanics.motion cimport mean_speeds, product_rate
 from ..mechanics.rolling cimport gain, world_spin
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Given
 from libc.math cimport fabs
 
 cdef double RESOLUTION
@@ -12,7 +13,7 @@ cdef double NEWTON_FORGOTTEN
 cdef double _size(Memory* m) noexcept nogil
 cdef bint is_open(Memory* m, double closed) noexcept nogil
 cdef bint is_balanced(Memory* m, double h) noexcept nogil
-cdef void take_increments(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after, Vec offset, Vec last_offset) noexcept nogil
+cdef void take_increments(Memory* m, Py_ssize_t dim, Given given) noexcept nogil
 cdef double work(Memory* m) noexcept nogil
 cdef double energy_scale(Memory* m, double h) noexcept nogil
 cdef double _body_torque(Memory* m, Py_ssize_t b, Py_ssize_t i) noexcept nogil

@@ -7,7 +7,6 @@ import cython
 from ....kernels.convergence.tolerances import NEWTON
 from ....kernels.convergence.tolerances import RESOLUTION as _RESOLUTION
 from ....kernels.convergence.tolerances import TINY as _TINY
-from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import fabs
@@ -16,6 +15,7 @@ if not cython.compiled:
     from ..mechanics.motion import mean_speeds, product_rate
     from ..mechanics.rolling import gain, world_spin
     from ..memory.memory import Memory
+    from ..memory.structures import Given
 
 RESOLUTION = cython.declare(cython.double, _RESOLUTION)
 TINY = cython.declare(cython.double, _TINY)
@@ -67,14 +67,17 @@ def is_balanced(m: Memory, h: float) -> bool:
     return forces <= limit * push and torques <= limit * turn and flexing <= limit * bend
 
 
-def take_increments(
-    m: Memory, dim: int, h: float, before: Array, after: Array, offset: Array, last_offset: Array
-) -> None:
+def take_increments(m: Memory, dim: int, given: Given) -> None:
     """Constraint defects by the way of the nodes, with the gap at the start forgotten little by little.
 
-    See exact.iterate.increment_of_gap; ``last_offset`` are the offsets of the rows at the start.
+    See exact.iterate.increment_of_gap.
     """
     forgotten = cython.declare(cython.double)
+    h = given.h
+    before = given.before
+    after = given.after
+    offset = given.offset
+    last_offset = given.last_offset
     mean_speeds(m, dim)
     forgotten = NEWTON_FORGOTTEN
     for row in range(offset.size):

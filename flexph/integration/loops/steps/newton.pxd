@@ -1,5 +1,5 @@
 from ....kernels.convergence.rules cimport is_slow, settled_at, settles, stagnates, unresolved_energy
-from ....numerics.loops.views cimport Vec, copy, fill, larger
+from ....numerics.loops.views cimport copy, fill, larger
 from ..contact.forces cimport begin_contacts
 from ..friction.rows cimport answer_forces
 from ..mechanics.arrow cimport factor, solve
@@ -8,6 +8,7 @@ from ..mechanics.relations cimport keep_rates, stick
 from ..mechanics.residual cimport residual, trial
 from ..mechanics.rolling cimport has_fallen
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Given, Kinds
 from ..nodal.forces cimport begin_strains, run_ahead
 from .friction cimport begin_friction, correct_friction
 from .iterate cimport below_resolution, coordinate_size, energy_scale, is_balanced, is_open, kinetic_energy, take_increments, work
@@ -24,12 +25,13 @@ cdef double NEWTON_NOISE
 cdef double NEWTON_SLOW
 cdef double NEWTON_STAGNATED
 
-cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, int friction, double h, Vec before, Vec after, Vec offset, Vec last_offset, Vec inputs) noexcept nogil
+cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
 cdef double _best(Memory* m, double size, double best) noexcept nogil
-cdef bint turns_back(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
-cdef bint holds(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
-cdef void evaluate(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
-cdef void _keep_independent(Memory* m, int redundant) noexcept nogil
-cdef bint factor_step(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after) noexcept nogil
-cdef void solve_step(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h) noexcept nogil
+cdef bint turns_back(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef bint holds(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef void _try(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef void evaluate(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef void _keep_independent(Memory* m, Kinds kinds) noexcept nogil
+cdef bint factor_step(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef void solve_step(Memory* m, Py_ssize_t dim, Kinds kinds, double h) noexcept nogil
 cdef void _correct(Memory* m) noexcept nogil

@@ -5,7 +5,6 @@ from __future__ import annotations
 import cython
 
 from ....kernels.convergence.tolerances import NEWTON
-from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import inf as INFINITY
@@ -23,6 +22,7 @@ if not cython.compiled:
     from ..mechanics.residual import residual, trial
     from ..mechanics.rolling import has_fallen
     from ..memory.memory import Memory
+    from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
     from .friction import begin_friction, correct_friction
     from .iterate import (
@@ -48,24 +48,8 @@ NEWTON_SLOW = cython.declare(cython.double, NEWTON.slow)
 NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
 
 
-def newton(
-    m: Memory,
-    dim: int,
-    redundant: int,
-    decay: int,
-    contact: int,
-    friction: int,
-    h: float,
-    before: Array,
-    after: Array,
-    offset: Array,
-    last_offset: Array,
-    inputs: Array,
-) -> int:
-    """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved.
-
-    ``last_offset`` are the offsets of the rows at the start, ``redundant`` to ``friction`` as of ``run.Parts``.
-    """
+def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
+    """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved."""
     at_rest = cython.declare(cython.bint)
     by_increments = cython.declare(cython.bint)
     ends = cython.declare(cython.bint)
@@ -78,16 +62,17 @@ def newton(
     scaled = cython.declare(cython.bint)
     stalls = cython.declare(cython.bint)
     used = cython.declare(cython.Py_ssize_t)
+    h = given.h
     resists = m.joints_resisting.size > 0
     mixed = m.strains_stress.size > 0
     fill(m.trial_stuck, 0.0)
     if dim == 3 and mixed:  # there are no strain rows in the plane
         begin_strains(m)
-    if contact > 0:
+    if kinds.contact > 0:
         begin_contacts(m, dim)
-    if friction > 0:
+    if kinds.friction > 0:
         begin_friction(m)
-    evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+    evaluate(m, dim, kinds, given)
     factored = False
     used = 0
     scaled = False
@@ -103,17 +88,17 @@ def newton(
     unresolved = unresolved_energy(terms[0], terms[1], terms[2], terms[3], extent, h)
     for iteration in range(1, NEWTON_ITERATIONS + 1):
         if not factored:
-            if not factor_step(m, dim, redundant, decay, contact, h, before, after):
+            if not factor_step(m, dim, kinds, given):
                 return -1
-            if friction > 0:
-                answer_forces(m, dim, redundant, decay, h)
+            if kinds.friction > 0:
+                answer_forces(m, dim, kinds.redundant, kinds.decay, h)
             factored = True
             used = used if mixed else 0  # of new ones each time the rate is known too
-        solve_step(m, dim, redundant, decay, contact, h)
-        if friction > 0 and not correct_friction(m, dim, h, extent):
+        solve_step(m, dim, kinds, h)
+        if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
             return -1
         done = work(m)
-        if contact > 0:  # what an iterate deep in a contact has is no measure (see exact.newton)
+        if kinds.contact > 0:  # what an iterate deep in a contact has is no measure (see exact.newton)
             largest = 0.0
             scaled = False
         largest = larger(largest, done)
@@ -128,8 +113,8 @@ def newton(
         if dim == 3 and mixed:
             run_ahead(m, h)
         _correct(m)
-        if resists and turns_back(m, dim, decay, contact, h, before, after, offset, inputs):
-            evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+        if resists and turns_back(m, dim, kinds, given):
+            evaluate(m, dim, kinds, given)
             factored = False
             used = 0
             previous = INFINITY
@@ -141,11 +126,11 @@ def newton(
         stalls = stagnates(size, previous)
         ends = at_rest or settles(size, previous, used, settled)
         if not (size <= noise if stalls else ends):
-            evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+            evaluate(m, dim, kinds, given)
             is_coarse = stalls and not by_increments and size > NEWTON_COARSE and not is_open(m, NEWTON_CLOSED)
             if by_increments or is_coarse:
-                take_increments(m, dim, h, before, after, offset, last_offset)
-                _keep_independent(m, redundant)
+                take_increments(m, dim, given)
+                _keep_independent(m, kinds)
             if is_coarse:
                 by_increments = True
                 factored = False
@@ -157,7 +142,7 @@ def newton(
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON_BETTER * size:
                 copy(m.best, m.x)
-            return iteration if holds(m, dim, decay, contact, h, before, after, offset, inputs) else -1
+            return iteration if holds(m, dim, kinds, given) else -1
         if is_slow(size, previous, used, NEWTON_SLOW, NEWTON_MANY) or (mixed and size > NEWTON_MIXED):
             factored = False
         previous = size
@@ -172,62 +157,50 @@ def _best(m: Memory, size: float, best: float) -> float:
     return best
 
 
-def turns_back(
-    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> bool:
+def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Whether a relation is to be taken by its tangent at rest, or was."""
     keep_rates(m)
-    trial(m, dim, decay, contact, h, before, after, offset, inputs)
-    return stick(m, h)
+    _try(m, dim, kinds, given)
+    return stick(m, given.h)
 
 
-def holds(
-    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> bool:
+def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Whether constraints and rolling discs hold at the end of the step to the iterate."""
-    trial(m, dim, decay, contact, h, before, after, offset, inputs)
+    _try(m, dim, kinds, given)
     return not (is_open(m, NEWTON_CLOSED) or has_fallen(m))
 
 
-def evaluate(
-    m: Memory,
-    dim: int,
-    redundant: int,
-    decay: int,
-    contact: int,
-    h: float,
-    before: Array,
-    after: Array,
-    offset: Array,
-    inputs: Array,
-) -> None:
+def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
+    """Values over the step and at its end to the iterate."""
+    trial(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
+
+
+def evaluate(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
     """The defects of the iterate."""
-    residual(m, dim, decay, contact, h, before, after, offset, inputs)
-    _keep_independent(m, redundant)
+    residual(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
+    _keep_independent(m, kinds)
 
 
-def _keep_independent(m: Memory, redundant: int) -> None:
-    if redundant > 0:
+def _keep_independent(m: Memory, kinds: Kinds) -> None:
+    if kinds.redundant > 0:
         keep_independent(m, m.defect_lam)
 
 
-def factor_step(
-    m: Memory, dim: int, redundant: int, decay: int, contact: int, h: float, before: Array, after: Array
-) -> bool:
+def factor_step(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Factor the Jacobian of the iterate; False where it is singular."""
-    if redundant > 0:
-        return factor_least(m, dim, decay, contact, h, before, after)
-    return factor(m, dim, decay, contact, h, before, after)
+    if kinds.redundant > 0:
+        return factor_least(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
+    return factor(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
 
 
-def solve_step(m: Memory, dim: int, redundant: int, decay: int, contact: int, h: float) -> None:
+def solve_step(m: Memory, dim: int, kinds: Kinds, h: float) -> None:
     """The correction of the iterate."""
-    if contact > 1:
-        solve_pile(m, dim, decay, h)
-    elif redundant > 0:
-        solve_least(m, dim, decay, h)
+    if kinds.contact > 1:
+        solve_pile(m, dim, kinds.decay, h)
+    elif kinds.redundant > 0:
+        solve_least(m, dim, kinds.decay, h)
     else:
-        solve(m, dim, decay, h)
+        solve(m, dim, kinds.decay, h)
 
 
 def _correct(m: Memory) -> None:

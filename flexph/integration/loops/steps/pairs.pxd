@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Mat, Vec, copy, fill, larger
 from ..mechanics.motion cimport inertia_products, momenta
 from ..memory.memory cimport Memory
-from ..memory.structures cimport Pair
+from ..memory.structures cimport Given, Kinds, Pair
 from .impulse cimport answer, factor_instant, strike
 from .newton cimport solve_step
 from libc.math cimport fabs
@@ -12,7 +12,7 @@ cdef void begin_pair(Memory* m, Pair pair) noexcept nogil
 cdef void watch_energy(Memory* m, Pair pair) noexcept nogil
 cdef void keep_gaps(Memory* m, Pair pair) noexcept nogil
 cdef bint let_go(Memory* m, Pair pair) noexcept nogil
-cdef void estimate(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, Pair pair, double h, Py_ssize_t known) noexcept nogil
+cdef void estimate(Memory* m, Py_ssize_t dim, Kinds kinds, Pair pair, double h, Py_ssize_t known) noexcept nogil
 cdef void _difference(Memory* m, Pair pair, double h, Py_ssize_t known) noexcept nogil
 cdef void _momenta(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du) noexcept nogil
-cdef bint reflect(Memory* m, Py_ssize_t dim, int redundant, Pair pair, Vec coefficient, Vec own_coefficient, Vec own_offset, double length) noexcept nogil
+cdef bint reflect(Memory* m, Py_ssize_t dim, int redundant, Pair pair, Given given, double length) noexcept nogil

@@ -13,7 +13,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..mechanics.motion import inertia_products, momenta
     from ..memory.memory import Memory
-    from ..memory.structures import Pair
+    from ..memory.structures import Given, Kinds, Pair
     from .impulse import answer, factor_instant, strike
     from .newton import solve_step
 
@@ -59,7 +59,7 @@ def let_go(m: Memory, pair: Pair) -> bool:
     return found
 
 
-def estimate(m: Memory, dim: int, redundant: int, decay: int, contact: int, pair: Pair, h: float, known: int) -> None:
+def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int) -> None:
     """½ δ̂ᵀMδ̂ of two steps of h, before which ``known`` rows of history were filled, by the factored Jacobian."""
     _difference(m, pair, h, known)
     for b in range(m.inertia_mass.size):
@@ -72,7 +72,7 @@ def estimate(m: Memory, dim: int, redundant: int, decay: int, contact: int, pair
     for i in range(m.defect.size):
         m.defect[i] *= 2.0
     fill(m.defect_lam, 0.0)
-    solve_step(m, dim, redundant, decay, contact, h)
+    solve_step(m, dim, kinds, h)
     _momenta(m, dim, m.correction_v, m.correction_w, m.correction_du)
     twice = 0.0
     for i in range(m.x_velocities.size):
@@ -101,20 +101,11 @@ def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
             m.defect_v[b][i] = m.inertia_mass[b] * v[b][i]
 
 
-def reflect(
-    m: Memory,
-    dim: int,
-    redundant: int,
-    pair: Pair,
-    coefficient: Array,
-    own_coefficient: Array,
-    own_offset: Array,
-    length: float,
-) -> bool:
+def reflect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
     """Reflect the velocity defect where the next pair would add to it; False where the constraints are dependent."""
     if pair.mu.size == 0:
         return True
-    if not factor_instant(m, dim, redundant, coefficient):
+    if not factor_instant(m, dim, redundant, given.after):
         return False
     kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # what settles begins with velocities that keep the joints
     for i in range(pair.mu.size):
@@ -128,5 +119,5 @@ def reflect(
     for i in range(pair.mu.size):
         adds += pair.mu[i] * (m.run_defect[i] - kept * m.run_back_defect[i])
     if adds > 0.0:
-        strike(m, dim, coefficient, own_coefficient, own_offset, pair.mu, 2.0, length, 0.0)
+        strike(m, dim, given, pair.mu, 2.0, length)
     return True

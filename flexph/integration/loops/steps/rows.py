@@ -17,9 +17,7 @@ if not cython.compiled:
 
 def begin_row(m: Memory) -> None:
     """Keep what a step that is not solved is taken again from, and its sums at zero."""
-    copy(m.run_history, m.run_back_history)
-    copy(m.run_energy, m.run_back_energy)
-    copy(m.run_defect, m.run_back_defect)
+    copy(m.run_now, m.run_back)
     fill(m.run_step, 0.0)
 
 

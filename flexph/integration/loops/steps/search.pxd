@@ -1,6 +1,7 @@
-from ....numerics.loops.views cimport Vec, copy, fill, larger, smaller
+from ....numerics.loops.views cimport copy, fill, larger, smaller
 from ..contact.forces cimport begin_contacts
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Given, Kinds
 from ..nodal.forces cimport begin_strains, run_ahead
 from .iterate cimport below_resolution, coordinate_size, energy_scale, work
 from .newton cimport evaluate, factor_step, holds, solve_step
@@ -14,6 +15,6 @@ cdef double NEWTON_NOISE
 cdef Py_ssize_t NEWTON_SEARCHES
 cdef double NEWTON_SETTLED
 
-cdef Py_ssize_t search(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
-cdef double _follow(Memory* m, Py_ssize_t dim, int redundant, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
+cdef Py_ssize_t search(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef double _follow(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
 cdef double _slope(Memory* m) noexcept nogil

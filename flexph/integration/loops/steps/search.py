@@ -6,7 +6,6 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....kernels.convergence.tolerances import TINY as _TINY
-from ....numerics.arrays import Array
 
 if not cython.compiled:
     from math import fabs, isfinite, isinf, sqrt
@@ -15,6 +14,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger, smaller
     from ..contact.forces import begin_contacts
     from ..memory.memory import Memory
+    from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
     from .iterate import below_resolution, coordinate_size, energy_scale, work
     from .newton import evaluate, factor_step, holds, solve_step
@@ -31,38 +31,28 @@ LEFT_OVER = cython.declare(cython.double, 0.3)
 """See exact.newton."""
 
 
-def search(
-    m: Memory,
-    dim: int,
-    redundant: int,
-    decay: int,
-    contact: int,
-    h: float,
-    before: Array,
-    after: Array,
-    offset: Array,
-    inputs: Array,
-) -> int:
+def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     """Solve a step from the guess in ``x``; iterations, those of Newton's method included, or −1."""
     first = cython.declare(cython.bint)
     mixed = cython.declare(cython.bint)
     settled = cython.declare(cython.bint)
     solved = cython.declare(cython.bint)
+    h = given.h
     mixed = m.strains_stress.size > 0
     fill(m.trial_stuck, 0.0)
     if dim == 3 and mixed:
         begin_strains(m)
     begin_contacts(m, dim)
-    evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+    evaluate(m, dim, kinds, given)
     previous = INFINITY
     largest = TINY
     extent = coordinate_size(m)
     for iteration in range(1, NEWTON_SEARCHES + 1):
-        if not factor_step(m, dim, redundant, decay, contact, h, before, after):
+        if not factor_step(m, dim, kinds, given):
             return -1
-        solve_step(m, dim, redundant, decay, contact, h)
+        solve_step(m, dim, kinds, h)
         done = work(m)
-        first = iteration == 1 or contact > 0  # as in newton
+        first = iteration == 1 or kinds.contact > 0  # as in newton
         largest = larger(done if first else largest, energy_scale(m, h))
         size = sqrt(done / largest)
         if not isfinite(size):
@@ -70,28 +60,17 @@ def search(
         if dim == 3 and mixed:
             run_ahead(m, h)
         copy(m.x, m.best)
-        share = _follow(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+        share = _follow(m, dim, kinds, given)
         expected = size if isinf(previous) else size * smaller(1.0, size / previous)
         settled = size <= NEWTON_NOISE * m.x.size or (share == 1.0 and expected <= NEWTON_SETTLED)
         if settled or (size >= previous and below_resolution(m, extent, h)):
-            solved = holds(m, dim, decay, contact, h, before, after, offset, inputs)
+            solved = holds(m, dim, kinds, given)
             return NEWTON_ITERATIONS + iteration if solved else -1
         previous = size
     return -1
 
 
-def _follow(
-    m: Memory,
-    dim: int,
-    redundant: int,
-    decay: int,
-    contact: int,
-    h: float,
-    before: Array,
-    after: Array,
-    offset: Array,
-    inputs: Array,
-) -> float:
+def _follow(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
     """Take all of a correction from ``best``, or to where it does no more work; the share."""
     is_whole = cython.declare(cython.bint)
     low = 0.0
@@ -104,7 +83,7 @@ def _follow(
     for _ in range(2 * NEWTON_ITERATIONS):
         for i in range(m.x.size):
             m.x[i] = m.best[i] - share * m.correction[i]
-        evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
+        evaluate(m, dim, kinds, given)
         done = _slope(m)
         if is_whole:
             if not isfinite(done) and share > SHORTEST:

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Vec, copy, entries, fill, larger, put, smaller
+from ....numerics.loops.views cimport copy, entries, fill, larger, put, smaller
 from ..friction.law cimport law, solve_law
 from ..friction.rows cimport along_row, differentiate_slips, end_rates, pull_unit, set_gradients, sized
 from ..mechanics.arrow cimport expand, reduce, solve_border
@@ -6,6 +6,7 @@ from ..mechanics.ledger_rows cimport energies, velocity_defect
 from ..mechanics.motion cimport derive_momenta, mean_shapes
 from ..mechanics.redundancy cimport solve_least
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Given
 from .friction cimport UNSOLVED
 from .friction cimport free_rates
 from .impulse cimport INSTANT
@@ -13,10 +14,10 @@ from .impulse cimport factor_instant, hold_joints, work_of_joints
 from .rows cimport record_energy
 from libc.math cimport fabs, sqrt
 
-cdef bint settle(Memory* m, Py_ssize_t dim, int redundant, double h, Vec coefficient, Vec own_coefficient, Vec own_offset) noexcept nogil
+cdef bint settle(Memory* m, Py_ssize_t dim, int redundant, Given given) noexcept nogil
 cdef double _keep_joints(Memory* m, Py_ssize_t dim, int redundant, double h) noexcept nogil
 cdef void _answer_impulses(Memory* m, Py_ssize_t dim, int redundant) noexcept nogil
 cdef double _share(Memory* m, double taken) noexcept nogil
 cdef void _strike(Memory* m, Py_ssize_t dim, double share) noexcept nogil
-cdef void _record(Memory* m, Py_ssize_t dim, double lost, Vec coefficient, Vec own_coefficient, Vec own_offset) noexcept nogil
-cdef void _record_joints(Memory* m, Vec own_coefficient, Vec own_offset) noexcept nogil
+cdef void _record(Memory* m, Py_ssize_t dim, double lost, Given given) noexcept nogil
+cdef void _record_joints(Memory* m, Given given) noexcept nogil

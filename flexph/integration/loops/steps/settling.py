@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import cython
 
-from ....numerics.arrays import Array
-
 if not cython.compiled:
     from math import fabs, sqrt
 
@@ -21,24 +19,23 @@ if not cython.compiled:
     from ..mechanics.motion import derive_momenta, mean_shapes
     from ..mechanics.redundancy import solve_least
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from .friction import UNSOLVED, free_rates
     from .impulse import INSTANT, factor_instant, hold_joints, work_of_joints
     from .rows import record_energy
 
 
-def settle(
-    m: Memory, dim: int, redundant: int, h: float, coefficient: Array, own_coefficient: Array, own_offset: Array
-) -> bool:
-    """Settle what slips at the end of a step of h, from the rates in ``rub.rate``; False where that is not solved."""
+def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
+    """Settle what slips at the end of a step, from the rates in ``rub.rate``; False where that is not solved."""
     m.rub_settles[1] = 1.0
     taken = 0.0
     for i in range(m.bearings_friction.size):
         taken += m.run_flow[m.bearings_lost[i]]
-    if not factor_instant(m, dim, redundant, coefficient):
+    if not factor_instant(m, dim, redundant, given.after):
         return False
     set_gradients(m)
     differentiate_slips(m, dim, INSTANT)
-    lost = _keep_joints(m, dim, redundant, h)
+    lost = _keep_joints(m, dim, redundant, given.h)
     _answer_impulses(m, dim, redundant)
     mean_shapes(m, dim, m.at_du, m.trial_c)
     m.rub_scale[0] = larger(larger(free_rates(m), sized(m, dim, m.at_v, m.at_w, m.at_du, m.trial_c)), 1e-300)
@@ -47,7 +44,7 @@ def settle(
     copy(m.rub_best, m.rub_found)
     m.run_step_audit[7] = larger(m.run_step_audit[7], law(m) / m.rub_scale[0])
     _strike(m, dim, _share(m, taken))
-    _record(m, dim, lost, coefficient, own_coefficient, own_offset)
+    _record(m, dim, lost, given)
     return True
 
 
@@ -106,13 +103,13 @@ def _strike(m: Memory, dim: int, share: float) -> None:
     derive_momenta(m, dim, m.trial_c)
 
 
-def _record(m: Memory, dim: int, lost: float, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
+def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
     """Flows, energies and velocity defect after impulses of friction and of the joints that took some energy [J]."""
     fill(m.run_flow, 0.0)
-    _record_joints(m, own_coefficient, own_offset)
+    _record_joints(m, given)
     if m.bearings_joined[0] >= 0:
         m.run_flow[m.bearings_joined[0]] += lost
-    velocity_defect(m, dim, coefficient, own_coefficient, own_offset)
+    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
     end_rates(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
@@ -131,10 +128,10 @@ def _record(m: Memory, dim: int, lost: float, coefficient: Array, own_coefficien
         put(m.run_history, last + row, m.run_defect[row])
 
 
-def _record_joints(m: Memory, own_coefficient: Array, own_offset: Array) -> None:
+def _record_joints(m: Memory, given: Given) -> None:
     """Work of the impulses of joints that drives move, into ``rub.mu``."""
     for row in range(m.rub_mu.size):
         m.rub_mu[row] = -m.rub_mu[row]
         for q in range(m.rub_found.size):
             m.rub_mu[row] += m.rub_answer[q][m.at_velocities.size + row] * m.rub_found[q]
-    work_of_joints(m, m.rub_mu, 1.0, own_coefficient, own_offset)
+    work_of_joints(m, m.rub_mu, 1.0, given.own_coefficient, given.own_offset)

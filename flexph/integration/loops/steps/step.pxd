@@ -10,8 +10,10 @@ from ..mechanics.redundancy cimport find_dependent, keep_independent, keep_least
 from ..mechanics.relations cimport generates
 from ..mechanics.rolling cimport add_squares
 from ..memory.memory cimport Memory
-from ..memory.structures cimport Pair, Parts, Table
+from ..memory.structures cimport Course, Given, Parts, Table
+from .calls cimport begin_within, is_to_be_tried
 from .friction cimport obeys, record_friction, sticks
+from ..memory.given cimport given_of
 from .history cimport guess, remember
 from .impulse cimport lose_defect
 from .iterate cimport coordinate_size
@@ -22,13 +24,12 @@ from .search cimport search
 from .settling cimport settle
 from libc.math cimport fabs
 
-cdef bint take_step(Memory* m, Py_ssize_t dim, Table table, Parts parts, Py_ssize_t step, Py_ssize_t known, bint again) noexcept nogil
-cdef bint _judge(Memory* m, Py_ssize_t dim, Pair pair, Parts parts, Table table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
-cdef bint _finish_pair(Memory* m, Py_ssize_t dim, Pair pair, Parts parts, Table table, Py_ssize_t step) noexcept nogil
-cdef bint take_substep(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t k, Py_ssize_t known, double share, double weight) noexcept nogil
-cdef bint _lose(Memory* m, Py_ssize_t dim, int redundant, int decay, Table table, Py_ssize_t k, double share) noexcept nogil
-cdef bint _settle(Memory* m, Py_ssize_t dim, int redundant, int friction, Table table, Py_ssize_t k) noexcept nogil
+cdef bint take_step(Memory* m, Py_ssize_t dim, Table table, Course course, Py_ssize_t step, Py_ssize_t known) noexcept nogil
+cdef bint _end_substep(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t k, Py_ssize_t first) noexcept nogil
+cdef bint _judge(Memory* m, Py_ssize_t dim, Parts parts, Given given, Py_ssize_t known) noexcept nogil
+cdef bint _finish_pair(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t step) noexcept nogil
+cdef bint take_substep(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef void _record(Memory* m, Py_ssize_t dim, Parts parts, Given given, Py_ssize_t i) noexcept nogil
 cdef void _finish(Memory* m, Py_ssize_t dim) noexcept nogil
-cdef void _record(Memory* m, int redundant, double h, Py_ssize_t iterations, Vec after, Vec offset, double share, double weight) noexcept nogil
 cdef void record_gaps(Memory* m, double h, Vec after, Vec offset) noexcept nogil
 cdef void close_gaps(Memory* m, int redundant) noexcept nogil

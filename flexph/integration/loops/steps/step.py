@@ -20,8 +20,10 @@ if not cython.compiled:
     from ..mechanics.redundancy import find_dependent, keep_independent, keep_least, solve_least
     from ..mechanics.relations import generates
     from ..mechanics.rolling import add_squares
+    from ..memory.given import given_of
     from ..memory.memory import Memory
-    from ..memory.structures import Pair, Parts, Table
+    from ..memory.structures import Course, Given, Parts, Table
+    from .calls import begin_within, is_to_be_tried
     from .friction import obeys, record_friction, sticks
     from .history import guess, remember
     from .impulse import lose_defect
@@ -33,8 +35,10 @@ if not cython.compiled:
     from .settling import settle
 
 
-def take_step(m: Memory, dim: int, table: Table, parts: Parts, step: int, known: int, again: bool) -> bool:
-    """Take the substeps of a step, the first of them from what the last try came to; False where it is not solved."""
+def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, known: int) -> bool:
+    """Take the substeps of a step, each until all that acts within it agrees; False where one is not solved."""
+    parts = course.parts
+    within = course.calls.within
     first = known
     substeps = parts.shares.size
     begin_pair(m, parts.pair)
@@ -42,136 +46,119 @@ def take_step(m: Memory, dim: int, table: Table, parts: Parts, step: int, known:
     for i in range(substeps):
         watch_energy(m, parts.pair)
         k = step * substeps + i
-        share = parts.shares[i]
-        weight = parts.weights[i]
-        if not (again and i == 0):
-            guess(m, dim, table.times[k + 1] - table.times[k], known)
-        if not take_substep(m, dim, parts, table, k, known, share, weight):
-            return False
-        if i == 0:
-            keep_gaps(m, parts.pair)
-        elif not _judge(m, dim, parts.pair, parts, table, k, first):
-            return False
-        if not _lose(m, dim, parts.redundant, parts.decay, table, k, share):
-            return False
-        if not _settle(m, dim, parts.redundant, parts.friction, table, k):
+        guess(m, dim, table.times[k + 1] - table.times[k], known)
+        begin_within(m, within, table.inputs, k)
+        settled = m.rub_settles[1]
+        answer = 1
+        while answer == 1:  # the next try from what the last one came to
+            m.rub_settles[1] = settled
+            if not (take_substep(m, dim, parts, table, k, known) and _end_substep(m, dim, parts, table, k, first)):
+                return False
+            answer = is_to_be_tried(m, dim, within, table.inputs, k)
+        if answer != 0:
             return False
         known = fewest(known + 1, parts.depth)
-    return _finish_pair(m, dim, parts.pair, parts, table, step)
+    return _finish_pair(m, dim, parts, table, step)
 
 
-def _judge(m: Memory, dim: int, pair: Pair, parts: Parts, table: Table, k: int, known: int) -> bool:
-    """Estimate the error of two substeps, before which ``known`` rows of history were filled; False if singular."""
-    if pair.found.size == 0:
-        return True
-    h = table.times[k + 1] - table.times[k]
-    if parts.contact > 0 and let_go(m, pair):
-        first = k if table.coefficient.shape[0] > 1 else 0
-        last = k + 1 if table.coefficient.shape[0] > 1 else 0
-        before = table.coefficient[first]
-        after = table.coefficient[last]
-        if not factor_step(m, dim, parts.redundant, parts.decay, parts.contact, h, before, after):
-            return False
-    estimate(m, dim, parts.redundant, parts.decay, parts.contact, pair, h, known)
+def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first: int) -> bool:
+    """Judge a substep and let it lose and settle what it leaves; False where that is not solved.
+
+    Before its step ``first`` rows of history were filled.
+    """
+    i = k % parts.shares.size
+    given = given_of(table, k)
+    if i == 0:
+        keep_gaps(m, parts.pair)
+    elif not _judge(m, dim, parts, given, first):
+        return False
+    if parts.kinds.decay > 0 and not lose_defect(m, dim, parts.kinds.redundant, given, given.h / parts.shares[i]):
+        return False
+    if parts.kinds.friction > 0 and m.rub_settles[0] != 0.0:
+        return settle(m, dim, parts.kinds.redundant, given)
     return True
 
 
-def _finish_pair(m: Memory, dim: int, pair: Pair, parts: Parts, table: Table, step: int) -> bool:
+def _judge(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
+    """Estimate the error of two substeps, before which ``known`` rows of history were filled; False if singular."""
+    if parts.pair.found.size == 0:
+        return True
+    if parts.kinds.contact > 0 and let_go(m, parts.pair) and not factor_step(m, dim, parts.kinds, given):
+        return False
+    estimate(m, dim, parts.kinds, parts.pair, given.h, known)
+    return True
+
+
+def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> bool:
     """Judge the velocity defect of the two substeps of a step; False where the constraints are dependent."""
-    if pair.found.size == 0:
+    if parts.pair.found.size == 0:
         return True
     k = 2 * step + 1
-    last = k + 1 if table.coefficient.shape[0] > 1 else 0
-    own = k if table.coefficient.shape[0] > 1 else 0
+    watch_energy(m, parts.pair)
     length = table.times[k + 1] - table.times[k - 1]
-    watch_energy(m, pair)
-    after = table.coefficient[last]
-    return reflect(m, dim, parts.redundant, pair, after, table.own_coefficient[own], table.own_offset[own], length)
+    return reflect(m, dim, parts.kinds.redundant, parts.pair, given_of(table, k), length)
 
 
-def take_substep(
-    m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int, share: float, weight: float
-) -> bool:
-    """Take one substep from its guess and add it to what the step records; False where it is not solved."""
-    redundant = parts.redundant
-    decay = parts.decay
-    contact = parts.contact
-    friction = parts.friction
-    h = table.times[k + 1] - table.times[k]
-    first = k if table.coefficient.shape[0] > 1 else 0
-    last = k + 1 if table.coefficient.shape[0] > 1 else 0
-    before = table.coefficient[first]
-    after = table.coefficient[last]
-    offset = table.offset[last]
+def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int) -> bool:
+    """Take a substep from its guess and add it to what the step records; False where it is not solved."""
+    kinds = parts.kinds
+    given = given_of(table, k)
     extent = coordinate_size(m)
     if m.touch_keeps_open[0] > 0.0 and touches(m, dim, extent):
         return False
-    if decay > 0:
-        prepare(m, dim, h)
-    if redundant > 0:
-        if not find_dependent(m, dim, before):
+    if kinds.decay > 0:
+        prepare(m, dim, given.h)
+    if kinds.redundant > 0:
+        if not find_dependent(m, dim, given.before):
             return False
         keep_least(m, m.x_lam)
-    inputs = table.inputs[k if table.inputs.shape[0] > 1 else 0]
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
-    last_offset = table.offset[first]
-    iterations = newton(m, dim, redundant, decay, contact, friction, h, before, after, offset, last_offset, inputs)
-    if contact > 0 and friction == 0 and iterations < 0:
-        guess(m, dim, h, known)
-        if redundant > 0:
+    iterations = newton(m, dim, kinds, given)
+    if kinds.contact > 0 and kinds.friction == 0 and iterations < 0:
+        guess(m, dim, given.h, known)
+        if kinds.redundant > 0:
             keep_least(m, m.x_lam)
-        iterations = search(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
-    if iterations < 0 or generates(m, h):
+        iterations = search(m, dim, kinds, given)
+    if iterations < 0 or generates(m, given.h):
         return False
     if (closes(m, dim, extent) and m.touch_keeps_open[0] > 0.0) or turns_away(m):
         return False
-    if contact > 0 and (leaves_list(m, dim) or has_no_row(m, dim)):
+    if kinds.contact > 0 and (leaves_list(m, dim) or has_no_row(m, dim)):
         return False
-    if friction > 0 and not obeys(m, h):
+    if kinds.friction > 0 and not obeys(m, given.h):
         return False
-    flows(m, dim, h, before, after)
-    if friction > 0:
-        record_friction(m, h)
-    outputs(m, dim)
-    if decay > 0:
-        m.run_flow[m.run_flow.size - 1] += lost(m, dim)
-    if contact > 0:
-        record_contacts(m, dim, h)
-    _finish(m, dim)
-    if contact > 0:
-        store_contacts(m, dim)
-    energies(m, dim, m.run_new_energy)
-    own_coefficient = table.own_coefficient[first]
-    own_offset = table.own_offset[first]
-    velocity_defect(m, dim, after, own_coefficient, own_offset)
-    if friction > 0:
-        m.rub_settles[0] = 1.0 if m.touch_keeps_open[0] > 0.0 and sticks(m, dim) else 0.0
-    _record(m, redundant, h, iterations, after, offset, share, weight)
-    remember(m, h, known)
+    m.run_step_audit[4] += iterations
+    _record(m, dim, parts, given, k % parts.shares.size)
+    remember(m, given.h, known)
     return True
 
 
-def _lose(m: Memory, dim: int, redundant: int, decay: int, table: Table, k: int, share: float) -> bool:
-    """Leave ρ of the velocity defect after a substep that loses energy; False where the constraints are dependent."""
-    if decay == 0:
-        return True
-    last = k + 1 if table.coefficient.shape[0] > 1 else 0
-    own = k if table.coefficient.shape[0] > 1 else 0
-    length = (table.times[k + 1] - table.times[k]) / share
-    after = table.coefficient[last]
-    return lose_defect(m, dim, redundant, after, table.own_coefficient[own], table.own_offset[own], length)
-
-
-def _settle(m: Memory, dim: int, redundant: int, friction: int, table: Table, k: int) -> bool:
-    """Settle what slips after a substep though joints hold it by friction; False where that is not solved."""
-    if friction == 0:
-        return True
-    if m.rub_settles[0] == 0.0:
-        return True
-    last = k + 1 if table.coefficient.shape[0] > 1 else 0
-    own = k if table.coefficient.shape[0] > 1 else 0
-    h = table.times[k + 1] - table.times[k]
-    return settle(m, dim, redundant, h, table.coefficient[last], table.own_coefficient[own], table.own_offset[own])
+def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
+    """What the i-th substep of a step does to the accounts, and its end, which becomes the start of the next."""
+    kinds = parts.kinds
+    flows(m, dim, given.h, given.before, given.after)
+    if kinds.friction > 0:
+        record_friction(m, given.h)
+    outputs(m, dim)
+    copy(m.run_output, m.run_step_output)
+    if kinds.decay > 0:
+        m.run_flow[m.run_flow.size - 1] += lost(m, dim)
+    if kinds.contact > 0:
+        record_contacts(m, dim, given.h)
+    _finish(m, dim)
+    if kinds.contact > 0:
+        store_contacts(m, dim)
+    energies(m, dim, m.run_new_energy)
+    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+    if kinds.friction > 0:
+        m.rub_settles[0] = 1.0 if m.touch_keeps_open[0] > 0.0 and sticks(m, dim) else 0.0
+    m.run_step_audit[0] = larger(m.run_step_audit[0], fabs(record_energy(m)))
+    record_gaps(m, given.h, given.after, given.offset)
+    close_gaps(m, kinds.redundant)
+    for row in range(given.offset.size):
+        m.run_step_stage[row] += parts.shares[i] * m.x_lam[row]
+        alternating = m.system_x[m.border_l[row]] / given.h
+        m.run_step_multipliers[row] += parts.weights[i] * (m.x_lam[row] - alternating)
 
 
 def _finish(m: Memory, dim: int) -> None:
@@ -179,20 +166,6 @@ def _finish(m: Memory, dim: int) -> None:
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     derive_momenta(m, dim, m.trial_c)
-
-
-def _record(
-    m: Memory, redundant: int, h: float, iterations: int, after: Array, offset: Array, share: float, weight: float
-) -> None:
-    """Energies, flows, residuals and multipliers of a substep."""
-    audit = m.run_step_audit
-    audit[0] = larger(audit[0], fabs(record_energy(m)))
-    audit[4] += iterations
-    record_gaps(m, h, after, offset)
-    close_gaps(m, redundant)
-    for i in range(offset.size):
-        m.run_step_stage[i] += share * m.x_lam[i]
-        m.run_step_multipliers[i] += weight * (m.x_lam[i] - m.system_x[m.border_l[i]] / h)
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:

@@ -11,7 +11,7 @@ from ..nodal.forces cimport begin_strains, run_ahead
 from ..steps.impulse cimport INSTANT
 from ..steps.impulse cimport factor_instant
 from ..steps.newton cimport turns_back
-from ..memory.structures cimport Given
+from ..memory.structures cimport Given, Kinds
 from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node
 from .bearings cimport friction_of, is_bearing, meet_bearings, push_joints, slip_of

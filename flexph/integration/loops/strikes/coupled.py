@@ -24,7 +24,7 @@ if not cython.compiled:
     from ..mechanics.redundancy import solve as solve_least
     from ..mechanics.residual import balance_momenta, trial
     from ..memory.memory import Memory
-    from ..memory.structures import Given
+    from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
     from ..steps.impulse import INSTANT, factor_instant
     from ..steps.newton import turns_back
@@ -76,7 +76,7 @@ def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     """Whether relations of springs are to be taken by their tangents at rest, or were (see steps.newton)."""
-    return turns_back(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
+    return turns_back(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
 def go_ahead(m: Memory, dim: int, h: float) -> None:

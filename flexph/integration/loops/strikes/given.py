@@ -6,33 +6,9 @@ import cython
 
 if not cython.compiled:
     from ....numerics.loops.views import call_one, copy
+    from ..memory.given import given_over
     from ..memory.memory import Memory
-    from ..memory.structures import Given, Prescribed, Table
-
-
-def given_of(table: Table, k: int) -> Given:
-    """What a table has of a step."""
-    return _given(table, k, table.times[k + 1] - table.times[k])
-
-
-def _given(table: Table, k: int, h: float) -> Given:
-    """The same for a part of a length."""
-    moves = cython.declare(cython.bint)
-    moves = table.coefficient.shape[0] > 1
-    first = k if moves else 0
-    last = k + 1 if moves else 0
-    own = k if moves else 0
-    return Given(
-        h,
-        table.inputs[k if table.inputs.shape[0] > 1 else 0],
-        table.coefficient[first],
-        table.coefficient[last],
-        table.offset[last],
-        table.offset[first],
-        table.own_coefficient[own],
-        table.own_offset[own],
-        moves,
-    )
+    from ..memory.structures import Given, Prescribed
 
 
 def is_whole(p: Prescribed, begin: float, end: float) -> bool:
@@ -56,5 +32,5 @@ def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
 def given_between(p: Prescribed, begin: float, end: float) -> Given:
     """What was asked for over a part of a step, or at a time of it."""
     if p.between.address != 0 and not is_whole(p, begin, end):
-        return _given(p.between.table, 0, end - begin)
-    return _given(p.table, p.k, end - begin)
+        return given_over(p.between.table, 0, end - begin)
+    return given_over(p.table, p.k, end - begin)

@@ -6,7 +6,8 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Prescribed
 from .bodies cimport are_apart, weigh
 from .coupled cimport factor_at
-from .given cimport ask, given_between, given_of
+from .given cimport ask, given_between
+from ..memory.given cimport given_of
 from .marks cimport CLOSES
 from .marks cimport OPEN
 from .marks cimport TOUCHES

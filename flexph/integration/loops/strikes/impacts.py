@@ -16,11 +16,12 @@ if not cython.compiled:
     from ....numerics.loops.views import larger
     from ..contact.gaps import gap_of, place_vectors
     from ..mechanics.motion import node_speeds
+    from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Given, Prescribed
     from .bodies import are_apart, weigh
     from .coupled import factor_at
-    from .given import ask, given_between, given_of
+    from .given import ask, given_between
     from .marks import CLOSES, OPEN, TOUCHES
     from .newton_law import strike_islands
     from .records import see_defect

@@ -120,6 +120,8 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
     """Go on to the end of a way, and add what it does to the accounts."""
     flows(m, dim, given.h, given.before, given.after)
     outputs(m, dim)
+    for i in range(m.run_output.size):
+        m.run_step_output[i] += share * m.run_output[i]
     _record_contacts(m, dim)
     if kinds > 0:
         record_contacts(m, dim, given.h)

@@ -6,7 +6,7 @@ from ..mechanics.residual cimport balance, move
 from ..memory.memory cimport Memory
 from ..steps.history cimport guess
 from ..steps.newton cimport newton
-from ..memory.structures cimport Given
+from ..memory.structures cimport Given, Kinds
 from .bodies cimport are_apart, weigh_step
 from .coupled cimport begin_joints, change_coupled, evaluate_coupled
 from .marks cimport OPEN

@@ -16,7 +16,7 @@ if not cython.compiled:
     from ..mechanics.motion import node_arms
     from ..mechanics.residual import balance, move
     from ..memory.memory import Memory
-    from ..memory.structures import Given
+    from ..memory.structures import Given, Kinds
     from ..steps.history import guess
     from ..steps.newton import newton
     from .bodies import are_apart, weigh_step
@@ -79,14 +79,9 @@ def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
     """The step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
     _release(m)
     fill(m.trial_rub, 0.0)
-    h = given.h
-    before = given.before
-    after = given.after
-    offset = given.offset
-    last = given.last_offset
     if not begin_joints(m, dim, kinds, given):
         return -1
-    return newton(m, dim, kinds > 1, 0, kinds > 0, 0, h, before, after, offset, last, given.inputs)
+    return newton(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
 def _solve_free(m: Memory, dim: int, given: Given) -> bool:

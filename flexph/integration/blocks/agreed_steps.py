@@ -1,0 +1,82 @@
+"""Single steps in loops, in which controllers within the steps agree with the mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...control.agreement import CompiledAgreement
+from ...control.control_loops import ControlLoops
+from ...control.joined import AgreedStep
+from ...numerics.arrays import Array
+from ...numerics.step_failed import StepFailed
+from ..exact.step import StepStart
+from ..loops.memory.structures import Rows
+from ..times.sampled import JoinedResult, held_steps
+from .block_stepper import BlockStepper
+from .pairs import SUMS
+
+
+class AgreedSteps:
+    """Steps in loops from where controllers stand: each is taken anew from there, and leaves them there."""
+
+    def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
+        assert loops.joined is not None
+        self._blocks, self._loops, self._joined = blocks, loops, loops.joined
+        self._held, self._begun = loops.held.copy(), loops.joined.kept()
+
+    def step(self, start: StepStart, time: float) -> JoinedResult:
+        """See :class:`flexph.integration.times.protocols.Stepper`."""
+        return self.steps(start, time)[0]
+
+    def steps(self, start: StepStart, time: float, begun: Any = None) -> tuple[JoinedResult, Array]:
+        """The step from a start, of controllers from what they go on from, and what pairs are judged by."""
+        blocks, joined, now = self._blocks, self._joined, self._joined.kept()
+        times, ports = np.array([start.time, time]), self._held.size
+        table = blocks.table(times)
+        if len(table.inputs) == 1:
+            table = table._replace(inputs=np.repeat(table.inputs, blocks.points, axis=0))
+        given = table.inputs.copy()
+        joined.restore(self._begun if begun is None else begun)
+        try:
+            while True:
+                table.inputs[:] = given
+                agreement = CompiledAgreement(joined, table.times, start.x, ports, answered=blocks.answered)
+                rows, solved = blocks.agreed(start, table, agreement)
+                if solved or not blocks.compiled.leaves_list or agreement.error is not None:
+                    break
+            if agreement.error is not None:
+                raise agreement.error
+            if not solved:
+                raise _unsolved(start, time)
+            return self._result(start, times, rows, agreement), blocks.compiled.parts.pair.found.copy()
+        finally:
+            joined.restore(now)
+
+    def _result(self, start: StepStart, times: Array, rows: Rows, agreement: CompiledAgreement) -> JoinedResult:
+        blocks, joined, substeps = self._blocks, self._joined, len(agreement.times) - 1
+        result, begun = blocks.result(start, times, rows), joined.states
+        agreement.commit(substeps)
+        values, errors = agreement.rows(begun, substeps)
+        held, error = agreement.held(substeps).mean(axis=0), float(errors.sum())
+        agreed = AgreedStep(as_one(values), held, error, joined.kept())
+        balance = abs(blocks.accounts.balance(start.energy, result.end.energy, result.flows) + error)
+        return JoinedResult(result, self._held + held, agreed, balance)
+
+
+def as_one(rows: dict[str, Array]) -> dict[str, Array]:
+    """What is recorded of steps as one: flows and work add up."""
+    return {name: values.sum(axis=0) if name in SUMS else values[-1] for name, values in rows.items()}
+
+
+def _unsolved(start: StepStart, time: float) -> StepFailed:
+    """A step that loops did not solve, or in which controllers and mechanism did not agree."""
+    error = StepFailed("mechanism and controllers do not come to the same inputs in compiled loops", 0, np.nan)
+    error.span = (start.time, time)
+    return error
+
+
+def held_in_loops(blocks: BlockStepper, loops: ControlLoops) -> Any:
+    """Steps by loops under what controllers hold now, and with those that answer within the step."""
+    return AgreedSteps(blocks, loops) if loops.is_compiled else held_steps(blocks, loops)

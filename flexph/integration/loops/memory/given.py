@@ -1,0 +1,33 @@
+"""What a table has of a step."""
+
+from __future__ import annotations
+
+import cython
+
+if not cython.compiled:
+    from .structures import Given, Table
+
+
+def given_of(table: Table, k: int) -> Given:
+    """What a table has of a step."""
+    return given_over(table, k, table.times[k + 1] - table.times[k])
+
+
+def given_over(table: Table, k: int, h: float) -> Given:
+    """The same for a part of a length."""
+    moves = cython.declare(cython.bint)
+    moves = table.coefficient.shape[0] > 1
+    first = k if moves else 0
+    last = k + 1 if moves else 0
+    own = k if moves else 0
+    return Given(
+        h,
+        table.inputs[k if table.inputs.shape[0] > 1 else 0],
+        table.coefficient[first],
+        table.coefficient[last],
+        table.offset[last],
+        table.offset[first],
+        table.own_coefficient[own],
+        table.own_offset[own],
+        moves,
+    )

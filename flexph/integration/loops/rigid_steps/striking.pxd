@@ -1,0 +1,8 @@
+from ....contacts.loops.island_space cimport LawSpace
+from ..memory.structures cimport Between
+
+cdef struct Striking:
+    LawSpace law
+    Py_ssize_t kinds
+    Py_ssize_t by_events
+    Between between
