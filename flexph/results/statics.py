@@ -66,4 +66,4 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
     )
 
 
-_NO_STEPS = np.zeros((7, 0))
+_NO_STEPS = [np.zeros(0)] * 7
