@@ -11,7 +11,7 @@ from ..control.joined import Joined
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.state import State
-from .loops.choice import numpy_because
+from .choice import numpy_because
 from .methods import Decaying, Exact4, ExactGauss, MechanismMethod
 
 
