@@ -16,6 +16,7 @@ if not cython.compiled:
     from ..contact.forces import begin_contacts
     from ..friction.rows import answer_forces
     from ..mechanics.arrow import factor, solve
+    from ..mechanics.curves import leaves_curves
     from ..mechanics.redundancy import factor as factor_least
     from ..mechanics.redundancy import keep_independent
     from ..mechanics.redundancy import solve as solve_least
@@ -186,7 +187,7 @@ def holds(
 ) -> bool:
     """Whether constraints and rolling discs hold at the end of the step to the iterate."""
     trial(m, dim, decay, contact, h, before, after, offset, inputs)
-    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m))
+    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m))
 
 
 def evaluate(

@@ -9,6 +9,7 @@ from ..memory.data import Index
 if not cython.compiled:
     from ....numerics.loops.views import fewest
     from ..contact.forces import store_contacts
+    from ..mechanics.curves import place_points
     from ..mechanics.ledger_rows import energies
     from ..mechanics.motion import derive
     from ..memory.memory import Memory
@@ -74,6 +75,7 @@ def run(
 def settle(m: Memory, dim: int) -> None:
     """All that follows from the positions and velocities of ``at``."""
     derive(m, dim, m.trial_c)
+    place_points(m)
     energies(m, dim, m.run_energy)
 
 

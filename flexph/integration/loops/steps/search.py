@@ -1,4 +1,4 @@
-"""Steps in which many contacts change together, in loops: a search along each correction (see exact.newton)."""
+"""Steps in which many contacts or slips change together, in loops: a search along each correction (see exact.newton)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def search(
     fill(m.trial_stuck, 0.0)
     if dim == 3 and mixed:
         begin_strains(m)
-    begin_contacts(m, dim)
+    if contact > 0:
+        begin_contacts(m, dim)
     evaluate(m, dim, redundant, decay, contact, h, before, after, offset, inputs)
     previous = INFINITY
     largest = TINY

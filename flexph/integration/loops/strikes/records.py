@@ -23,6 +23,7 @@ if not cython.compiled:
     from ..contact.anchors import has_no_row
     from ..contact.flight import turns_away
     from ..contact.forces import leaves_list, record_contacts, store_contacts
+    from ..mechanics.curves import place_points
     from ..mechanics.ledger_rows import energies, flows, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.relations import generates
@@ -126,6 +127,7 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
         record_bearings(m, given.h)
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
+    place_points(m)
     if kinds > 0:
         store_contacts(m, dim)
     end_part(m, dim)
