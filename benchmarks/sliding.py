@@ -1,7 +1,7 @@
 """Microseconds a step of a bead that slides along a rod, and of a robot on four wheels that slip.
 
-In loops, by NumPy, and beside Exudyn (a bead on ANCF cables in the plane, rolling discs with penalty contacts) where it is
-installed: process time of second runs, the least of some. Models and steps are alike, not the same.
+In loops, by NumPy, and beside Exudyn where it is installed (a bead on ANCF cables in the plane, rolling discs with
+penalty contacts): process time, the least of some runs. The beam is in the plane as those cables, the rod in space.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,16 @@ def rod(elements: int) -> tuple[Any, Any]:
     pose = mechanism.assemble({"rod": (0.0, 0.0, 0.0)}, guess={"bead": (0.3, 0.0, 0.0)})
     thrown = {"rod": ((0.1, 0.2, 0.0), (0.0, 0.0, 3.0)), "bead": (0.6, 1.0, -0.2)}
     return mechanism, mechanism.consistent_state(pose, velocities=thrown)
+
+
+def beam(elements: int) -> tuple[Any, Any]:
+    """The same on a beam in the plane, along the cubics of its elements."""
+    thirds = {f"p{i}": i / (3 * elements) for i in range(1, 3 * elements)}
+    body = fem.beam(1.0, SOFT, STRIP, elements=elements, stations=thirds)
+    axis = ["beam.root", *(f"beam.{name}" for name in thirds), "beam.tip"]
+    mechanism = connect({"beam": body, "bead": rigid.point(0.3)}, [point_on_curve("bead.point", axis, degree=3)])
+    pose = mechanism.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"bead": (0.3, 0.0, 0.0)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"beam": (0.1, 0.2, 3.0), "bead": (0.6, 1.0)})
 
 
 def wheels() -> tuple[Any, Any]:
@@ -81,7 +92,7 @@ def exudyn_rod(elements: int, steps: int) -> Any:
                 nodeNumbers=pair,
             )
         )
-        for pair in zip(nodes[:-1], nodes[1:], strict=True)
+        for pair in pairwise(nodes)
     ]
     point = system.AddNode(items.NodePoint2D(referenceCoordinates=[0.3, 0.0], initialVelocities=[0.6, 1.0]))
     bead = system.AddMarker(
@@ -185,7 +196,9 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # nearest velocities that the joints allow
     systems: dict[str, tuple[tuple[Any, Any], Callable[[], Any]]] = {
-        f"rod of {n} elements": (rod(n), lambda n=n: exudyn_rod(n, given.steps)) for n in (4, 8)
+        f"{name} of {n} elements": (make(n), lambda n=n: exudyn_rod(n, given.steps))
+        for name, make in (("beam", beam), ("rod", rod))
+        for n in (4, 8)
     }
     systems["four wheels"] = wheels(), lambda: exudyn_wheels(given.steps)
     for name, (made, peer) in systems.items():

@@ -62,7 +62,6 @@ def left_to_numpy(times: Set[float]) -> str:
 
 
 def _refused(mechanism: Model) -> str | None:
-    arrays = mechanism.network.arrays
     reasons = {
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),

@@ -215,7 +215,7 @@ def _groups(
 
 
 class _Curve(NamedTuple):
-    """Unknowns that a point on a curve couples: in all places, in those of two neighbouring pieces, and at any place."""
+    """Unknowns that a point on a curve couples: of all its places, of two neighbouring pieces, and at any place."""
 
     whole: Index
     pieces: list[Index]

@@ -7,9 +7,9 @@ import pytest
 from sliding_samples import RADIUS, Z, cart
 
 import rigid
-from flexph import GROUND, connect, coulomb, integrate, planar, revolute, slider, slipping_wheel, viscous
+from flexph import GROUND, connect, coulomb, integrate, slider, slipping_wheel, viscous
 from flexph.kernels.rates.slips import slid, slip_tangent
-from flexph.methods import Exact, ExactGauss
+from flexph.methods import ExactGauss
 
 MASS, INERTIA, LOAD = 2.0, 0.03, 4.0
 DISC = rigid.body(MASS, inertia=INERTIA, ports={"centre": (0.0, 0.0)})

@@ -1,13 +1,17 @@
 """Points on curves in loops (see kernels.rates.on_curves, whose formulas these are).
 
-A curve c has products Π_jk of its points k with directions j. What acts on the port acts as a vector f_j: with f_j c̄_k on
-the products. Multiplier i has the unit vector ``direction``: one across the curve, and last, of a driven place, b.
+A curve c has products Π_jk of its points k with directions j. What acts on the port has components f_j, forces f_j c̄_k
+on the products. Multipliers act along ``path.direction``: unit vectors across the curve, last, of a driven place, b.
 """
 
 from __future__ import annotations
 
+import math
+
 import cython
 
+from ....kernels.rates.curves import KINK as _KINK
+from ....kernels.rates.curves import OFF as _OFF
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -29,10 +33,9 @@ if not cython.compiled:
     from ..terms.product_rows import add_block, add_product, add_to_column, add_to_row, begin_rows
     from .motion import product_rate
 
-LEAST_COSINE = cython.declare(cython.double, 0.9950041652780258)
-"""Of a kink of 0.1 rad, see exact.step."""
-OFF = cython.declare(cython.double, 1e-9)
-"""See exact.step."""
+LEAST_COSINE = cython.declare(cython.double, math.cos(_KINK))
+"""Of the largest angle at a knot that is no kink."""
+OFF = cython.declare(cython.double, _OFF)
 
 
 # --- places and directions --------------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Σ_k c̄_k Π̇_jk of all curves into ``path.rate`` at the speeds in ``run.moved``, with the other vectors of products."""
+    """Σ_k c̄_k Π̇_jk of all curves into ``path.rate`` at the speeds in ``run.moved``, from vectors of products."""
     for c in range(m.curves_input.size):
         for j in range(dim):
             total = 0.0

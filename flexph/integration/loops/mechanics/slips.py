@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cython
 
+from ....numerics.arrays import Array
 from ....systems.resistive_relations import SMALL as _SMALL
 from ..memory.relation_functions import COULOMB as _COULOMB
 

@@ -172,7 +172,8 @@ class Bearings(NamedTuple):
 
     ``spring`` are the measures that slip, behind all of these the curves along which points do, −1 for none, with a
     ``lever``; the multipliers of ``row`` press the bearing ``owner``. What is ``lost`` in steps and where joints are
-    ``struck``, ``pressing`` and ``rubbed`` impulses are columns of the flows, ``joined`` that of what velocities have against the joints where slip settles.
+    ``struck``, ``pressing`` and ``rubbed`` impulses are columns of the flows, ``joined`` that of what velocities have
+    against the joints where slip settles.
     """
 
     spring: IndexMatrix  # (f, t)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .connection_data import Bearings, Border, Contacts, Curves, Joints, LedgerColumns, Loads, Redundancy, Rolling, Slips
+from .connection_data import (
+    Bearings,
+    Border,
+    Contacts,
+    Curves,
+    Joints,
+    LedgerColumns,
+    Loads,
+    Redundancy,
+    Rolling,
+    Slips,
+)
 from .data import Elastic, Filter, Inertia, Nodes, Points, Stiffness, Strains, Vibration
 
 

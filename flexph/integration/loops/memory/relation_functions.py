@@ -22,7 +22,7 @@ PARAMETERS = 5
 
 
 class Resisting(NamedTuple):
-    """Relations of spring-dampers and slips (m): kinds, parameters, addresses of functions and derivatives (0: none)."""
+    """Relations of spring-dampers and slips (m): kinds, parameters, addresses of functions and slopes (0: none)."""
 
     kind: Index  # (m,)
     parameter: Array  # (m, 5)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....kernels.arrays import Arrays
-from ....numerics.arrays import Array
-from .connection_data import Curves, Joints, Slips
+from .connection_data import Curves, Slips
 from .data import Index
 from .step_space import PathSpace, RowSpace, SlideSpace
 

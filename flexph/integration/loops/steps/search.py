@@ -1,4 +1,4 @@
-"""Steps in which many contacts or slips change together, in loops: a search along each correction (see exact.newton)."""
+"""Steps in which many contacts or slips change together, in loops: a search along corrections (see exact.newton)."""
 
 from __future__ import annotations
 
