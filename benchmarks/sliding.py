@@ -66,8 +66,8 @@ def wheels() -> tuple[Any, Any]:
     return mechanism, mechanism.consistent_state(pose, velocities=moved)
 
 
-def exudyn_rod(elements: int, steps: int) -> Any:
-    """The bead on ANCF cables in the plane; a run that returns its seconds."""
+def exudyn_rod(elements: int, steps: int) -> float:
+    """Seconds of a run of the bead on ANCF cables in the plane."""
     import exudyn
     from exudyn import itemInterface as items
 
@@ -89,7 +89,7 @@ def exudyn_rod(elements: int, steps: int) -> Any:
                 massPerLength=line,
                 bendingStiffness=SOFT.young * 0.02 * 0.03**3 / 12.0,
                 axialStiffness=SOFT.young * STRIP.area,
-                nodeNumbers=pair,
+                nodeNumbers=list(pair),
             )
         )
         for pair in pairwise(nodes)
@@ -109,11 +109,13 @@ def exudyn_rod(elements: int, steps: int) -> Any:
             nodeNumber=data,
         )
     )
-    return _solved(exudyn, container, system, steps)
+    seconds = _solved(exudyn, system, steps)
+    del container  # owns the system
+    return seconds
 
 
-def exudyn_wheels(steps: int) -> Any:
-    """A chassis on four rolling discs with dry friction; a run that returns its seconds."""
+def exudyn_wheels(steps: int) -> float:
+    """Seconds of a run of a chassis on four rolling discs with dry friction."""
     import exudyn
     from exudyn import itemInterface as items
     from exudyn.utilities import InertiaCuboid, InertiaCylinder
@@ -151,23 +153,21 @@ def exudyn_wheels(steps: int) -> Any:
                 dryFrictionProportionalZone=1e-2,
             )
         )
-    return _solved(exudyn, container, system, steps)
+    seconds = _solved(exudyn, system, steps)
+    del container  # owns the system
+    return seconds
 
 
-def _solved(exudyn: Any, container: Any, system: Any, steps: int) -> Callable[[], float]:
+def _solved(exudyn: Any, system: Any, steps: int) -> float:
     system.Assemble()
     settings = exudyn.SimulationSettings()
     settings.timeIntegration.numberOfSteps = steps
     settings.timeIntegration.endTime = steps * STEP
     settings.timeIntegration.newton.useModifiedNewton = True
     settings.solution.file.write = False
-
-    def run(owner: Any = container) -> float:
-        clock = time.process_time()
-        system.SolveDynamic(settings)
-        return time.process_time() - clock
-
-    return run
+    clock = time.process_time()
+    system.SolveDynamic(settings)
+    return time.process_time() - clock
 
 
 def ours(given: tuple[Any, Any], steps: int, *, compiled: bool) -> Callable[[], float]:
@@ -195,7 +195,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # nearest velocities that the joints allow
-    systems: dict[str, tuple[tuple[Any, Any], Callable[[], Any]]] = {
+    systems: dict[str, tuple[tuple[Any, Any], Callable[[], float]]] = {
         f"{name} of {n} elements": (make(n), lambda n=n: exudyn_rod(n, given.steps))
         for name, make in (("beam", beam), ("rod", rod))
         for n in (4, 8)
@@ -206,7 +206,7 @@ def main() -> None:
         by_numpy = least(ours(made, given.steps // 10, compiled=False), given.steps // 10, 1)
         line = f"{name}: loops {loops:.0f} µs, NumPy {by_numpy:.0f} µs a step"
         try:
-            beside = least(peer(), given.steps, given.runs)
+            beside = least(peer, given.steps, given.runs)
         except ImportError:
             print(line)
             continue

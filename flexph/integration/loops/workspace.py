@@ -116,9 +116,9 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         z(k.ledger.input.size),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
+    sliding = path_space(k.curves), slide_space(k.slips), row_space(k.curves, k.slips, int(k.border.size[0]))
     return Workspace(
-        *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
-        *(path_space(k.curves), slide_space(k.slips), row_space(k.curves, k.slips, int(k.border.size[0]))),
+        *(motion(), motion(), x, defect, correction, best, trial, _system(k), *sliding),
         rub_space(k),
         *(
             nodal_space(k.strains, b),

@@ -400,7 +400,7 @@ cdef struct Memory:
     Vec rows_move
     IVec rows_column
     IVec rows_listed
-    IVec rows_count
+    IVec rows_number
     Vec rub_force
     Vec rub_slip
     Vec rub_base

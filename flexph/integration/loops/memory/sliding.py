@@ -87,7 +87,7 @@ def slip_products(slips: Slips) -> list[Index]:
 def path_space(curves: Curves) -> PathSpace:
     """Space for points on curves, all zeros."""
     (c, d), z, points, powers = curves.row.shape, np.zeros, len(curves.product), curves.power.shape[1]
-    return PathSpace(
+    own: Any = (
         z((c, 2), dtype=np.int64),
         *(z(points) for _ in range(6)),
         *(z((c, d - 1, d)), z((c, d, d))),
@@ -95,6 +95,7 @@ def path_space(curves: Curves) -> PathSpace:
         *(z(c) for _ in range(4)),
         *(z(powers), z((d, powers)), z(d), z(d), z(d), z((d, d))),
     )
+    return PathSpace(*own)
 
 
 def slide_space(slips: Slips) -> SlideSpace:

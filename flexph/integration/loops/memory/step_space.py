@@ -180,7 +180,7 @@ class RowSpace(NamedTuple):
     move: Vector  # (2d,)
     column: Index  # (N,), those that are listed
     listed: Index  # (N,), 0 or 1
-    count: Index  # (1,)
+    number: Index  # (1,), of these
 
 
 class TouchSpace(NamedTuple):

@@ -17,14 +17,14 @@ if not cython.compiled:
 
 def begin_rows(m: Memory) -> None:
     """Take all entries away."""
-    for k in range(m.rows_count[0]):
+    for k in range(m.rows_number[0]):
         column = m.rows_column[k]
         m.rows_listed[column] = 0
         for r in range(m.rows_acting.shape[0]):
             m.rows_acting[r][column] = 0.0
         for r in range(m.rows_moved.shape[0]):
             m.rows_moved[r][column] = 0.0
-    m.rows_count[0] = 0
+    m.rows_number[0] = 0
 
 
 def add_product(m: Memory, dim: int, p: int) -> None:
@@ -38,8 +38,8 @@ def add_product(m: Memory, dim: int, p: int) -> None:
                 continue
             if m.rows_listed[column] == 0:
                 m.rows_listed[column] = 1
-                m.rows_column[m.rows_count[0]] = column
-                m.rows_count[0] += 1
+                m.rows_column[m.rows_number[0]] = column
+                m.rows_number[0] += 1
             acting = row_product(dim, m.system_B[i], m.trial_mean[other])
             moved = row_product(dim, m.system_W[i], m.end_vector[other])
             for r in range(m.rows_act.size):
@@ -50,22 +50,22 @@ def add_product(m: Memory, dim: int, p: int) -> None:
 
 def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
     """Add the outer product of two rows times a value to the border."""
-    for i in range(m.rows_count[0]):
+    for i in range(m.rows_number[0]):
         row = m.rows_column[i]
         gain = value * m.rows_acting[acting][row]
         if gain != 0.0:
-            for j in range(m.rows_count[0]):
+            for j in range(m.rows_number[0]):
                 column = m.rows_column[j]
                 add(m, row, column, gain * m.rows_moved[moved][column])
 
 
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
     """Add a row of changes times a value to one of the border."""
-    for j in range(m.rows_count[0]):
+    for j in range(m.rows_number[0]):
         add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
 
 
 def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
     """Add a row of forces times a value to a column of the border."""
-    for i in range(m.rows_count[0]):
+    for i in range(m.rows_number[0]):
         add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])
