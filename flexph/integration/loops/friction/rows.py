@@ -13,12 +13,13 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, fill, larger
     from ..mechanics.arrow import solve
-    from ..mechanics.curves import pull_along, rate_along, rate_curves, stand_on_curves, way_along
+    from ..mechanics.curves import pull_along, rate_along, rate_curves, way_along
     from ..mechanics.forces import act_on_nodes, pull_nodes, sum_nodes
     from ..mechanics.motion import product_rate
     from ..mechanics.redundancy import solve as solve_redundant
     from ..memory.memory import Memory
     from ..nodal.points import pull_means
+    from ..terms.paths import stand_on_curves
 
 
 def curve_of(m: Memory, spring: int) -> int:

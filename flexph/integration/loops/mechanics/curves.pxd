@@ -1,21 +1,9 @@
-from ....numerics.loops.views cimport Mat, Ten, Vec, fill, larger, part
+from ....numerics.loops.views cimport Mat, Vec, fill
 from ..memory.memory cimport Memory
-from ..terms.pieces cimport add_chord, add_chord_change, add_shapes, end_used, first_used, foot, foot_from, is_beyond, sharpest_turn
+from ..terms.paths cimport set_shapes, sum_products
 from ..terms.product_rows cimport add_block, add_product, add_to_column, add_to_row, begin_rows
 from .motion cimport product_rate
-from libc.math cimport fabs, sqrt
 
-cdef double LEAST_COSINE
-cdef double OFF
-
-cdef void place_points(Memory* m) noexcept nogil
-cdef void stand_on_curves(Memory* m) noexcept nogil
-cdef void follow_curves(Memory* m) noexcept nogil
-cdef void _follow(Memory* m, Py_ssize_t c, Vec end, double s1) noexcept nogil
-cdef void _shape(Memory* m, Py_ssize_t c, double s, Py_ssize_t order, Vec out) noexcept nogil
-cdef void _sum(Memory* m, Py_ssize_t c, Vec product, Vec weight, Vec out) noexcept nogil
-cdef void _rest(Vec tangent, Ten resting, Py_ssize_t c) noexcept nogil
-cdef void _direct(Memory* m, Py_ssize_t c) noexcept nogil
 cdef void push_along_curves(Memory* m) noexcept nogil
 cdef void add_curve_gaps(Memory* m, Vec gap, Vec place) noexcept nogil
 cdef void rate_curves(Memory* m, Py_ssize_t dim, Mat others) noexcept nogil
@@ -26,7 +14,6 @@ cdef void record_curves(Memory* m, double h, Vec out) noexcept nogil
 cdef void add_curve_outputs(Memory* m, Vec out) noexcept nogil
 cdef double way_along(Memory* m, Py_ssize_t c) noexcept nogil
 cdef void pull_along(Memory* m, Py_ssize_t c) noexcept nogil
-cdef bint leaves_curves(Memory* m) noexcept nogil
 cdef void add_curves(Memory* m, Py_ssize_t dim, double h, bint has_forces) noexcept nogil
 cdef double moved_place(Memory* m, Py_ssize_t c, Py_ssize_t k, Py_ssize_t j) noexcept nogil
 cdef double turned_way(Memory* m, Py_ssize_t c, Py_ssize_t k, Py_ssize_t j, Vec row) noexcept nogil

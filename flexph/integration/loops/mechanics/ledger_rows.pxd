@@ -1,7 +1,8 @@
 from ....numerics.loops.views cimport Vec, copy, fill
 from ..decay.step cimport soften
 from ..memory.memory cimport Memory
-from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves, stand_on_curves
+from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves
+from ..terms.paths cimport stand_on_curves
 from .motion cimport mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin

@@ -10,7 +10,8 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill
     from ..decay.step import soften
     from ..memory.memory import Memory
-    from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves, stand_on_curves
+    from ..terms.paths import stand_on_curves
+    from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
     from .rolling import gain, world_spin

@@ -23,10 +23,10 @@ if not cython.compiled:
     from ....numerics.loops.views import block, copy, fewest, fill, most, part
     from ..memory.memory import Memory
     from ..terms.border import add
+    from ..terms.paths import stand_on_curves
     from .arrow import eliminate, expand, reduce, solve_border
     from .assembly import assemble_step
     from .couplings import differentiate_vectors
-    from .curves import stand_on_curves
 
 RANK = cython.declare(cython.double, _RANK)
 

@@ -12,7 +12,8 @@ if not cython.compiled:
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
     from ..nodal.forces import pull_strains, strain
-    from .curves import add_curve_gaps, follow_curves, push_along_curves
+    from ..terms.paths import follow_curves
+    from .curves import add_curve_gaps, push_along_curves
     from .forces import act, forces, pull_products, turn_loads
     from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
     from .rolling import add_gap

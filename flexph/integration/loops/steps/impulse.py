@@ -12,12 +12,13 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, entries, fill, get, larger, put
     from ..mechanics.arrow import eliminate, expand, reduce, solve_border
     from ..mechanics.couplings import add_constraints, add_rolling, differentiate_vectors
-    from ..mechanics.curves import add_curves, stand_on_curves
+    from ..mechanics.curves import add_curves
     from ..mechanics.jacobian import add_flexible, add_rigid, turn_bodies
     from ..mechanics.ledger_rows import energies, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.redundancy import factor_assembled, keep_independent, solve_least
     from ..memory.memory import Memory
+    from ..terms.paths import stand_on_curves
     from .rows import record_energy
 
 

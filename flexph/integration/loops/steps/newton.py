@@ -16,7 +16,6 @@ if not cython.compiled:
     from ..contact.forces import begin_contacts
     from ..friction.rows import answer_forces
     from ..mechanics.arrow import factor, solve
-    from ..mechanics.curves import leaves_curves
     from ..mechanics.redundancy import factor as factor_least
     from ..mechanics.redundancy import keep_independent
     from ..mechanics.redundancy import solve as solve_least
@@ -25,6 +24,7 @@ if not cython.compiled:
     from ..mechanics.rolling import has_fallen
     from ..memory.memory import Memory
     from ..nodal.forces import begin_strains, run_ahead
+    from ..terms.paths import leaves_curves
     from .friction import begin_friction, correct_friction
     from .iterate import (
         below_resolution,

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport IVec, fewest
 from ..contact.forces cimport store_contacts
-from ..mechanics.curves cimport place_points
+from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies
 from ..mechanics.motion cimport derive
 from ..memory.memory cimport Memory

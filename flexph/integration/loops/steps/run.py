@@ -9,11 +9,11 @@ from ..memory.data import Index
 if not cython.compiled:
     from ....numerics.loops.views import fewest
     from ..contact.forces import store_contacts
-    from ..mechanics.curves import place_points
     from ..mechanics.ledger_rows import energies
     from ..mechanics.motion import derive
     from ..memory.memory import Memory
     from ..memory.structures import Calls, Parts, Rows, Table
+    from ..terms.paths import place_points
     from .calls import begin_within, hold, is_to_be_tried
     from .controlled import is_controlled
     from .rows import begin_row, close_row

@@ -15,7 +15,7 @@ if not cython.compiled:
     from ..contact.forces import leaves_list, record_contacts, store_contacts
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
-    from ..mechanics.curves import add_curve_gaps, place_points
+    from ..mechanics.curves import add_curve_gaps
     from ..mechanics.ledger_rows import energies, flows, lost, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.redundancy import find_dependent, keep_independent, keep_least, solve_least
@@ -23,6 +23,7 @@ if not cython.compiled:
     from ..mechanics.rolling import add_squares
     from ..memory.memory import Memory
     from ..memory.structures import Pair, Parts, Table
+    from ..terms.paths import place_points
     from .friction import obeys, record_friction, sticks
     from .history import guess, remember
     from .impulse import lose_defect

@@ -23,7 +23,6 @@ if not cython.compiled:
     from ..contact.anchors import has_no_row
     from ..contact.flight import turns_away
     from ..contact.forces import leaves_list, record_contacts, store_contacts
-    from ..mechanics.curves import place_points
     from ..mechanics.ledger_rows import energies, flows, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.relations import generates
@@ -32,6 +31,7 @@ if not cython.compiled:
     from ..steps.history import remember
     from ..steps.rows import record_energy
     from ..steps.step import close_gaps, record_gaps
+    from ..terms.paths import place_points
     from .bearings import record_bearings
     from .bodies import are_apart
     from .marks import may_close
