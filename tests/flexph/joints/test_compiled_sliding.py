@@ -26,7 +26,7 @@ from flexph import (
     viscous,
 )
 from flexph.contacts import Plane, Rigid, contact
-from flexph.integration.loops.choice import LOOPS
+from flexph.integration.choice import LOOPS
 from flexph.methods import Decaying, Exact, Exact4
 from flexph.sensors import place_on_curve
 from flexph.systems import resistive
