@@ -56,12 +56,9 @@ def left_to_numpy(times: Set[float]) -> str:
 
 
 def _refused(mechanism: Model) -> str | None:
-    arrays = mechanism.network.arrays
     reasons = {
         "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
         "a solid of finite strain is not yet": any(map(_is_solid, mechanism.bodies.values())),
-        "a point on a curve is not yet": bool(arrays.curves),
-        "a wheel that slips is not yet": bool(arrays.slips.slip.size),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

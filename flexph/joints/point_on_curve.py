@@ -69,8 +69,8 @@ def point_on_curve(
     Connection
         The joint, for :func:`flexph.connect`, of d − 1 constraints, with a ``place`` d; its multipliers are forces
         across the curve [N].
-        Runs are by ``Exact`` and its kin, without compiled loops, and end where the port leaves the curve, or passes a
-        kink of more than 0.1 rad between two pieces.
+        Runs are by ``Exact``, ``Exact4`` and ``Decaying``, and end where the port leaves the curve, or passes a kink
+        of more than 0.1 rad between two pieces.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from contact_samples import LAWS, ball, spinning_discs
 from rod_samples import between_bodies
 from rubbing_joints import planar
 from sample_mechanisms import chain, crank_slider, doubled, loaded
+from sliding_samples import bead, cart
 
 import fem
 import rigid
@@ -81,6 +82,17 @@ def struck(dim=2):
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess=guess)), {}
 
 
+def sliding():
+    """A bead that slides on a beam against friction, pushed along it."""
+    mechanism, start = bead(2, friction=coulomb(0.4, speed=0.5), motor=True, name="bead")
+    return mechanism, start, {"bead": lambda t: 2.0 + t}
+
+
+def slipping():
+    """A cart on a wheel that slips."""
+    return *cart(friction=coulomb(20.0, speed=0.1)), {}
+
+
 def rubbing():
     """A chain of joints that rub under their own force."""
     return *planar(1), {}
@@ -133,6 +145,8 @@ SAMPLES = {
     "feedback by collocation": Sample(turned, ExactGauss(2), step=1e-2, steps=10, feedback=TURN),
     "feedback by a tolerance": Sample(turned, Exact(tolerance=1e-3), step=1e-2, steps=10, feedback=TURN),
     "feedback by events": Sample(thrown, step=2e-3, steps=20, feedback=PUSH),
+    "point on a curve": Sample(sliding, step=2e-3, steps=12),
+    "slipping wheels": Sample(slipping, step=1e-2, steps=20),
 }
 
 

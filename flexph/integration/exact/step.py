@@ -15,6 +15,7 @@ from ...kernels.convergence.tolerances import HISTORY, NEWTON
 from ...kernels.gradient import constraint_matrix
 from ...kernels.guess import predicted, predicted_alternating
 from ...kernels.jacobians.constant_block import ConstantBlock, constant_blocks
+from ...kernels.rates.curves import KINK, OFF
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.values import Means, Schedule, Step
 from ...mechanisms.model.accounts import Accounts
@@ -30,12 +31,6 @@ from .advance import EvaluatedState, Rates, SolvedStep, defect_at, solve_and_acc
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
-
-
-OFF = 1e-9
-"""Distance of a point from its curve, over the largest from the points of the curve, from which on it is off."""
-KINK = 0.1
-"""Angle [rad] of a curve from which on passing it is no motion along the curve: a velocity across it remains."""
 
 
 class StepStart(NamedTuple):

@@ -6,7 +6,8 @@ a body as short ones.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,12 +15,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ...numerics.loops.views import padded, stored
+from ...numerics.loops.views import LANES, padded, stored
 from .contacts import unknowns_of
-from .memory.connection_data import Border, Contacts, Joints, Loads, Rolling
+from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Slips
 from .memory.data import Index, Inertia, Nodes, Strains
+from .memory.sliding import CurvePoints, curve_points, slip_products
 
-Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads]
+Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips]
 FEW = 10_000
 """Entries of the flexible matrices up to which borders are kept for mechanisms that are built the same way."""
 
@@ -53,7 +55,7 @@ def _kept_border(structure: _Structure) -> Border:
 
 
 def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_pile: bool) -> Border:
-    joints, rolling, strains, contacts, loads = couplings
+    joints, rolling, strains, contacts, loads, curves, slips = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.zeros(n, dtype=bool)
@@ -71,12 +73,16 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_
     l = count.take(np.ones(rows, dtype=bool))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
     groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
+    by_products = partial(_columns_of, joints, (ptr, col))
+    groups += [by_products(products) for products in slip_products(slips)]
+    by_curve = [_along_curve(by_products, own, l) for own in curve_points(curves)]
     groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
     if not is_pile:
         groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
     own_groups = [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
     groups += [np.unique(own[own >= 0]) for own in own_groups]
-    order = np.argsort(np.hstack([v, w]).ravel()) if is_pile else _number(count.total, groups)
+    order = np.argsort(np.hstack([v, w]).ravel()) if is_pile else _number(count.total, groups, by_curve)
+    groups += [own.whole for own in by_curve]
     v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
     inner, inners, width = _inner(inertia, is_master)
     masters = _masters(inertia, is_master)
@@ -104,6 +110,12 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_
     return border._replace(place=_places(inertia, border, s + d))
 
 
+def border_width(border: Border) -> int:
+    """Entries of a row of the border as it is stored: exchanges of rows bring in no more than there are columns."""
+    size, width = (int(i) for i in border.size)
+    return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
+
+
 def _places(inertia: Inertia, border: Border, first: int) -> Index:
     """Where the entries of the flexible matrices stand, behind each other: rest, bands, F⁻¹ C, border (see System)."""
     row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
@@ -112,11 +124,11 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
     bands = inertia.col.size
     reduced = bands + int(border.inners @ stored(border.width))
     of_border = reduced + int(border.inners @ border.columns)
-    wide = int(border.size[1])
+    wide, width = int(border.size[1]), border_width(border)
     choices = [
         (bands + border.band[body] + i * stored(w) + j - i + w, (i >= 0) & (j >= 0)),
         (reduced + border.reduced[body] + i * border.columns[body] + first + border.local[col], (i >= 0) & (j < 0)),
-        (of_border + border.m[row] * stored(wide) + border.m[col] - border.m[row] + wide, (i < 0) & (j < 0)),
+        (of_border + border.m[row] * width + border.m[col] - border.m[row] + wide, (i < 0) & (j < 0)),
     ]
     place = np.arange(col.size)
     for where, own in choices:
@@ -202,13 +214,51 @@ def _groups(
     return [np.unique(g[g >= 0]) for g in groups]
 
 
+class _Curve(NamedTuple):
+    """Unknowns that a point on a curve couples: of all its places, of two neighbouring pieces, and at any place."""
+
+    whole: Index
+    pieces: list[Index]
+    hubs: Index
+
+
+def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: Index) -> _Curve:
+    """The unknowns that a curve couples, from those that move products."""
+    by_point = [by_products(products) for products in curve.products]
+    hubs = reduce(np.intersect1d, by_point)
+    ends = range(0, max(len(by_point) - curve.degree - 1, 1), curve.degree)
+    pieces = [np.unique(np.concatenate(by_point[first : first + 2 * curve.degree + 1])) for first in ends]
+    rows = l[curve.rows]
+    return _Curve(np.unique(np.concatenate([rows, *by_point])), pieces, np.union1d(rows, hubs))
+
+
+def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index) -> Index:
+    """Unknowns that move some products, from those that move each vector."""
+    ptr, col = of_vectors
+    vectors = np.unique(np.concatenate([joints.first[products], joints.second[products]])).astype(np.int64)
+    columns = np.unique(np.concatenate([col[ptr[v] : ptr[v + 1]] for v in vectors]))
+    return columns[columns >= 0]
+
+
 def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
     """The unknowns of the frames of each element, from those of each frame."""
     ends = pairwise(strains.frame_ptr.tolist())
     return [unknowns[strains.frame[first:last]].ravel() for first, last in ends]
 
 
-def _number(size: int, groups: list[Index]) -> Index:
+def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
+    """New number of each unknown: last those that couple with all of a long curve, if half of all would do so."""
+    order = _by_cuthill_mckee(size, groups + [own.whole for own in curves])
+    if all(2 * np.ptp(order[own.whole]) < size for own in curves):
+        return order
+    last = np.zeros(size, dtype=bool)
+    for own in curves:
+        last[own.hubs] = True
+    parts = groups + [piece for own in curves for piece in own.pieces]
+    return np.argsort(np.lexsort((_by_cuthill_mckee(size, [part[~last[part]] for part in parts]), last)))
+
+
+def _by_cuthill_mckee(size: int, groups: list[Index]) -> Index:
     """New number of each unknown, by reverse Cuthill-McKee."""
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.repeat(g, g.size) for g in groups)])
     cols = np.concatenate([np.zeros(0, dtype=np.int64), *(np.tile(g, g.size) for g in groups)])

@@ -22,6 +22,7 @@ from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
 from .memory.relation_functions import resisting
+from .memory.sliding import curves_of, slips_of
 from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
 from .redundancy import no_redundancy, redundancy
@@ -80,7 +81,10 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
     contacts, loads = contacts_of(mechanism, near), _loads(a, sizes.nodes)
-    couplings = (joints, rolling, strains, contacts, loads)
+    curves, accounts = curves_of(a), mechanism.once(Accounts)
+    first_slip = accounts.flow_count - len(accounts.dissipation) + accounts.damped.size + accounts.dampers.size
+    slips = slips_of(a, first_slip)
+    couplings = (joints, rolling, strains, contacts, loads, curves, slips)
     is_pile = mechanism.once(NearPairs).is_pile
     border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, is_pile=is_pile)
     return Constants(
@@ -90,6 +94,8 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
         nodes=nodes,
         joints=joints,
         rolling=rolling,
+        curves=curves,
+        slips=slips,
         loads=loads,
         border=border,
         strains=in_the_border(strains, border),
@@ -144,7 +150,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
         side[row[own]] = column[own]
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
-    springs.update(resisting(a.springs)._asdict())
+    springs.update(resisting(a.springs, a.slips.relations)._asdict())
     springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
     springs.update(lengths=a.lengths, of_length=a.of_length)
     pairs = a.first[: sizes.products], a.second[: sizes.products]

@@ -15,6 +15,7 @@ from .memory.connection_data import Redundancy
 from .memory.constants import Constants
 from .memory.data import Index
 from .memory.run_space import NullSpace
+from .memory.sliding import products_of_rows
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -79,7 +80,7 @@ def _touched(k: Constants) -> sparse.coo_array:
     """Bodies on which each constraint acts, (g, b)."""
     rows, nodes = [], []
     of_row = [(k.joints.term_row, k.joints.term_product)]
-    of_row += [(k.rolling.row, k.rolling.product), (k.rolling.row, k.rolling.by)]
+    of_row += [(k.rolling.row, k.rolling.product), (k.rolling.row, k.rolling.by), products_of_rows(k.curves)]
     for row, product in of_row:
         for vector in (k.joints.first, k.joints.second):
             for end in (k.joints.plus, k.joints.minus):

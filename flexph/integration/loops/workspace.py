@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.convergence.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
-from ...numerics.loops.views import stored
+from .border import border_width
 from .build import constants, constants_of_decaying, with_near
 from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
@@ -21,6 +21,7 @@ from .memory.memory import Memory
 from .memory.packing import pack
 from .memory.products import kinds
 from .memory.run_space import RunSpace, StageSpace
+from .memory.sliding import path_space, row_space, slide_space
 from .memory.step_space import Motion, System, Trial, Unknowns
 from .memory.workspace import Workspace
 from .near import NearPairs
@@ -92,7 +93,8 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
     def motion() -> Motion:
         return Motion(
             *(z((b, d)), z((b, d, d)), z(n), z((b, d)), z((b, s)), z(n), z(m), z(springs)),
-            *(z((n, count)), z((n, count)), z((b, s)), z(n), z((nodes, d)), z((vectors, d)), z(products)),
+            *(z((n, count)), z((n, count)), z((b, s)), z(n), z((nodes, d)), z((vectors, d))),
+            *(z(len(k.curves.row)), z(products)),
         )
 
     def unknowns() -> Unknowns:
@@ -114,8 +116,9 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         z(k.ledger.input.size),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
+    sliding = path_space(k.curves), slide_space(k.slips), row_space(k.curves, k.slips, int(k.border.size[0]))
     return Workspace(
-        *(motion(), motion(), x, defect, correction, best, trial, _system(k)),
+        *(motion(), motion(), x, defect, correction, best, trial, _system(k), *sliding),
         rub_space(k),
         *(
             nodal_space(k.strains, b),
@@ -150,13 +153,13 @@ def _stage_space(k: Constants) -> StageSpace:
 def _system(k: Constants) -> System:
     b, d = k.inertia.weight.shape
     s, n, z = k.inertia.J.shape[1], int(k.inertia.first[-1]), np.zeros
-    size, width = (int(i) for i in k.border.size)
+    size = int(k.border.size[0])
     inners, columns, vectors = k.border.inners, k.border.columns, k.border.vector_col.size
     vectors += entries_of(k.contacts, k.nodes, d)
     entries, strains = k.inertia.col.size, k.elastic.col.size
     return System(
         *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
-        *(z((size, stored(width))), z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
+        *(z((size, border_width(k.border))), z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
         *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
         *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
         *(z(3), z(3), z(3), z(size), z(n)),

@@ -66,7 +66,7 @@ def slipping_wheel(
     Returns
     -------
     Connection
-        The force element, for :func:`flexph.connect`. Runs are by ``Exact`` and its kin, without compiled loops.
+        The force element, for :func:`flexph.connect`. Runs are by ``Exact`` and ``Decaying``.
 
     Raises
     ------

@@ -21,6 +21,10 @@ SETTLED = 1e-9
 """Part of a piece by which a step to the foot is the last one: what is left is of the second order in it."""
 END = 1e-9
 """Part of the curve by which a point may be beyond an end."""
+OFF = 1e-9
+"""Distance of a point from its curve, over the largest from the points of the curve, from which on it is off."""
+KINK = 0.1
+"""Angle [rad] of a curve from which on passing it is no motion along the curve: a velocity across it remains."""
 NEAR = 1e-5
 """Δs over the length of a piece below which ∂C/∂s₁ is taken from its limit, for the Jacobian alone."""
 

@@ -77,8 +77,9 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
         k = here + down
         while k < here + below * down + 1:
             factor = get(A, k) * inverse
-            put(A, k, factor)
-            take(A, k + 1, A, here + 1, factor, right)
+            if not is_large or magnitude(factor) != 0.0:
+                put(A, k, factor)
+                take(A, k + 1, A, here + 1, factor, right)
             k += down
     return True
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sliding_samples import SOFT, STRIP, axis_of, bead
 
 import fem
 import rigid
@@ -43,32 +44,8 @@ from flexph.numerics.arrays import dense
 from flexph.sensors import place_on_curve, rate
 
 pytestmark = pytest.mark.filterwarnings("ignore:the velocities given contradict")  # the nearest that fit are meant
-SOFT = fem.Material(young=1e8, density=1000.0, poisson=0.3)
-STRIP = fem.Section(width=0.02, height=0.03)
 ROUND_OFF = 1e-13  # of sums over tens of steps
 RAIL = [GROUND.at(0.0, 0.0), GROUND.at(1.0, 0.0)]
-
-
-def axis_of(length, elements, **options):
-    """A beam with ports at thirds of its elements, and these in order."""
-    thirds = {f"p{i}": i * length / (3 * elements) for i in range(1, 3 * elements)}
-    return fem.beam(length, elements=elements, stations=thirds, **options), [
-        "beam.root", *(f"beam.{name}" for name in thirds), "beam.tip",
-    ]  # fmt: skip
-
-
-def bead(dim=3, material=SOFT, **options):
-    """A beam and a point on it, free; thrown, so that the point crosses the middle of the beam."""
-    beam, axis = axis_of(1.0, 2, material=material, section=STRIP, dim=dim)
-    joint = point_on_curve("bead.point", axis, degree=3, **options)
-    mechanism = connect({"beam": beam, "bead": rigid.point(0.3, dim)}, [joint])
-    if dim == 2:
-        pose = mechanism.assemble({"beam": (0.0, 0.0, 0.2)}, guess={"bead": (0.4, 0.1, 0.0)})
-        thrown = {"beam": (0.1, 0.2, 3.0), "bead": (0.9, 1.5)}
-    else:
-        pose = mechanism.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"bead": (0.4, 0.0, 0.0)})
-        thrown = {"beam": ((0.1, 0.2, 0.0), (0.5, 1.0, 3.0)), "bead": (0.9, 1.4, -0.4)}
-    return mechanism, mechanism.consistent_state(pose, velocities=thrown)
 
 
 def kept(run):
@@ -528,5 +505,3 @@ def test_what_does_not_hold_is_refused_by_name():
             what(start)
     with pytest.raises(ValueError, match=r"ExactGauss\(\) knows nothing of points on curves"):
         integrate(mechanism, start, (0.0, 0.01), method=ExactGauss())
-    with pytest.raises(ValueError, match="a point on a curve is not yet"):
-        integrate(mechanism, start, (0.0, 0.01), method=Exact(compiled=True))

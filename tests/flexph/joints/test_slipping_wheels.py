@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from sliding_samples import RADIUS, Z, cart
 
 import rigid
-from flexph import GROUND, connect, coulomb, integrate, planar, revolute, slider, slipping_wheel, viscous
+from flexph import GROUND, connect, coulomb, integrate, slider, slipping_wheel, viscous
 from flexph.kernels.rates.slips import slid, slip_tangent
-from flexph.methods import Exact, ExactGauss
+from flexph.methods import ExactGauss
 
-MASS, INERTIA, RADIUS, LOAD = 2.0, 0.03, 0.1, 4.0
+MASS, INERTIA, LOAD = 2.0, 0.03, 4.0
 DISC = rigid.body(MASS, inertia=INERTIA, ports={"centre": (0.0, 0.0)})
-Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def rolling(friction):
@@ -33,21 +33,6 @@ def test_a_disc_that_spins_is_set_down_and_rolls():
     assert taken.sum() == pytest.approx(lost, rel=1e-2)  # (ωh)²/12 of the spin
     assert taken.min() >= 0.0
     assert run.ledger.largest_residual < 1e-13
-
-
-def cart(roller=None, friction=None):
-    """A wheel on a body that slides on a plane, free to turn on it."""
-    body = rigid.body(3.0, inertia=(0.1, 0.1, 0.2), ports={"centre": (0.0, 0.0, 0.0), "axle": (0.3, 0.1, 0.0)})
-    tyre = rigid.body(1.0, inertia=(0.01, 0.02, 0.01), ports={"centre": (0.0, 0.0, 0.0)})
-    joints = [
-        planar("cart.centre", GROUND.at(0.0, 0.0, 0.0), normal=Z),
-        revolute("wheel.centre", "cart.axle", axis=Y),
-        slipping_wheel("wheel.centre", "cart.axle", radius=RADIUS, friction=friction or viscous(5.0), roller=roller),
-    ]
-    mechanism = connect({"cart": body, "wheel": tyre}, joints)
-    pose = mechanism.assemble({"cart": ((0.0, 0.0, 0.0), np.eye(3))}, guess={"wheel": (0.3, 0.1, 0.0)})
-    moved = {"cart": ((1.0, 0.5, 0.0), (0.0, 0.0, 2.0)), "wheel": ((1.0, 0.5, 0.0), (0.0, 4.0, 2.0))}
-    return mechanism, mechanism.consistent_state(pose, velocities=moved)
 
 
 @pytest.mark.parametrize("roller", [None, math.pi / 4.0])
@@ -105,5 +90,3 @@ def test_the_name_of_what_is_wrong_is_told():
     start = mechanism.consistent_state(mechanism.assemble())
     with pytest.raises(ValueError, match="knows nothing of wheels that slip"):
         integrate(mechanism, start, [0.0, 0.1], method=ExactGauss())
-    with pytest.raises(ValueError, match="a wheel that slips is not yet"):
-        integrate(mechanism, start, [0.0, 0.1], method=Exact(compiled=True))

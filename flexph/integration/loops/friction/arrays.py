@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 def bearings_of(mechanism: Model) -> Bearings:
     """The bearings of a mechanism."""
     b, accounts = mechanism.network.arrays.bearings, mechanism.once(Accounts)
+    spring = b.spring.copy()
+    spring[0, b.curve >= 0] = mechanism.network.arrays.springs.damping.size + b.curve[b.curve >= 0]
     own, first = np.arange(b.number), len(accounts.work) + len(accounts.joint_work)
     pressing = first + len(accounts.impulses) - 2 * b.number + own
     lost = first + len(accounts.impulses)
     return Bearings(
-        spring=b.spring.T,
+        spring=spring.T,
         lever=b.lever.T,
         friction=b.friction,
         row=b.row,

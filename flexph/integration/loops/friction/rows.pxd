@@ -1,5 +1,7 @@
 from ....numerics.loops.views cimport Mat, Vec, copy, fill, larger
 from ..mechanics.arrow cimport solve
+from ..mechanics.curves cimport pull_along, rate_along, rate_curves, way_along
+from ..terms.paths cimport stand_on_curves
 from ..mechanics.forces cimport act_on_nodes, pull_nodes, sum_nodes
 from ..mechanics.motion cimport product_rate
 from ..mechanics.redundancy cimport solve as solve_redundant
@@ -7,6 +9,7 @@ from ..memory.memory cimport Memory
 from ..nodal.points cimport pull_means
 from libc.math cimport fabs, sqrt
 
+cdef Py_ssize_t curve_of(Memory* m, Py_ssize_t spring) noexcept nogil
 cdef void measure_slips(Memory* m, double h) noexcept nogil
 cdef void rub(Memory* m) noexcept nogil
 cdef void answer_forces(Memory* m, Py_ssize_t dim, int redundant, int decay, double h) noexcept nogil
@@ -19,5 +22,6 @@ cdef void differentiate_slips(Memory* m, Py_ssize_t dim, double h) noexcept nogi
 cdef void _add_gradient(Memory* m, Py_ssize_t dim, Py_ssize_t q, Py_ssize_t p, double gain) noexcept nogil
 cdef double sized(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du, Mat shift) noexcept nogil
 cdef double end_rates(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
+cdef double _terms_along(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double _terms(Memory* m, Py_ssize_t dim, Py_ssize_t p) noexcept nogil
 cdef double pressed_size(Memory* m, Py_ssize_t i) noexcept nogil

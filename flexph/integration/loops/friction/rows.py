@@ -13,11 +13,18 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, fill, larger
     from ..mechanics.arrow import solve
+    from ..mechanics.curves import pull_along, rate_along, rate_curves, way_along
     from ..mechanics.forces import act_on_nodes, pull_nodes, sum_nodes
     from ..mechanics.motion import product_rate
     from ..mechanics.redundancy import solve as solve_redundant
     from ..memory.memory import Memory
     from ..nodal.points import pull_means
+    from ..terms.paths import stand_on_curves
+
+
+def curve_of(m: Memory, spring: int) -> int:
+    """The curve along which a point slips, whose number stands behind those of the measures; else negative."""
+    return spring - m.joints_stiffness.size
 
 
 def measure_slips(m: Memory, h: float) -> None:
@@ -25,17 +32,25 @@ def measure_slips(m: Memory, h: float) -> None:
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         spring = m.bearings_spring[q // t][q % t]
-        m.rub_slip[q] = m.bearings_lever[q // t][q % t] * m.trial_extension[spring] / h if spring >= 0 else 0.0
+        c = curve_of(m, spring)
+        if c >= 0:
+            m.rub_slip[q] = way_along(m, c) / h
+        else:
+            m.rub_slip[q] = m.bearings_lever[q // t][q % t] * m.trial_extension[spring] / h if spring >= 0 else 0.0
     for k in range(m.rub_base.size):
         m.rub_base[k] = m.x_lam[m.bearings_row[k]]
 
 
 def rub(m: Memory) -> None:
-    """Forces of friction as tensions of the measures."""
+    """Forces of friction as tensions of the measures, and along curves."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
-        if m.bearings_spring[q // t][q % t] >= 0:
-            m.trial_rub[m.bearings_spring[q // t][q % t]] = m.bearings_lever[q // t][q % t] * m.rub_force[q]
+        spring = m.bearings_spring[q // t][q % t]
+        c = curve_of(m, spring)
+        if c >= 0:
+            m.path_rub[c] = m.rub_force[q]
+        elif spring >= 0:
+            m.trial_rub[spring] = m.bearings_lever[q // t][q % t] * m.rub_force[q]
 
 
 def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
@@ -80,10 +95,14 @@ def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
     lever = m.bearings_lever[q // t][q % t]
     if spring < 0:
         return
-    p, other = _products(m, spring)
-    m.trial_force[p] += lever * m.trial_by_first[spring]
-    if other >= 0:
-        m.trial_force[other] += lever * m.trial_by_second[spring]
+    c = curve_of(m, spring)
+    if c >= 0:
+        pull_along(m, c)
+    else:
+        p, other = _products(m, spring)
+        m.trial_force[p] += lever * m.trial_by_first[spring]
+        if other >= 0:
+            m.trial_force[other] += lever * m.trial_by_second[spring]
     pull_nodes(m, dim)
     sum_nodes(m, dim)
     pull_means(m)
@@ -125,7 +144,7 @@ def set_gradients(m: Memory) -> None:
     """Take gradients of measures over a step from its end, where it has no length."""
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // m.bearings_spring.shape[1]][q % m.bearings_spring.shape[1]]
-        if spring >= 0:
+        if spring >= 0 and curve_of(m, spring) < 0:
             both1 = _end_gradient(m, spring)
             m.trial_by_first[spring] = both1[0]
             m.trial_by_second[spring] = both1[1]
@@ -138,12 +157,18 @@ def differentiate_slips(m: Memory, dim: int, h: float) -> None:
         fill(m.rub_row[q], 0.0)
         spring = m.bearings_spring[q // t][q % t]
         lever = m.bearings_lever[q // t][q % t] / h
-        if spring >= 0:
+        c = curve_of(m, spring)
+        if c < 0 and spring >= 0:
             p, other = _products(m, spring)
             first, second = _end_gradient(m, spring)
             _add_gradient(m, dim, q, p, lever * first)
             if other >= 0:
                 _add_gradient(m, dim, q, other, lever * second)
+        elif c >= 0:
+            for k in range(m.path_used[c][0], m.path_used[c][1]):
+                for j in range(dim):
+                    gain = m.path_along[c][j] * m.path_mean[k] / h
+                    _add_gradient(m, dim, q, m.curves_product[k][j], gain)
 
 
 def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
@@ -187,11 +212,17 @@ def end_rates(m: Memory, dim: int, out: Array) -> float:
     """Slip rates at ``at`` by the speeds of nodes in ``run.moved``, and the size of their terms."""
     t = m.bearings_spring.shape[1]
     largest = 0.0
+    stand_on_curves(m)
+    rate_curves(m, dim, m.at_vector)
     for q in range(out.size):
         spring = m.bearings_spring[q // t][q % t]
         lever = m.bearings_lever[q // t][q % t]
         out[q] = 0.0
-        if spring < 0:
+        c = curve_of(m, spring)
+        if c >= 0:
+            out[q] = rate_along(m, c, m.path_along[c])
+            largest = larger(largest, _terms_along(m, dim, c))
+        if spring < 0 or c >= 0:
             continue
         p, other = _products(m, spring)
         first, second = _end_gradient(m, spring)
@@ -201,6 +232,15 @@ def end_rates(m: Memory, dim: int, out: Array) -> float:
             out[q] += lever * second * product_rate(m, dim, other, m.at_vector)
             largest = larger(largest, fabs(lever * second) * _terms(m, dim, other))
     return largest
+
+
+def _terms_along(m: Memory, dim: int, c: int) -> float:
+    """The sum of the sizes of the terms of the rate along a curve."""
+    total = 0.0
+    for k in range(m.path_used[c][0], m.path_used[c][1]):
+        for j in range(dim):
+            total += fabs(m.path_along[c][j] * m.path_mean[k]) * _terms(m, dim, m.curves_product[k][j])
+    return total
 
 
 def _terms(m: Memory, dim: int, p: int) -> float:

@@ -6,7 +6,9 @@ from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.jacobian cimport add_strains
 from .couplings cimport add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+from .curves cimport add_curves
 from .jacobian cimport add_flexible, add_rigid, turn_bodies
+from .slips cimport add_slips
 from .turned_forces cimport add_following, add_turned_forces
 
 cdef void assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil

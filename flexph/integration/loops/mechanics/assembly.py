@@ -13,7 +13,9 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..nodal.jacobian import add_strains
     from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+    from .curves import add_curves
     from .jacobian import add_flexible, add_rigid, turn_bodies
+    from .slips import add_slips
     from .turned_forces import add_following, add_turned_forces
 
 
@@ -21,6 +23,8 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     """The entries of the Jacobian at a trial."""
     assemble(m, dim, decay, h, before, after)
     add_following(m, dim, h)
+    add_curves(m, dim, h, True)
+    add_slips(m, dim, h)
     if dim == 3:
         add_strains(m, h)
     if contact > 0:

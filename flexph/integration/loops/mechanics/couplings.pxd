@@ -9,7 +9,7 @@ from .springs cimport tangent
 
 cdef void differentiate_vectors(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
 cdef void add_springs(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
-cdef void _add_stiffness(AnyMemory* m, Py_ssize_t dim, Number h, Number value, Py_ssize_t p, Py_ssize_t q) noexcept nogil
+cdef void add_stiffness(AnyMemory* m, Py_ssize_t dim, Number h, Number value, Py_ssize_t p, Py_ssize_t q) noexcept nogil
 cdef void add_products(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
 cdef void add_constraints(AnyMemory* m, Py_ssize_t dim, Number h, Vec before, Vec after) noexcept nogil
 cdef void add_rolling(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil

@@ -34,21 +34,22 @@ def add_springs(m: Memory, dim: int, h: float) -> None:
         tangent(m, i, h, m.at_product, m.end_product, m.system_tangent)
         if i < lengths:
             p = m.joints_length_product[i]
-            _add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
+            add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
         elif i < lengths + components:
             p = m.joints_component_product[i - lengths]
-            _add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
+            add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
         else:
             a = i - lengths - components
             p = m.joints_sine_product[a]
             q = m.joints_cosine_product[a]
-            _add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
-            _add_stiffness(m, dim, h, m.system_tangent[0][1], p, q)
-            _add_stiffness(m, dim, h, m.system_tangent[1][0], q, p)
-            _add_stiffness(m, dim, h, m.system_tangent[1][1], q, q)
+            add_stiffness(m, dim, h, m.system_tangent[0][0], p, p)
+            add_stiffness(m, dim, h, m.system_tangent[0][1], p, q)
+            add_stiffness(m, dim, h, m.system_tangent[1][0], q, p)
+            add_stiffness(m, dim, h, m.system_tangent[1][1], q, q)
 
 
-def _add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
+def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
+    """−h value times how a force on a product acts and how another product changes."""
     left = cython.declare(Number)
     right = cython.declare(Number)
     for side in range(2):
@@ -72,6 +73,8 @@ def add_products(m: Memory, dim: int, h: float) -> None:
     value = cython.declare(Number)
     for p in range(m.joints_first.size):
         gain = -0.5 * h * m.trial_force[p]
+        if gain == 0.0:  # of points of a curve, most do nothing
+            continue
         for side in range(2):
             v = m.joints_first[p] if side == 0 else m.joints_second[p]
             u = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -111,9 +114,9 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
         along, across = gain_slopes(m, i)
         _add_row(m, dim, row, p, own, divided(own, h) + along * change)
         _add_row(m, dim, row, q, 0.0, across * change)
-        _add_stiffness(m, dim, h, across * lam, p, q)
+        add_stiffness(m, dim, h, across * lam, p, q)
         if along != 0.0:
-            _add_stiffness(m, dim, h, along * lam, p, p)
+            add_stiffness(m, dim, h, along * lam, p, p)
     _add_spins(m, dim)
 
 

@@ -1,9 +1,12 @@
 from ....numerics.loops.views cimport Vec, copy, fill
 from ..decay.step cimport soften
 from ..memory.memory cimport Memory
+from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves
+from ..terms.paths cimport stand_on_curves
 from .motion cimport mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin
+from .slips cimport record_slips
 
 cdef void energies(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
 cdef void flows(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after) noexcept nogil

@@ -10,9 +10,12 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill
     from ..decay.step import soften
     from ..memory.memory import Memory
+    from ..terms.paths import stand_on_curves
+    from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
     from .rolling import gain, world_spin
+    from .slips import record_slips
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
@@ -65,6 +68,9 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
     for i in range(m.rolling_spin_row.size):
         row = m.rolling_spin_row[i]
         out[m.ledger_row[row]] += m.x_lam[row] * h * world_spin(m, dim, i, m.x_w)
+    rate_curves(m, dim, m.trial_mean)
+    record_curves(m, h, out)
+    record_slips(m, h, out)
     for e in range(m.loads_node_row.size):
         row = m.loads_node_row[e]
         column = m.loads_node_input[e]
@@ -106,6 +112,7 @@ def outputs(m: Memory, dim: int) -> None:
     for e in range(m.loads_node_row.size):
         row = m.loads_node_row[e]
         out[m.loads_node_input[e]] += m.loads_node_val[e] * m.run_moved[row // d][row % d]
+    add_curve_outputs(m, out)
     for e in range(m.loads_torque_row.size):
         out[m.loads_torque_input[e]] += m.loads_torque_val[e] * _section_spin(m, dim, e)
     for f in range(m.loads_follow_input.shape[0]):
@@ -153,6 +160,9 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
         out[m.rolling_row[i]] += m.rolling_weight[i] * m.at_product[m.rolling_by[i]] * rate
     for i in range(m.rolling_spin_row.size):
         out[m.rolling_spin_row[i]] += world_spin(m, dim, i, m.at_w)
+    stand_on_curves(m)
+    rate_curves(m, dim, m.at_vector)
+    add_curve_rates(m, 1.0, out)
 
 
 def lost(m: Memory, dim: int) -> float:

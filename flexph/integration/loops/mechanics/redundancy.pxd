@@ -6,6 +6,7 @@ from ..terms.border cimport add
 from .arrow cimport eliminate, expand, reduce, solve_border
 from .assembly cimport assemble_step
 from .couplings cimport differentiate_vectors
+from ..terms.paths cimport stand_on_curves
 from libc.math cimport fabs
 
 cdef double RANK

@@ -23,6 +23,7 @@ if not cython.compiled:
     from ....numerics.loops.views import block, copy, fewest, fill, most, part
     from ..memory.memory import Memory
     from ..terms.border import add
+    from ..terms.paths import stand_on_curves
     from .arrow import eliminate, expand, reduce, solve_border
     from .assembly import assemble_step
     from .couplings import differentiate_vectors
@@ -209,6 +210,13 @@ def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
                 for k in range(3):
                     moved += m.at_R[b][k][j] * m.rolling_spin_axis[i][k]
             _add_entry(m, m.rolling_spin_row[i], m.border_w[b][j], moved)
+    stand_on_curves(m)
+    for c in range(m.curves_input.size):
+        for k in range(m.path_used[c][0], m.path_used[c][1]):
+            for i in range(dim):
+                for j in range(dim if m.curves_row[c][i] >= 0 else 0):
+                    gain = m.path_direction[c][i][j] * m.path_mean[k]
+                    _add_gradient(m, dim, m.curves_row[c][i], m.curves_product[k][j], gain)
 
 
 def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:

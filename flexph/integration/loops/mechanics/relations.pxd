@@ -7,6 +7,7 @@ cdef Py_ssize_t COULOMB
 cdef double DIFFERENCE
 cdef Py_ssize_t GENERAL
 cdef Py_ssize_t QUADRATIC
+cdef Py_ssize_t VISCOUS
 
 cdef double force(Memory* m, Py_ssize_t i, double s) noexcept nogil
 cdef double slope(AnyMemory* m, Py_ssize_t i, double s) noexcept nogil

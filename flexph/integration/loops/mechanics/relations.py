@@ -8,6 +8,7 @@ from ....systems.resistive_relations import DIFFERENCE as _DIFFERENCE
 from ..memory.relation_functions import COULOMB as _COULOMB
 from ..memory.relation_functions import GENERAL as _GENERAL
 from ..memory.relation_functions import QUADRATIC as _QUADRATIC
+from ..memory.relation_functions import VISCOUS as _VISCOUS
 
 if not cython.compiled:
     from math import exp, fabs, tanh
@@ -19,10 +20,11 @@ COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
 DIFFERENCE = cython.declare(cython.double, _DIFFERENCE)
 GENERAL = cython.declare(cython.Py_ssize_t, _GENERAL)
 QUADRATIC = cython.declare(cython.Py_ssize_t, _QUADRATIC)
+VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def force(m: Memory, i: int, s: float) -> float:
-    """ρ(s) of a spring-damper, see flexph.systems.resistive_relations."""
+    """ρ(s) of a spring-damper or a slip, see flexph.systems.resistive_relations."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -33,7 +35,7 @@ def force(m: Memory, i: int, s: float) -> float:
         return level * tanh(s / parameter[1]) + parameter[4] * s
     if kind == GENERAL:
         return call_real(m.joints_function[i], s)
-    return 0.0
+    return parameter[0] * s if kind == VISCOUS else 0.0
 
 
 def slope(m: Memory, i: int, s: float) -> float:
@@ -55,7 +57,7 @@ def slope(m: Memory, i: int, s: float) -> float:
         step = DIFFERENCE * larger(fabs(s), 1.0)
         function = m.joints_function[i]
         return (call_real(function, s + step) - call_real(function, s - step)) / (2.0 * step)
-    return 0.0
+    return parameter[0] if kind == VISCOUS else 0.0
 
 
 def keep_rates(m: Memory) -> None:

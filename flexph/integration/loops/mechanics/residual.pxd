@@ -6,9 +6,12 @@ from ..decay.step cimport end_rates, soften
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.forces cimport pull_strains, strain
+from .curves cimport add_curve_gaps, push_along_curves
+from ..terms.paths cimport follow_curves
 from .forces cimport act, forces, pull_products, turn_loads
 from .motion cimport inertia_products, mean_shapes, momenta, node_arms, vectors
 from .rolling cimport add_gap
+from .slips cimport slide
 
 cdef void stress_rates(Memory* m) noexcept nogil
 cdef void turn_strain_rows(AnyMemory* m, Number factor, Vec u, AnyVec rows) noexcept nogil

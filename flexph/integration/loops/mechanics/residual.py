@@ -12,9 +12,12 @@ if not cython.compiled:
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
     from ..nodal.forces import pull_strains, strain
+    from ..terms.paths import follow_curves
+    from .curves import add_curve_gaps, push_along_curves
     from .forces import act, forces, pull_products, turn_loads
     from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
     from .rolling import add_gap
+    from .slips import slide
 
 
 def residual(
@@ -62,6 +65,10 @@ def trial(
         touch(m, dim, h)
     _gap(m, after, offset)
     add_gap(m, dim, h)
+    follow_curves(m)
+    slide(m, dim)
+    push_along_curves(m)
+    add_curve_gaps(m, m.defect_lam, m.end_place)
     if decay > 0:
         _turn_products(m, dim, h)
         end_rates(m, dim)

@@ -1,12 +1,11 @@
 from ....numerics.loops.views cimport Mat, Vec
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
-from ..terms.angles cimport kappa
+from ..terms.angles cimport term_gain, term_slopes
 from .motion cimport mean_speeds, product_rate
 
 cdef double gain(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef (double, double) gain_slopes(AnyMemory* m, Py_ssize_t i) noexcept nogil
-cdef (double, double, double) _by_angle(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double world_spin(Memory* m, Py_ssize_t dim, Py_ssize_t i, Mat w) noexcept nogil
 cdef void pull(Memory* m) noexcept nogil
 cdef void twist(Memory* m) noexcept nogil

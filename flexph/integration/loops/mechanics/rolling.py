@@ -8,38 +8,36 @@ from ....numerics.arrays import Array
 
 if not cython.compiled:
     from ..memory.memory import Memory
-    from ..terms.angles import kappa
+    from ..terms.angles import term_gain, term_slopes
     from .motion import mean_speeds, product_rate
 
 
 def gain(m: Memory, i: int) -> float:
     """w Π̄_by of a term, over ρ² of angles, from the products at both ends."""
-    by = m.rolling_by[i]
-    mean = m.rolling_weight[i] * 0.5 * (m.at_product[by] + m.end_product[by])
-    if m.rolling_angular[i]:
-        mean *= _by_angle(m, i)[0]
-    return mean
+    p = m.rolling_product[i]
+    q = m.rolling_by[i]
+    return term_gain(
+        m.rolling_weight[i],
+        m.rolling_angular[i],
+        m.at_product[p],
+        m.end_product[p],
+        m.at_product[q],
+        m.end_product[q],
+    )
 
 
 def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
     """∂(gain) by Π and by Π_by at the end."""
-    half = 0.5 * m.rolling_weight[i]
-    if not m.rolling_angular[i]:
-        return 0.0, half
-    factor, by_y, by_x = _by_angle(m, i)
-    p = m.at_product[m.rolling_product[i]]
-    q = m.at_product[m.rolling_by[i]]
-    mean = half * (q + m.end_product[m.rolling_by[i]])
-    return mean * (by_y * q + by_x * p), half * factor + mean * (by_x * q - by_y * p)
-
-
-def _by_angle(m: Memory, i: int) -> tuple[float, float, float]:
-    """κ of the angle whose sine and cosine a term has, and its derivatives by Y and X."""
-    p0 = m.at_product[m.rolling_product[i]]
-    q0 = m.at_product[m.rolling_by[i]]
-    p1 = m.end_product[m.rolling_product[i]]
-    q1 = m.end_product[m.rolling_by[i]]
-    return kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)
+    p = m.rolling_product[i]
+    q = m.rolling_by[i]
+    return term_slopes(
+        m.rolling_weight[i],
+        m.rolling_angular[i],
+        m.at_product[p],
+        m.end_product[p],
+        m.at_product[q],
+        m.end_product[q],
+    )
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:

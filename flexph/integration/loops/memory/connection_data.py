@@ -27,7 +27,7 @@ class Joints(NamedTuple):
     stiffness: Vector
     damping: Vector
     state: Index
-    kind: Index  # of the relation of each spring-damper, see flexph.integration.loops.mechanics.relations
+    kind: Index  # of the relations of spring-dampers, and behind these of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index
     derivative: Index
@@ -54,6 +54,34 @@ class Rolling(NamedTuple):
     free: Index  # (g,)
     positive: Unsigned
     least: Vector
+
+
+class Curves(NamedTuple):
+    """Curves (c) on which points slide, piecewise polynomials (see kernels.rates.curves.Curve)."""
+
+    row: IndexMatrix  # (c, d), of the constraints: last that of a driven place, −1 for none
+    input: Index  # (c,), what pushes along the curve, −1 for none
+    degree: Index  # (c,)
+    knot: Index  # (c + 1,), first knot of each
+    knots: Vector
+    power: Tensor  # (pieces, degree + 1, degree + 1), by point and power
+    point: Index  # (c + 1,), first point of each
+    product: IndexMatrix  # (points, d)
+
+
+class Slips(NamedTuple):
+    """Slips with friction that depends on a rate (see kernels.rates.slips.Slips), by components and terms."""
+
+    product: Index  # (w,)
+    by: Index
+    weight: Vector
+    angular: Index
+    row: Index  # (w,), component
+    slip: Index  # (components,)
+    curve: Index  # (components,), along which a point slips, −1 for none
+    first: Index  # (slips + 1,), first component
+    term: Index  # (slips + 1,), first term
+    lost: Index  # (slips,), columns of the flows
 
 
 class Loads(NamedTuple):
@@ -142,9 +170,10 @@ class Contacts(NamedTuple):
 class Bearings(NamedTuple):
     """Faces of joints (f) with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.bearings).
 
-    ``spring`` are the measures that slip, −1 for none, with a ``lever``; the multipliers of ``row`` press the bearing
-    ``owner``. What is ``lost`` in steps and where joints are ``struck``, ``pressing`` and ``rubbed`` impulses are
-    columns of the flows, ``joined`` that of what velocities have against the joints where slip settles.
+    ``spring`` are the measures that slip, behind all of these the curves along which points do, −1 for none, with a
+    ``lever``; the multipliers of ``row`` press the bearing ``owner``. What is ``lost`` in steps and where joints are
+    ``struck``, ``pressing`` and ``rubbed`` impulses are columns of the flows, ``joined`` that of what velocities have
+    against the joints where slip settles.
     """
 
     spring: IndexMatrix  # (f, t)

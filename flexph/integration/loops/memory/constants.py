@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .connection_data import Bearings, Border, Contacts, Joints, LedgerColumns, Loads, Redundancy, Rolling
+from .connection_data import (
+    Bearings,
+    Border,
+    Contacts,
+    Curves,
+    Joints,
+    LedgerColumns,
+    Loads,
+    Redundancy,
+    Rolling,
+    Slips,
+)
 from .data import Elastic, Filter, Inertia, Nodes, Points, Stiffness, Strains, Vibration
 
 
@@ -17,6 +28,8 @@ class Constants(NamedTuple):
     nodes: Nodes
     joints: Joints
     rolling: Rolling
+    curves: Curves
+    slips: Slips
     loads: Loads
     border: Border
     strains: Strains

@@ -91,6 +91,24 @@ cdef struct ComplexMemory:
     IVec rolling_free
     IVec rolling_positive
     Vec rolling_least
+    IMat curves_row
+    IVec curves_input
+    IVec curves_degree
+    IVec curves_knot
+    Vec curves_knots
+    Ten curves_power
+    IVec curves_point
+    IMat curves_product
+    IVec slips_product
+    IVec slips_by
+    Vec slips_weight
+    IVec slips_angular
+    IVec slips_row
+    IVec slips_slip
+    IVec slips_curve
+    IVec slips_first
+    IVec slips_term
+    IVec slips_lost
     IVec loads_node_row
     IVec loads_node_input
     Vec loads_node_val
@@ -261,6 +279,7 @@ cdef struct ComplexMemory:
     Vec at_p_u
     Mat at_arm
     Mat at_vector
+    Vec at_place
     Vec at_product
     Mat end_r
     Ten end_R
@@ -276,6 +295,7 @@ cdef struct ComplexMemory:
     Vec end_p_u
     Mat end_arm
     Mat end_vector
+    Vec end_place
     Vec end_product
     Mat x_v
     Mat x_w
@@ -345,6 +365,42 @@ cdef struct ComplexMemory:
     CVec system_turned
     CVec system_x
     CVec system_y
+    IMat path_used
+    Vec path_mean
+    Vec path_last
+    Vec path_slope
+    Vec path_bend
+    Vec path_chord
+    Vec path_change
+    Ten path_resting
+    Ten path_direction
+    Mat path_along
+    Mat path_way
+    Mat path_by_place
+    Mat path_apart
+    Mat path_tangent
+    Mat path_rate
+    Mat path_push
+    Vec path_size
+    Vec path_curved
+    Vec path_slid
+    Vec path_rub
+    Vec path_weight
+    Mat path_piece
+    Vec path_into
+    Vec path_out
+    Vec path_row
+    Mat path_turn
+    Vec slide_rate
+    Vec slide_force
+    Vec slide_gain
+    Mat rows_acting
+    Mat rows_moved
+    Vec rows_act
+    Vec rows_move
+    IVec rows_column
+    IVec rows_listed
+    IVec rows_number
     Vec rub_force
     Vec rub_slip
     Vec rub_base

@@ -15,14 +15,14 @@ from ....numerics.loops.callbacks import REAL
 from ....systems.resistive_relations import Relation
 from .data import Index
 
-QUADRATIC, COULOMB, GENERAL = 1, 2, 3
+QUADRATIC, COULOMB, GENERAL, VISCOUS = 1, 2, 3, 4
 """Kinds of relations; 0 where there is none."""
-KINDS = {"quadratic": QUADRATIC, "coulomb": COULOMB, "general": GENERAL}
+KINDS = {"quadratic": QUADRATIC, "coulomb": COULOMB, "general": GENERAL, "viscous": VISCOUS}
 PARAMETERS = 5
 
 
 class Resisting(NamedTuple):
-    """Relations of the spring-dampers (m): kinds, parameters, addresses of functions and derivatives (0: none)."""
+    """Relations of spring-dampers and slips (m): kinds, parameters, addresses of functions and slopes (0: none)."""
 
     kind: Index  # (m,)
     parameter: Array  # (m, 5)
@@ -32,12 +32,13 @@ class Resisting(NamedTuple):
     resisting: Index  # those that have one
 
 
-def resisting(springs: Springs) -> Resisting:
-    """The arrays of all relations."""
-    count = springs.damping.size
-    kind, function, derivative = (np.zeros(count, dtype=np.int64) for _ in range(3))
-    parameter, steepness = np.zeros((count, PARAMETERS)), np.zeros(count)
-    for i, relation in zip(springs.resisting, springs.relations, strict=True):
+def resisting(springs: Springs, slips: tuple[Relation, ...] = ()) -> Resisting:
+    """The arrays of the relations of spring-dampers, and behind these of slips."""
+    count, size = springs.damping.size, springs.damping.size + len(slips)
+    kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
+    parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
+    own = [*zip(springs.resisting, springs.relations, strict=True), *enumerate(slips, count)]
+    for i, relation in own:
         kind[i] = KINDS[relation.kind]
         parameter[i, : len(relation.parameters)] = relation.parameters
         function[i], derivative[i] = _addresses(relation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .data import Index, Matrix, Tensor, Vector
+from .data import Index, IndexMatrix, Matrix, Tensor, Vector
 
 
 class Motion(NamedTuple):
@@ -24,6 +24,7 @@ class Motion(NamedTuple):
     p_u: Vector
     arm: Matrix
     vector: Matrix
+    place: Vector  # (c,), of points on their curves
     product: Vector
 
 
@@ -129,6 +130,57 @@ class NodalSpace(NamedTuple):
     on: Matrix  # (3 vectors of a point, unknowns)
     columns: Matrix  # (12 frames, unknowns)
     force: Vector  # (unknowns,)
+
+
+class PathSpace(NamedTuple):
+    """Points on curves (c) over a step, t = d − 1, by the points (k) of the curves (see kernels.rates.on_curves)."""
+
+    used: IndexMatrix  # (c, 2), from which point to which one coefficients are not zero
+    mean: Vector  # (k,), c̄
+    last: Vector  # c₁ and its derivatives
+    slope: Vector
+    bend: Vector
+    chord: Vector  # C
+    change: Vector  # ∂C/∂s₁
+    resting: Tensor  # (c, t, d), n at the start
+    direction: Tensor  # (c, d, d), n̄ and last b
+    along: Matrix  # (c, d), unit vector
+    way: Matrix  # (c, d), τ
+    by_place: Matrix  # (c, d), ∂τ/∂s₁ of C
+    apart: Matrix  # (c, d), V₁
+    tangent: Matrix  # (c, d), T₁
+    rate: Matrix  # (c, d), Σ c̄ Π̇
+    push: Matrix  # (c, d), what acts on the point
+    size: Vector  # (c,), |τ|
+    curved: Vector  # (c,), T·T + V·dT/ds
+    slid: Vector  # (c,), forces along the curve, of friction
+    rub: Vector  # (c,), of dry friction under the joint force
+    weight: Vector  # (degree + 1,), work space
+    piece: Matrix  # (d, degree + 1)
+    into: Vector  # (d,)
+    out: Vector
+    row: Vector
+    turn: Matrix  # (d, d)
+
+
+class SlideSpace(NamedTuple):
+    """Slips of a step: rates and forces of their components, gains of the terms (w,)."""
+
+    rate: Vector
+    force: Vector
+    gain: Vector
+
+
+class RowSpace(NamedTuple):
+    """Rows of products over the N unknowns of the border (see terms.product_rows)."""
+
+    acting: Matrix  # (d + 1, N)
+    moved: Matrix  # (2d, N)
+    act: Vector  # (d + 1,), gains of the product that is added
+    move: Vector  # (2d,)
+    column: Index  # (N,), those that are listed
+    listed: Index  # (N,), 0 or 1
+    number: Index  # (1,), of these
 
 
 class TouchSpace(NamedTuple):

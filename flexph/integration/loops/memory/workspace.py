@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .run_space import DecaySpace, FilterSpace, NullSpace, RunSpace, StageSpace
-from .step_space import Motion, NodalSpace, RubSpace, StrikeSpace, System, TouchSpace, Trial, Unknowns
+from .step_space import (
+    Motion,
+    NodalSpace,
+    PathSpace,
+    RowSpace,
+    RubSpace,
+    SlideSpace,
+    StrikeSpace,
+    System,
+    TouchSpace,
+    Trial,
+    Unknowns,
+)
 
 
 class Workspace(NamedTuple):
@@ -19,6 +31,9 @@ class Workspace(NamedTuple):
     best: Unknowns
     trial: Trial
     system: System
+    path: PathSpace
+    slide: SlideSpace
+    rows: RowSpace
     rub: RubSpace
     nodal: NodalSpace
     touch: TouchSpace

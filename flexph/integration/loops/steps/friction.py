@@ -29,6 +29,7 @@ def begin_friction(m: Memory) -> None:
     """No friction."""
     fill(m.rub_force, 0.0)
     fill(m.trial_rub, 0.0)
+    fill(m.path_rub, 0.0)
 
 
 def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:

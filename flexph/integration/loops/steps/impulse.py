@@ -12,12 +12,14 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, entries, fill, get, larger, put
     from ..mechanics.arrow import eliminate, expand, reduce, solve_border
     from ..mechanics.couplings import add_constraints, add_rolling, differentiate_vectors
+    from ..mechanics.curves import add_curves
     from ..mechanics.jacobian import add_flexible, add_rigid, turn_bodies
     from ..mechanics.ledger_rows import energies, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.redundancy import factor_assembled, keep_independent, solve_least
     from ..memory.memory import Memory
     from ..memory.structures import Given
+    from ..terms.paths import stand_on_curves
     from .rows import record_energy
 
 
@@ -35,6 +37,8 @@ def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> b
     differentiate_vectors(m, dim, INSTANT)
     add_constraints(m, dim, INSTANT, coefficient, coefficient)
     add_rolling(m, dim, INSTANT)
+    stand_on_curves(m)
+    add_curves(m, dim, INSTANT, False)
     if redundant > 0:
         return factor_assembled(m, dim, 0)
     return eliminate(m, dim, 0)

@@ -1,4 +1,5 @@
 from ....numerics.loops.views cimport Vec, larger
+from ..mechanics.curves cimport add_curve_rates, add_first_gaps, rate_curves
 from ..mechanics.motion cimport mean_speeds, product_rate
 from ..mechanics.rolling cimport gain, world_spin
 from ..memory.memory cimport Memory

@@ -12,6 +12,7 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import larger
+    from ..mechanics.curves import add_curve_rates, add_first_gaps, rate_curves
     from ..mechanics.motion import mean_speeds, product_rate
     from ..mechanics.rolling import gain, world_spin
     from ..memory.memory import Memory
@@ -96,6 +97,9 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
             m.defect_lam[row] += forgotten * 0.5 * m.rolling_weight[i] * m.at_product[p] ** 2
     for i in range(m.rolling_spin_row.size):
         m.defect_lam[m.rolling_spin_row[i]] += h * world_spin(m, dim, i, m.x_w)
+    rate_curves(m, dim, m.trial_mean)
+    add_curve_rates(m, h, m.defect_lam)
+    add_first_gaps(m, forgotten, m.defect_lam)
 
 
 def work(m: Memory) -> float:

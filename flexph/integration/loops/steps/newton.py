@@ -24,6 +24,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
+    from ..terms.paths import leaves_curves
     from .friction import begin_friction, correct_friction
     from .iterate import (
         below_resolution,
@@ -167,7 +168,7 @@ def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Whether constraints and rolling discs hold at the end of the step to the iterate."""
     _try(m, dim, kinds, given)
-    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m))
+    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m))
 
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:

@@ -1,5 +1,6 @@
 from ....numerics.loops.views cimport fewest
 from ..contact.forces cimport store_contacts
+from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies
 from ..mechanics.motion cimport derive
 from ..memory.memory cimport Memory

@@ -1,4 +1,4 @@
-"""Steps in which many contacts change together, in loops: a search along each correction (see exact.newton)."""
+"""Steps in which many contacts or slips change together, in loops: a search along corrections (see exact.newton)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     fill(m.trial_stuck, 0.0)
     if dim == 3 and mixed:
         begin_strains(m)
-    begin_contacts(m, dim)
+    if kinds.contact > 0:
+        begin_contacts(m, dim)
     evaluate(m, dim, kinds, given)
     previous = INFINITY
     largest = TINY

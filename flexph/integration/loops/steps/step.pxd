@@ -4,6 +4,8 @@ from ..contact.flight cimport closes, touches, turns_away
 from ..contact.forces cimport leaves_list, record_contacts, store_contacts
 from ..decay.step cimport prepare
 from ..mechanics.arrow cimport solve_border
+from ..mechanics.curves cimport add_curve_gaps
+from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies, flows, lost, outputs, velocity_defect
 from ..mechanics.motion cimport derive_momenta
 from ..mechanics.redundancy cimport find_dependent, keep_independent, keep_least, solve_least

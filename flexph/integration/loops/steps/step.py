@@ -15,6 +15,7 @@ if not cython.compiled:
     from ..contact.forces import leaves_list, record_contacts, store_contacts
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
+    from ..mechanics.curves import add_curve_gaps
     from ..mechanics.ledger_rows import energies, flows, lost, outputs, velocity_defect
     from ..mechanics.motion import derive_momenta
     from ..mechanics.redundancy import find_dependent, keep_independent, keep_least, solve_least
@@ -23,6 +24,7 @@ if not cython.compiled:
     from ..memory.given import given_of
     from ..memory.memory import Memory
     from ..memory.structures import Course, Given, Parts, Table
+    from ..terms.paths import place_points
     from .calls import begin_within, is_to_be_tried
     from .friction import obeys, record_friction, sticks
     from .history import guess, remember
@@ -114,7 +116,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
         keep_least(m, m.x_lam)
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     iterations = newton(m, dim, kinds, given)
-    if kinds.contact > 0 and kinds.friction == 0 and iterations < 0:
+    if (kinds.contact > 0 or m.slips_lost.size > 0) and kinds.friction == 0 and iterations < 0:
         guess(m, dim, given.h, known)
         if kinds.redundant > 0:
             keep_least(m, m.x_lam)
@@ -165,6 +167,7 @@ def _finish(m: Memory, dim: int) -> None:
     """The end of the step becomes the start of the next."""
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
+    place_points(m)
     derive_momenta(m, dim, m.trial_c)
 
 
@@ -176,6 +179,7 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
     for i in range(m.joints_term_row.size):
         m.run_gap[m.joints_term_row[i]] += after[i] * m.at_product[m.joints_term_product[i]]
     add_squares(m, m.run_gap)
+    add_curve_gaps(m, m.run_gap, m.at_place)
     for i in range(offset.size):
         if m.rolling_free[i]:
             audit[3] = larger(audit[3], fabs(m.defect_lam[i] / h))

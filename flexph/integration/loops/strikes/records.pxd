@@ -2,6 +2,7 @@ from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
 from ..contact.anchors cimport has_no_row
 from ..contact.flight cimport turns_away
 from ..contact.forces cimport leaves_list, record_contacts, store_contacts
+from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies, flows, outputs, velocity_defect
 from ..mechanics.motion cimport derive_momenta
 from ..mechanics.relations cimport generates

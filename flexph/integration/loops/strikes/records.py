@@ -31,6 +31,7 @@ if not cython.compiled:
     from ..steps.history import remember
     from ..steps.rows import record_energy
     from ..steps.step import close_gaps, record_gaps
+    from ..terms.paths import place_points
     from .bearings import record_bearings
     from .bodies import are_apart
     from .marks import may_close
@@ -128,6 +129,7 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
         record_bearings(m, given.h)
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
+    place_points(m)
     if kinds > 0:
         store_contacts(m, dim)
     end_part(m, dim)

@@ -1,4 +1,4 @@
-"""Discrete gradients of angles (see kernels.springs)."""
+"""Discrete gradients of angles (see kernels.springs), and gains of terms of rates (see kernels.rates.terms)."""
 
 from __future__ import annotations
 
@@ -17,3 +17,21 @@ def kappa(y: float, x: float) -> tuple[float, float, float]:
     size = x * x + y * y
     value = atan2(y, x) / (y if y != 0.0 else 1.0)
     return value, (x / size - value) / (y if y != 0.0 else 1.0), -1.0 / size
+
+
+def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> float:
+    """w Π̄_by of a term from its product Π and Π_by at both ends, times κ of angles."""
+    mean = weight * 0.5 * (q0 + q1)
+    if angular:
+        mean *= kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)[0]
+    return mean
+
+
+def term_slopes(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> tuple[float, float]:
+    """∂(gain) by Π and by Π_by at the end."""
+    half = 0.5 * weight
+    if not angular:
+        return 0.0, half
+    factor, by_y, by_x = kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)
+    mean = half * (q0 + q1)
+    return mean * (by_y * q0 + by_x * p0), half * factor + mean * (by_x * q0 - by_y * p0)

@@ -1,0 +1,20 @@
+from ....numerics.loops.views cimport Vec, fill, smaller
+from ..memory.memory cimport Memory
+from ..terms.angles cimport term_gain, term_slopes
+from ..terms.product_rows cimport add_block, add_product, begin_rows
+from .couplings cimport add_stiffness
+from .curves cimport moved_place, rate_along, rate_curves, turned_way
+from .motion cimport mean_speeds, product_rate
+from .relations cimport force, slope
+from libc.math cimport fabs, sqrt
+
+cdef Py_ssize_t COULOMB
+cdef double SMALL
+
+cdef void slide(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef double _speed(Memory* m, Py_ssize_t slip) noexcept nogil
+cdef double _resistance(Memory* m, Py_ssize_t slip, double speed) noexcept nogil
+cdef void record_slips(Memory* m, double h, Vec out) noexcept nogil
+cdef void add_slips(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _differentiate_term(Memory* m, Py_ssize_t dim, double h, Py_ssize_t i, Py_ssize_t k) noexcept nogil
+cdef void _differentiate_curve(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t k) noexcept nogil

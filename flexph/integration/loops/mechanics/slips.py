@@ -1,0 +1,157 @@
+"""Friction against slips in loops, of wheels and along curves (see kernels.rates.slips, whose formulas these are).
+
+Relations of slips stand behind those of the spring-dampers. A component without terms is that of a point on a curve.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+from ....systems.resistive_relations import SMALL as _SMALL
+from ..memory.relation_functions import COULOMB as _COULOMB
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import fill, smaller
+    from ..memory.memory import Memory
+    from ..terms.angles import term_gain, term_slopes
+    from ..terms.product_rows import add_block, add_product, begin_rows
+    from .couplings import add_stiffness
+    from .curves import moved_place, rate_along, rate_curves, turned_way
+    from .motion import mean_speeds, product_rate
+    from .relations import force, slope
+
+COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)
+SMALL = cython.declare(cython.double, _SMALL)
+
+
+def slide(m: Memory, dim: int) -> None:
+    """Slip rates over a step and the forces against them, those of terms added to the forces on products."""
+    if m.slips_slip.size == 0:
+        return
+    mean_speeds(m, dim)
+    rate_curves(m, dim, m.trial_mean)
+    fill(m.slide_rate, 0.0)
+    for i in range(m.slips_row.size):
+        p = m.slips_product[i]
+        q = m.slips_by[i]
+        m.slide_gain[i] = term_gain(
+            m.slips_weight[i],
+            m.slips_angular[i],
+            m.at_product[p],
+            m.end_product[p],
+            m.at_product[q],
+            m.end_product[q],
+        )
+        rate = product_rate(m, dim, p, m.trial_mean)
+        m.slide_rate[m.slips_row[i]] += m.slide_gain[i] * rate
+    for k in range(m.slips_slip.size):
+        c = m.slips_curve[k]
+        if c >= 0:
+            m.slide_rate[k] = rate_along(m, c, m.path_along[c])
+    for k in range(m.slips_slip.size):
+        m.slide_force[k] = -_resistance(m, m.slips_slip[k], _speed(m, m.slips_slip[k])) * m.slide_rate[k]
+        if m.slips_curve[k] >= 0:
+            m.path_slid[m.slips_curve[k]] += m.slide_force[k]
+    for i in range(m.slips_row.size):
+        m.trial_force[m.slips_product[i]] += m.slide_force[m.slips_row[i]] * m.slide_gain[i]
+
+
+def _speed(m: Memory, slip: int) -> float:
+    """|s| of a slip."""
+    square = 0.0
+    for k in range(m.slips_first[slip], m.slips_first[slip + 1]):
+        square += m.slide_rate[k] * m.slide_rate[k]
+    return sqrt(square)
+
+
+def _resistance(m: Memory, slip: int, speed: float) -> float:
+    """ρ(s)/s; at rest its limit ρ'(0)."""
+    i = m.joints_stiffness.size + slip
+    unit = cython.declare(cython.double)
+    unit = 1.0
+    if m.joints_kind[i] == COULOMB:
+        unit = smaller(m.joints_parameter[i][1], m.joints_parameter[i][3])
+    if fabs(speed) > SMALL * unit:
+        return force(m, i, speed) / speed
+    return slope(m, i, speed)
+
+
+def record_slips(m: Memory, h: float, out: Array) -> None:
+    """Add what friction against slips takes in a step to the flows."""
+    for k in range(m.slips_slip.size):
+        out[m.slips_lost[m.slips_slip[k]]] -= m.slide_force[k] * h * m.slide_rate[k]
+
+
+def add_slips(m: Memory, dim: int, h: float) -> None:
+    """Forces against slips change with these, and those of terms with their gains."""
+    for slip in range(m.slips_lost.size):
+        first = m.slips_first[slip]
+        count = m.slips_first[slip + 1] - first
+        begin_rows(m)
+        for k in range(count):
+            if m.slips_curve[first + k] >= 0:
+                _differentiate_curve(m, dim, m.slips_curve[first + k], k)
+        for i in range(m.slips_term[slip], m.slips_term[slip + 1]):
+            _differentiate_term(m, dim, h, i, m.slips_row[i] - first)
+        speed = _speed(m, slip)
+        resistance = _resistance(m, slip, speed)
+        bent = slope(m, m.joints_stiffness.size + slip, speed) - resistance
+        for k in range(count):
+            for l in range(count):
+                both = m.slide_rate[first + k] * m.slide_rate[first + l]
+                value = bent * both / (speed * speed) if speed > 0.0 else 0.0
+                add_block(m, k, l, value + resistance if k == l else value)
+
+
+def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
+    """The rows of a component by a term."""
+    p = m.slips_product[i]
+    q = m.slips_by[i]
+    change = m.end_product[p] - m.at_product[p]
+    pushed = m.slide_force[m.slips_row[i]]
+    along, across = term_slopes(
+        m.slips_weight[i],
+        m.slips_angular[i],
+        m.at_product[p],
+        m.end_product[p],
+        m.at_product[q],
+        m.end_product[q],
+    )
+    fill(m.rows_act, 0.0)
+    fill(m.rows_move, 0.0)
+    m.rows_act[k] = m.slide_gain[i]
+    m.rows_move[k] = m.slide_gain[i] + along * change
+    add_product(m, dim, p)
+    m.rows_act[k] = 0.0
+    m.rows_move[k] = across * change
+    add_product(m, dim, q)
+    add_stiffness(m, dim, h, across * pushed, p, q)
+    if along != 0.0:
+        add_stiffness(m, dim, h, along * pushed, p, p)
+
+
+def _differentiate_curve(m: Memory, dim: int, c: int, k: int) -> None:
+    """The rows of a component along a curve, which turns and moves with the way."""
+    along = 0.0
+    shifted = 0.0
+    row = m.path_row
+    for j in range(dim):
+        row[j] = 0.0
+        for point in range(m.path_used[c][0], m.path_used[c][1]):
+            p = m.curves_product[point][j]
+            change = m.end_product[p] - m.at_product[p]
+            row[j] += change * m.path_mean[point]
+            shifted += 0.5 * m.path_along[c][j] * change * m.path_slope[point]
+        along += row[j] * m.path_along[c][j]
+    for j in range(dim):
+        row[j] = (row[j] - along * m.path_along[c][j]) / m.path_size[c]
+    for point in range(m.path_used[c][0], m.path_used[c][1]):
+        for j in range(dim):
+            fill(m.rows_act, 0.0)
+            fill(m.rows_move, 0.0)
+            m.rows_act[k] = m.path_along[c][j] * m.path_mean[point]
+            m.rows_move[k] = m.rows_act[k] + turned_way(m, c, point, j, row) + shifted * moved_place(m, c, point, j)
+            add_product(m, dim, m.curves_product[point][j])

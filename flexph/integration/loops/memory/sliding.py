@@ -1,0 +1,119 @@
+"""Arrays of points on curves and of slips for the loops, and space for them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....kernels.arrays import Arrays
+from .connection_data import Curves, Slips
+from .data import Index
+from .step_space import PathSpace, RowSpace, SlideSpace
+
+
+def curves_of(a: Arrays) -> Curves:
+    """The curves of a mechanism."""
+    own, d = a.curves, a.dim
+    highest = max([curve.powers.shape[1] for curve in own], default=0)
+    pieces = [curve.powers for curve in own]
+    power = np.zeros((sum(map(len, pieces)), highest, highest))
+    for piece, values in zip(power, (e for powers in pieces for e in powers), strict=True):
+        piece[: len(values), : len(values)] = values
+    row = np.full((len(own), d), -1)
+    for rows, curve in zip(row, own, strict=True):
+        rows[: curve.rows.size] = curve.rows
+    return Curves(
+        row=row,
+        input=_whole([curve.input for curve in own]),
+        degree=_whole([curve.powers.shape[1] - 1 for curve in own]),
+        knot=_ends([curve.knots.size for curve in own]),
+        knots=np.concatenate([np.zeros(0), *(curve.knots for curve in own)]),
+        power=power,
+        point=_ends([curve.points for curve in own]),
+        product=np.concatenate([np.zeros((0, d), dtype=int), *(curve.products.T for curve in own)]),
+    )
+
+
+def slips_of(a: Arrays, first_lost: int) -> Slips:
+    """The slips of a mechanism, whose accounts are columns of the flows from the first one on."""
+    t = a.slips
+    count = len(t.relations)
+    slip_of_term = t.slip[t.row] if t.row.size else _whole([])
+    return Slips(
+        product=t.product,
+        by=t.by,
+        weight=t.weight,
+        angular=t.angular,
+        row=t.row,
+        slip=t.slip,
+        curve=t.curve,
+        first=np.searchsorted(t.slip, np.arange(count + 1)),
+        term=np.searchsorted(slip_of_term, np.arange(count + 1)),
+        lost=first_lost + np.arange(count),
+    )
+
+
+class CurvePoints(NamedTuple):
+    """Constraint rows of a curve, and its products by points (k, d)."""
+
+    rows: Index
+    products: Index
+    degree: int
+
+
+def curve_points(curves: Curves) -> list[CurvePoints]:
+    """The rows and products of each curve."""
+    ends = zip(curves.row, pairwise(curves.point), curves.degree.tolist(), strict=True)
+    return [CurvePoints(row[row >= 0], curves.product[first:last], degree) for row, (first, last), degree in ends]
+
+
+def products_of_rows(curves: Curves) -> tuple[Index, Index]:
+    """Constraint rows of curves, and the products that they depend on, for each pair of both."""
+    rows, products = [_whole([])], [_whole([])]
+    for own in curve_points(curves):
+        rows.append(np.repeat(own.rows, own.products.size))
+        products.append(np.tile(own.products.ravel(), own.rows.size))
+    return np.concatenate(rows), np.concatenate(products)
+
+
+def slip_products(slips: Slips) -> list[Index]:
+    """Products of the terms of each slip that has some."""
+    parts = [slice(*ends) for ends in pairwise(slips.term)]
+    return [np.concatenate([slips.product[p], slips.by[p]]) for p in parts if p.stop > p.start]
+
+
+def path_space(curves: Curves) -> PathSpace:
+    """Space for points on curves, all zeros."""
+    (c, d), z, points, powers = curves.row.shape, np.zeros, len(curves.product), curves.power.shape[1]
+    own: Any = (
+        z((c, 2), dtype=np.int64),
+        *(z(points) for _ in range(6)),
+        *(z((c, d - 1, d)), z((c, d, d))),
+        *(z((c, d)) for _ in range(7)),
+        *(z(c) for _ in range(4)),
+        *(z(powers), z((d, powers)), z(d), z(d), z(d), z((d, d))),
+    )
+    return PathSpace(*own)
+
+
+def slide_space(slips: Slips) -> SlideSpace:
+    """Space for slips, all zeros."""
+    return SlideSpace(np.zeros(slips.slip.size), np.zeros(slips.slip.size), np.zeros(slips.row.size))
+
+
+def row_space(curves: Curves, slips: Slips, unknowns: int) -> RowSpace:
+    """Space for rows of products, all zeros; none where nothing slides."""
+    z, d = np.zeros, curves.row.shape[1]
+    size = unknowns if len(curves.row) or slips.slip.size else 0
+    whole: Any = (z(size, dtype=np.int64), z(size, dtype=np.int64), z(1, dtype=np.int64))
+    return RowSpace(z((d + 1, size)), z((2 * d, size)), z(d + 1), z(2 * d), *whole)
+
+
+def _ends(counts: list[int]) -> Index:
+    return np.concatenate([_whole([0]), np.cumsum(_whole(counts))])
+
+
+def _whole(values: list[int]) -> Index:
+    return np.array(values, dtype=np.int64)

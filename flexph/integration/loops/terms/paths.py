@@ -1,0 +1,176 @@
+"""Where points are on their curves over a step, and its directions, in loops (see kernels.rates.on_curves).
+
+Multipliers act along ``path.direction``: unit vectors across the curve, and last, of a driven place, b.
+"""
+
+from __future__ import annotations
+
+import math
+
+import cython
+
+from ....kernels.rates.curves import KINK as _KINK
+from ....kernels.rates.curves import OFF as _OFF
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import fabs, sqrt
+
+    from ....numerics.loops.views import fill, larger, part
+    from ..memory.memory import Memory
+    from .pieces import (
+        add_chord,
+        add_chord_change,
+        add_shapes,
+        end_used,
+        first_used,
+        foot,
+        foot_from,
+        is_beyond,
+        sharpest_turn,
+    )
+
+LEAST_COSINE = cython.declare(cython.double, math.cos(_KINK))
+"""Of the largest angle at a knot that is no kink."""
+OFF = cython.declare(cython.double, _OFF)
+
+
+def place_points(m: Memory) -> None:
+    """Find where points are on their curves at ``at``."""
+    for c in range(m.curves_input.size):
+        m.at_place[c] = foot(m, c, m.at_product)
+
+
+def stand_on_curves(m: Memory) -> None:
+    """Places and directions at ``at``, as over a step of no length."""
+    for c in range(m.curves_input.size):
+        _follow(m, c, m.at_product, m.at_place[c])
+
+
+def follow_curves(m: Memory) -> None:
+    """Places and directions over a step to its trial end."""
+    for c in range(m.curves_input.size):
+        m.path_slid[c] = m.path_rub[c]
+        m.end_place[c] = foot_from(m, c, m.end_product, m.at_place[c])
+        _follow(m, c, m.end_product, m.end_place[c])
+
+
+def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
+    """Places and directions over a step to a place, with the products there."""
+    s0 = m.at_place[c]
+    m.path_used[c][0] = first_used(m, c, s0, s1)
+    m.path_used[c][1] = end_used(m, c, s0, s1)
+    set_shapes(m, c, s0, 1, m.path_slope)
+    sum_products(m, c, m.at_product, m.path_slope, m.path_tangent[c])
+    _rest(m.path_tangent[c], m.path_resting, c)
+    set_shapes(m, c, s0, 0, m.path_mean)
+    set_shapes(m, c, s1, 0, m.path_last)
+    set_shapes(m, c, s1, 1, m.path_slope)
+    set_shapes(m, c, s1, 2, m.path_bend)
+    set_shapes(m, c, s1, -1, m.path_chord)
+    add_chord(m, c, s0, s1, m.path_chord)
+    set_shapes(m, c, s1, -1, m.path_change)
+    add_chord_change(m, c, s0, s1, m.path_chord, m.path_slope, m.path_change)
+    for k in range(m.path_used[c][0], m.path_used[c][1]):
+        m.path_mean[k] = 0.5 * (m.path_mean[k] + m.path_last[k])
+    sum_products(m, c, end, m.path_last, m.path_apart[c])
+    sum_products(m, c, end, m.path_slope, m.path_tangent[c])
+    sum_products(m, c, end, m.path_bend, m.path_rate[c])
+    straight = 0.0
+    bent = 0.0
+    for j in range(m.path_way.shape[1]):
+        straight += m.path_tangent[c][j] * m.path_tangent[c][j]
+        bent += m.path_apart[c][j] * m.path_rate[c][j]
+        way = 0.0
+        by_place = 0.0
+        for k in range(m.path_used[c][0], m.path_used[c][1]):
+            p = m.curves_product[k][j]
+            mean = 0.5 * (m.at_product[p] + end[p])
+            way += mean * m.path_chord[k]
+            by_place += mean * m.path_change[k]
+        m.path_way[c][j] = way
+        m.path_by_place[c][j] = by_place
+    m.path_curved[c] = straight + bent if straight + bent > 0.0 else straight
+    _direct(m, c)
+
+
+def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
+    """Derivative of an order of the coefficients of all points of a curve at a place; zeros of order −1."""
+    fill(part(out, m.curves_point[c], m.curves_point[c + 1]), 0.0)
+    if order >= 0:
+        add_shapes(m, c, s, order, 1.0, out)
+
+
+def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -> None:
+    """Σ_k of weighted products."""
+    for j in range(out.size):
+        total = 0.0
+        for k in range(m.path_used[c][0], m.path_used[c][1]):
+            total += weight[k] * product[m.curves_product[k][j]]
+        out[j] = total
+
+
+def _rest(tangent: Array, resting: Array, c: int) -> None:
+    """Unit vectors across a tangent: in space the first is across the axis that is most across it."""
+    axis = cython.declare(cython.Py_ssize_t)
+    normal = resting[c]
+    square = 0.0
+    for j in range(tangent.size):
+        square += tangent[j] * tangent[j]
+    size = sqrt(square)
+    if tangent.size == 2:
+        normal[0][0] = -tangent[1] / size
+        normal[0][1] = tangent[0] / size
+        return
+    axis = 0
+    for j in range(1, 3):
+        if fabs(tangent[j]) < fabs(tangent[axis]):
+            axis = j
+    along = tangent[axis] / size
+    square = 0.0
+    for j in range(3):
+        normal[0][j] = (1.0 if j == axis else 0.0) - along * tangent[j] / size
+        square += normal[0][j] * normal[0][j]
+    across = sqrt(square)
+    for j in range(3):
+        normal[0][j] /= across
+    for j in range(3):
+        u = (j + 1) % 3
+        v = (j + 2) % 3
+        normal[1][j] = (tangent[u] * normal[0][v] - tangent[v] * normal[0][u]) / size
+
+
+def _direct(m: Memory, c: int) -> None:
+    """Directions of the multipliers of a curve, and the unit vector along the way."""
+    d = m.path_way.shape[1]
+    square = 0.0
+    for j in range(d):
+        square += m.path_way[c][j] * m.path_way[c][j]
+    size = sqrt(square)
+    m.path_size[c] = size
+    for j in range(d):
+        m.path_along[c][j] = m.path_way[c][j] / size
+        m.path_direction[c][d - 1][j] = -m.path_way[c][j] / square
+    for i in range(d - 1):
+        along = 0.0
+        for j in range(d):
+            along += m.path_resting[c][i][j] * m.path_along[c][j]
+        for j in range(d):
+            m.path_direction[c][i][j] = m.path_resting[c][i][j] - along * m.path_along[c][j]
+
+
+def leaves_curves(m: Memory) -> bool:
+    """Whether a point is off its curve at the end of a step, beyond an end of it, or has passed a kink."""
+    for c in range(m.curves_input.size):
+        square = 0.0
+        largest = 0.0
+        for j in range(m.path_way.shape[1]):
+            square += m.path_apart[c][j] * m.path_apart[c][j]
+            for k in range(m.curves_point[c], m.curves_point[c + 1]):
+                largest = larger(largest, fabs(m.end_product[m.curves_product[k][j]]))
+        s1 = m.end_place[c]
+        if is_beyond(m, c, s1) or not sqrt(square) <= OFF * largest:
+            return True
+        if not sharpest_turn(m, c, m.end_product, m.at_place[c], s1) >= LEAST_COSINE:
+            return True
+    return False

@@ -1,0 +1,71 @@
+"""Sums of many products as rows over the border: how forces on them act, and how their values at the end change.
+
+A row is a sum of gains times products. Of its forces a row ``acting`` has what unit ones do to the unknowns, by the
+discrete gradient B; a row ``moved`` has how its sum at the end changes with the unknowns, by the end derivative W.
+Blocks of the Jacobian are outer products of both. Only columns that are listed have entries.
+"""
+
+from __future__ import annotations
+
+import cython
+
+if not cython.compiled:
+    from ....numerics.loops.views import row_product
+    from ..memory.memory import Memory
+    from .border import add
+
+
+def begin_rows(m: Memory) -> None:
+    """Take all entries away."""
+    for k in range(m.rows_number[0]):
+        column = m.rows_column[k]
+        m.rows_listed[column] = 0
+        for r in range(m.rows_acting.shape[0]):
+            m.rows_acting[r][column] = 0.0
+        for r in range(m.rows_moved.shape[0]):
+            m.rows_moved[r][column] = 0.0
+    m.rows_number[0] = 0
+
+
+def add_product(m: Memory, dim: int, p: int) -> None:
+    """Add a product times the gains ``rows.act`` and ``rows.move`` to all rows."""
+    for side in range(2):
+        v = m.joints_first[p] if side == 0 else m.joints_second[p]
+        other = m.joints_second[p] if side == 0 else m.joints_first[p]
+        for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+            column = m.border_vector_col[i]
+            if column < 0:
+                continue
+            if m.rows_listed[column] == 0:
+                m.rows_listed[column] = 1
+                m.rows_column[m.rows_number[0]] = column
+                m.rows_number[0] += 1
+            acting = row_product(dim, m.system_B[i], m.trial_mean[other])
+            moved = row_product(dim, m.system_W[i], m.end_vector[other])
+            for r in range(m.rows_act.size):
+                m.rows_acting[r][column] += m.rows_act[r] * acting
+            for r in range(m.rows_move.size):
+                m.rows_moved[r][column] += m.rows_move[r] * moved
+
+
+def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
+    """Add the outer product of two rows times a value to the border."""
+    for i in range(m.rows_number[0]):
+        row = m.rows_column[i]
+        gain = value * m.rows_acting[acting][row]
+        if gain != 0.0:
+            for j in range(m.rows_number[0]):
+                column = m.rows_column[j]
+                add(m, row, column, gain * m.rows_moved[moved][column])
+
+
+def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
+    """Add a row of changes times a value to one of the border."""
+    for j in range(m.rows_number[0]):
+        add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
+
+
+def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
+    """Add a row of forces times a value to a column of the border."""
+    for i in range(m.rows_number[0]):
+        add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])
