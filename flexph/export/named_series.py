@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ from .frames import Points, Viewed, frames_of
 BODIES, SURFACES = "bodies", "surfaces"
 THIN = ("line", "vertex")
 """Cells of bodies that are drawn as surfaces, too."""
+TOGETHER = 1 << 14
+"""Points whose values are held to be written at once."""
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
@@ -43,10 +45,14 @@ def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
     return Block(shown[1], BODIES, cells, _frames(chain([first], frames)))
 
 
-def _frames(frames: Iterable[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    for _, mesh in frames:
-        of_cells = {name: np.concatenate(own)[None] for name, own in mesh.cell_data.items()}
-        yield Frames(mesh.points[None], {name: values[None] for name, values in mesh.point_data.items()}, of_cells)
+def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
+    """Frames of small meshes together: each write to the file has its price."""
+    for _, first in frames:
+        meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
+        points = np.stack([mesh.points for mesh in meshes])
+        data = {name: np.stack([mesh.point_data[name] for mesh in meshes]) for name in first.point_data}
+        inside = {name: np.stack([np.concatenate(mesh.cell_data[name]) for mesh in meshes]) for name in first.cell_data}
+        yield Frames(points, data, inside)
 
 
 class NamedSeries(NamedTuple):

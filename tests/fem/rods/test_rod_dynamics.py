@@ -266,8 +266,6 @@ def test_small_vibrations_are_those_of_a_floating_beam():
         mechanism = connect({"b": body}, [weld("b.root", GROUND.at(0.0, 0.0, 0.0)), force("b.tip", name="F")])
         pose = mechanism.assemble({"b": ((0.0, 0.0, 0.0), np.eye(3))})
         start = mechanism.equilibrium(pose, inputs={"F": [0.0, 0.0, 0.03 * 1e7 * 0.02**4 / 12.0]})
-        tips.append(
-            integrate(mechanism, start, np.linspace(0.0, 1.0, 41), method=Exact(compiled=False)).position("b.tip")
-        )
+        tips.append(integrate(mechanism, start, np.linspace(0.0, 1.0, 41)).position("b.tip"))
     assert np.abs(tips[0][:, 2]).max() == pytest.approx(0.01, rel=1e-3)
     np.testing.assert_allclose(tips[0], tips[1], rtol=0, atol=1e-2 * 0.01)

@@ -123,7 +123,7 @@ def test_a_free_pendulum_has_a_double_multiplier_at_one():
 def test_a_run_over_a_period_is_taken_as_it_is():
     mechanism, start, period = shaken()
     times = np.linspace(0.0, period, 5)
-    run = integrate(mechanism, start, times, method=ExactGauss(compiled=False))
+    run = integrate(mechanism, start, times, method=ExactGauss())
     found, expected = floquet(mechanism, run), floquet(mechanism, start, period=period, steps=4)
     assert found.period == pytest.approx(period, rel=1e-14)
     assert found.multipliers == pytest.approx(expected.multipliers, abs=1e-11)

@@ -11,7 +11,6 @@ from flexph import GROUND, connect, eigenfrequencies, integrate, revolute
 from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.bodies.stresses.points import stress_points
 from flexph.export import stress_envelope
-from flexph.methods import Exact
 from flexph.results import section_forces
 from flexph.results.signature import mechanism_signature
 
@@ -64,7 +63,7 @@ def pendulum(body, port, gravity=(0.0, 0.0, -9.81)):
 
 def fall(mechanism):
     start = mechanism.consistent_state(mechanism.assemble({"bar": np.eye(3)}))
-    return integrate(mechanism, start, np.linspace(0.0, 0.01, 5), method=Exact(compiled=False), progress=False)
+    return integrate(mechanism, start, np.linspace(0.0, 0.01, 5), progress=False)
 
 
 def undamped(body):

@@ -98,7 +98,7 @@ def test_balls_on_any_two_laws_are_those_of_numpy(seed):
     floors = [laws[random.integers(2)] for _ in range(4)]
     pairs = lambda spheres: [contact(*spheres[i : i + 2], laws[i % 2], name=f"pair{i}") for i in range(3)]  # noqa: E731
     mechanism, start = row(random, pairs, floors)
-    times = np.linspace(0.0, 0.1, 51)
+    times = np.linspace(0.0, 0.1, 21)
     runs = [integrate(mechanism, start, times, method=Exact(contact="steps", compiled=c)) for c in (True, False)]
     agree(*runs, impulses=SHARED)
 
@@ -130,7 +130,7 @@ def test_a_rod_on_a_hard_floor_and_a_soft_one_is_that_of_numpy():
     start = mechanism.consistent_state(mechanism.assemble())
     for way in ("steps", "events"):
         ways = (Exact(contact=way, compiled=c) for c in (True, False))
-        agree(*(integrate(mechanism, start, np.linspace(0.0, 0.04, 41), method=m) for m in ways), impulses=SHARED)
+        agree(*(integrate(mechanism, start, np.linspace(0.0, 0.04, 21), method=m) for m in ways), impulses=SHARED)
 
 
 def test_loops_take_rigid_contacts_beside_any_number_of_compliant_ones():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from contact_runs import inside
 from contact_samples import ball
+from covering import covering
 from scipy.spatial.transform import Rotation
 
 import rigid
@@ -67,8 +68,8 @@ def alike(by_loops, by_numpy, states=1e-9):
 
 @pytest.mark.parametrize("way", ["steps", "events"])
 def test_joints_rub_beside_contacts_without_friction_as_by_numpy(way, monkeypatch):
-    alike(*both(*held(SMOOTH), np.linspace(0.0, 0.4, 81), way, monkeypatch, inputs=PUSH))
-    alike(*both(*held(SMOOTH, driven=True), np.linspace(0.0, 0.4, 81), way, monkeypatch), states=1e-8)
+    alike(*both(*held(SMOOTH), np.linspace(0.0, 0.4, 33), way, monkeypatch, inputs=PUSH))
+    alike(*both(*held(SMOOTH, driven=True), np.linspace(0.0, 0.4, 33), way, monkeypatch), states=1e-8)
 
 
 @pytest.mark.slow
@@ -92,7 +93,7 @@ def test_an_impact_elsewhere_is_for_a_joint_that_rubs_what_it_is_by_numpy(way, m
     touching = contact(spheres, floor, BOUNCE, name="floor")
     mechanism = connect({"arm": arm, "ball": ball(2)}, [joint, touching], gravity=(0.0, -9.81))
     pose = mechanism.assemble(guess={"arm": (2.2, 0.5, 0.0), "ball": (0.0, 0.11, 0.0)})
-    alike(*both(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 0.1, 51), way, monkeypatch))
+    alike(*both(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 0.1, 21), way, monkeypatch))
 
 
 @pytest.mark.slow
@@ -120,8 +121,11 @@ def test_slides_and_hinges_of_any_friction_land_as_by_numpy(seed, monkeypatch):
         alike(*both(mechanism, start, np.linspace(0.0, 0.2, 41), way, monkeypatch))
 
 
-@pytest.mark.parametrize("law", [BOUNCE, PLASTIC, SMOOTH], ids=str)
-def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, monkeypatch):
+RUBS = ({}, {"friction": CoulombFriction(0.3, radius=0.05)})
+
+
+@covering("law, rub, way", (BOUNCE, PLASTIC, SMOOTH), RUBS, ("steps", "events"))
+def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, rub, way, monkeypatch):
     """The first of two links is held by two hinges at one place, of which one may rub."""
     link = rigid.body(1.0, inertia=0.01, ports={"root": (-0.2, 0.0), "tip": (0.2, 0.0)})
     spheres = [Sphere(port, 0.1) for port in ("first.tip", "second.tip")]
@@ -130,19 +134,16 @@ def test_redundant_joints_share_by_least_norm_beside_contacts_as_by_numpy(law, m
         "first": (0.2 * np.cos(0.3), 0.35 - 0.2 * np.sin(0.3), -0.3),
         "second": (0.4 * np.cos(0.3) + 0.2, 0.35 - 0.4 * np.sin(0.3), 0.0),
     }
-    for rub in ({}, {"friction": CoulombFriction(0.3, radius=0.05)}):
-        place = GROUND.at(0.0, 0.35)
-        connections = [
-            hinge("first.root", place, **rub),
-            hinge("first.root", place, name="again"),
-            hinge("first.tip", "second.root"),
-            floor,
-        ]
-        mechanism = connect({"first": link, "second": link}, connections, gravity=(0.0, -9.81))
-        start = mechanism.consistent_state(mechanism.assemble(guess=guess))
-        for way in ("steps", "events"):
-            runs = both(mechanism, start, np.linspace(0.0, 0.2, 41), way, monkeypatch, redundant="least_norm")
-            alike(*runs)
+    place = GROUND.at(0.0, 0.35)
+    connections = [
+        hinge("first.root", place, **rub),
+        hinge("first.root", place, name="again"),
+        hinge("first.tip", "second.root"),
+        floor,
+    ]
+    mechanism = connect({"first": link, "second": link}, connections, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(guess=guess))
+    alike(*both(mechanism, start, np.linspace(0.0, 0.2, 21), way, monkeypatch, redundant="least_norm"))
 
 
 def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
@@ -156,7 +157,7 @@ def test_a_rubbing_pendulum_of_space_falls_on_a_floor_as_by_numpy(monkeypatch):
     guess = {"arm": (np.array([0.0, 0.0, 0.35]) - turned.apply((0.0, 0.0, 0.2)), turned)}
     start = mechanism.consistent_state(mechanism.assemble(guess=guess))
     for way in ("steps", "events"):
-        alike(*both(mechanism, start, np.linspace(0.0, 0.4, 81), way, monkeypatch))
+        alike(*both(mechanism, start, np.linspace(0.0, 0.4, 33), way, monkeypatch))
 
 
 def test_a_list_of_rigid_pairs_leaves_a_rubbing_pendulum_as_it_is(monkeypatch):
@@ -164,7 +165,7 @@ def test_a_list_of_rigid_pairs_leaves_a_rubbing_pendulum_as_it_is(monkeypatch):
     monkeypatch.setattr(near, "LISTED", 2)
     mechanism, start = held(BOUNCE)
     assert mechanism.once(near.NearPairs).lists
-    alike(*both(mechanism, start, np.linspace(0.0, 0.3, 61), "steps", monkeypatch, inputs=PUSH))
+    alike(*both(mechanism, start, np.linspace(0.0, 0.3, 25), "steps", monkeypatch, inputs=PUSH))
 
 
 def test_loops_take_any_number_of_rigid_contacts_beside_friction_of_joints():

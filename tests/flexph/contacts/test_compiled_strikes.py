@@ -59,7 +59,7 @@ def heap(count, law=BOUNCE, end=0.1):
 def test_discs_in_loops_roll_bounce_and_strike_as_by_numpy(law):
     for given in ({"height": 0.01}, {"speed": 0.0}, {"apart": 2.0 + 1e-13}):
         mechanism, start = row(law, **given)
-        agree(*both(mechanism, start, np.linspace(0.0, 0.1, 21)))
+        agree(*both(mechanism, start, np.linspace(0.0, 0.1, 11)))
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_a_block_on_its_corners_turns_with_the_nodes_that_touch():
     pose = mechanism.assemble(guess={"block": (0.0, 0.2, 0.4)})
     start = mechanism.consistent_state(pose, velocities={"block": (0.5, 0.0, -2.0)})
     push = {"push": lambda t: np.array([2.0, 5.0 * t])}
-    agree(*both(mechanism, start, np.linspace(0.0, 0.4, 81), inputs=push))
+    agree(*both(mechanism, start, np.linspace(0.0, 0.4, 41), inputs=push))
 
 
 @pytest.mark.processor

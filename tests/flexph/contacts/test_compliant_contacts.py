@@ -182,7 +182,7 @@ def test_a_run_that_begins_deep_in_a_contact_warns_and_one_pressed_by_its_weight
         start = mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, radius - deep, 0.0)}))
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            integrate(mechanism, start, [0.0, 1e-4, 2e-4], method=Exact(compiled=False))
+            integrate(mechanism, start, [0.0, 1e-4, 2e-4])
         if deep == depth:
             (warning,) = warned
             assert re.search(told, str(warning.message)) and warning.category is ValidityWarning
@@ -195,7 +195,7 @@ def test_a_run_that_begins_deep_in_a_stop_warns_in_radians():
     mechanism, _ = arm_between_stops()
     start = mechanism.consistent_state(mechanism.assemble(guess={"arm": 0.7}))
     with pytest.warns(ValidityWarning, match="stop: the run begins 0.2 rad deep in the contact, which stores 40 J"):
-        integrate(mechanism, start, [0.0, 1e-4], method=Exact(compiled=False))
+        integrate(mechanism, start, [0.0, 1e-4])
 
 
 def test_gaps_that_stay_as_they_are_divide_by_nothing():
@@ -205,5 +205,5 @@ def test_gaps_that_stay_as_they_are_divide_by_nothing():
     mechanism = connect({"ball": ball()}, both, gravity=(0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble(guess={"ball": (0.0, 1e-3, 0.0)}))
     with np.errstate(all="raise", under="ignore"):
-        run = integrate(mechanism, start, np.linspace(0.0, 0.03, 31), method=Exact(compiled=False))
+        run = integrate(mechanism, start, np.linspace(0.0, 0.03, 31))
     assert run.contact("hard").normal[-1] == pytest.approx(9.81, rel=1e-9)

@@ -38,7 +38,7 @@ def falling(kind, shape, law, ports=tuple(PORTS)):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_lines_that_fall_are_held_where_they_touch(kind, shape, law):
     mechanism, start = falling(kind, shape, LAWS[law])
-    run = integrate(mechanism, start, np.linspace(0.0, 0.03, 31), method=Exact(compiled=False))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.03, 13), method=Exact(compiled=False))
     x, _, z = np.array([run.position(f"line.{port}") for port in PORTS]).T
     gaps = z + 1e-3 if shape == "plane" else np.hypot(x - 0.5, z + 0.101) - 0.1
     touch = run.contact("touch")
@@ -53,7 +53,7 @@ def test_lines_that_fall_are_held_where_they_touch(kind, shape, law):
 @pytest.mark.parametrize("port", ["node2", "within"])
 def test_the_impulse_of_a_contact_of_a_cable_is_its_change_of_momentum(port, law):
     mechanism, start = falling("cable", "plane", LAWS[law], (port,))
-    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 21), method=Exact(compiled=False))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 9), method=Exact(compiled=False))
     weight = 9.81 * mechanism.bodies["line"].mass * run.times[-1]
     pushed = run.ledger.impulses["touch: normal"].sum()
     assert pushed > 0.01 * weight
@@ -63,7 +63,7 @@ def test_the_impulse_of_a_contact_of_a_cable_is_its_change_of_momentum(port, law
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_loops_move_a_cable_on_its_contacts_as_numpy_does(shape):
     mechanism, start = falling("cable", shape, LAWS["soft"], (*PORTS, "within"))
-    times = np.linspace(0.0, 0.03, 31)
+    times = np.linspace(0.0, 0.03, 13)
     loops, numpy = (integrate(mechanism, start, times, method=Exact(compiled=c)) for c in (True, False))
     np.testing.assert_allclose(loops.contact("touch").gap, numpy.contact("touch").gap, rtol=0, atol=1e-12)
     assert loops.ledger.iterations.max() <= numpy.ledger.iterations.max()  # the Jacobian is that of NumPy
@@ -80,7 +80,7 @@ def both(mechanism, start, times, way):
 def test_rigid_contacts_of_lines_in_loops_are_those_of_numpy(kind, shape, way):
     ports = (*PORTS, "within") if kind == "cable" else tuple(PORTS)
     mechanism, start = falling(kind, shape, LAWS["rigid"], ports)
-    agree(*both(mechanism, start, np.linspace(0.0, 0.03, 31), way))
+    agree(*both(mechanism, start, np.linspace(0.0, 0.03, 13), way))
 
 
 def test_a_chain_of_lines_falls_and_folds_in_loops_as_by_numpy(monkeypatch):
@@ -92,8 +92,8 @@ def test_a_chain_of_lines_falls_and_folds_in_loops_as_by_numpy(monkeypatch):
     start = mechanism.consistent_state(mechanism.assemble(guess={"cable": (1.0, 0.0, 0.0)}))
     taken, step = [], RigidStepper.step
     monkeypatch.setattr(RigidStepper, "step", lambda own, *at: (taken.append(own), step(own, *at))[1])
-    runs = both(mechanism, start, np.linspace(0.0, 0.06, 61), "steps")
-    assert len(taken) == 60  # those of the run by NumPy
+    runs = both(mechanism, start, np.linspace(0.0, 0.06, 25), "steps")
+    assert len(taken) == 24  # those of the run by NumPy
     agree(*runs, states=1e-8)
 
 

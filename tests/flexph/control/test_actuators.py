@@ -8,7 +8,6 @@ from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Sampled, StateFeedback, closed_loop, delayed, pid, quantised, rate_limited, saturated
 from flexph.control.plants import Plant
 from flexph.integration.times.checkpoint import Checkpoint
-from flexph.methods import Exact
 from flexph.sensors import joint_angle, joint_rate
 
 ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])
@@ -19,7 +18,7 @@ PERIOD, TENTH = 0.01, np.linspace(0.0, 0.1, 11)
 def works(controller, calls):
     """Torques that act in so many periods, from the work on an arm of 1 kg m² (ΔH of a step from rest is τ²T²/2)."""
     times = PERIOD * np.arange(calls + 1)
-    run = integrate(ARM, START, times, method=Exact(compiled=False), controllers={"c": controller})
+    run = integrate(ARM, START, times, controllers={"c": controller})
     rate = run.velocity("arm.tip")
     return np.diff(np.hypot(*rate.T)) / PERIOD, run
 
@@ -104,9 +103,7 @@ SEEING = {name: Sampled(function=lambda t, see: {"motor": 1.0}, period=PERIOD, s
 def test_runs_of_other_controllers_are_not_gone_on_with(one, other, tmp_path):
     def kept(controller):
         times, given = np.linspace(0.0, 0.03, 4), Checkpoint(tmp_path / "run", resume=True)
-        return integrate(
-            ARM, START, times, method=Exact(compiled=False), controllers={"c": controller}, checkpoint=given
-        )
+        return integrate(ARM, START, times, controllers={"c": controller}, checkpoint=given)
 
     run = kept(one)
     np.testing.assert_array_equal(kept(one).states, run.states)
@@ -132,9 +129,7 @@ def test_wrong_answers_are_told_as_without_what_they_go_through(through, answer,
     """At the time of the call, not when they would act, and no part of a number is dropped."""
     loop = Sampled(function=lambda t, see: answer if t > 0.025 else {"motor": 0.0}, period=0.01, sensors={})
     with pytest.raises(InputError, match=rf"controller 'it' at t = 0.03 s ?{told}") as caught:
-        integrate(
-            ARM, START, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False), controllers={"it": through(loop)}
-        )
+        integrate(ARM, START, np.linspace(0.0, 0.1, 11), controllers={"it": through(loop)})
     assert caught.value.solution.times.size == 4
 
 
@@ -143,4 +138,4 @@ def test_references_of_another_size_are_told():
         0.01, sensors={"angle": joint_angle("arm.root")}, ports=["motor"], reference=lambda t: (0.1, 0.2)
     )
     with pytest.raises(InputError, match=r"reference must return a number or one for each sensor, \(1,\), got"):
-        integrate(ARM, START, (0.0, 0.1), method=Exact(compiled=False), controllers={"it": loop})
+        integrate(ARM, START, (0.0, 0.1), controllers={"it": loop})

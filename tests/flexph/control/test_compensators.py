@@ -6,7 +6,6 @@ import pytest
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import angles_of, beside, closed_loop, lqr, margins, notch, passive, pid, port_spring
-from flexph.methods import Exact
 from flexph.sensors import joint_angle, joint_rate
 
 ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])
@@ -52,7 +51,7 @@ def test_sampled_loops_are_what_runs_do():
     period, law = 0.02, pid(40.0, derivative=8.0, lag=0.05)
     loop = law.sampled(period, sensors={"angle": joint_angle("arm.root")}, ports=["motor"], reference=lambda t: 0.3)
     times = np.arange(26) * period
-    run = integrate(ARM, ARM.consistent_state(REST), times, method=Exact(compiled=False), controllers={"pid": loop})
+    run = integrate(ARM, ARM.consistent_state(REST), times, controllers={"pid": loop})
     linear, x, angles = closed_loop(PLANT, law, period=period), np.zeros(3), []
     for _ in times:
         angles.append((linear.C @ x)[0])

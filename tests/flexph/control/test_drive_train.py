@@ -9,7 +9,6 @@ from flexph.control import Continuous, Sampled, gearbox, motor
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, joint_rate
 
-NUMPY = Exact(compiled=False)
 WOUND = {"constant": 0.05, "resistance": 0.8, "inductance": 4e-3}
 TURNS, ROTOR, DRAG, WHEEL, SUPPLY = -12.0, 3e-5, 2e-6, 0.01, 24.0
 
@@ -29,7 +28,7 @@ PLAIN, MOTOR = shaft(), motor(**WOUND)
 def started(mechanism, system, times, **options):
     start = mechanism.consistent_state(mechanism.assemble())
     given = Continuous(system=system, ports={"shaft": "drive"}, inputs={"supply": SUPPLY}, **options)
-    return integrate(mechanism, start, times, method=NUMPY, controllers={"motor": given})
+    return integrate(mechanism, start, times, controllers={"motor": given})
 
 
 def rates(run):
@@ -99,7 +98,7 @@ def test_a_rotor_starts_with_its_shaft(limit):
 
     def braked(start):
         given = Continuous(system=system, ports={"shaft": "drive"}, start=start)
-        return integrate(PLAIN, turning, np.linspace(0.0, 0.02, 11), method=NUMPY, controllers={"motor": given})
+        return integrate(PLAIN, turning, np.linspace(0.0, 0.02, 11), controllers={"motor": given})
 
     with pytest.raises(ValueError, match="controller 'motor' starts with 0, 0, 0, which contradicts the velocities"):
         braked(None)
@@ -132,7 +131,7 @@ def test_dry_gears_break_away_and_brake():
     ways = {}
     for driven in (0.04, 0.2):
         given = {"gears": Continuous(system=dry, ports={"shaft": "drive"}, inputs={"drive": driven})}
-        ways[driven] = integrate(PLAIN, start, times, method=NUMPY, controllers=given)
+        ways[driven] = integrate(PLAIN, start, times, controllers=given)
         assert ways[driven].ledger.largest_residual < 1e-12
     creep, runs = (rates(run)[-1] for run in ways.values())
     assert abs(creep) < 0.01  # of the speed at which the friction is smooth, over the ratio
@@ -165,8 +164,11 @@ def test_bad_gearboxes_are_refused(options, told):
 @pytest.mark.parametrize(
     ("method", "limit"),
     [
-        (NUMPY, 0.3),
-        *(pytest.param(*own, marks=pytest.mark.slow) for own in ((NUMPY, None), (Exact(), None), (Exact(), 0.3))),
+        (Exact(), 0.3),
+        *(
+            pytest.param(*own, marks=pytest.mark.slow)
+            for own in ((Exact(), None), (Exact(compiled=False), None), (Exact(compiled=False), 0.3))
+        ),
     ],
 )
 def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, method, tmp_path):
@@ -214,4 +216,4 @@ def test_what_is_no_port_of_a_controller_is_named():
     law = Sampled(function=lambda t, see: {"servo: suply": 1.0}, period=0.1, sensors={})
     told = r"no external port 'servo: suply': .* has 'drive', 'servo: supply'"
     with pytest.raises(InputError, match=told):
-        integrate(arm, rest, (0.0, 0.1), method=Exact(compiled=False), controllers={"servo": servo, "law": law})
+        integrate(arm, rest, (0.0, 0.1), controllers={"servo": servo, "law": law})

@@ -23,7 +23,6 @@ from flexph.control import (
     plant_of,
     port_spring,
 )
-from flexph.methods import Exact
 from flexph.sensors import (
     distance,
     energy,
@@ -36,7 +35,6 @@ from flexph.sensors import (
     velocity,
 )
 
-NUMPY = Exact(compiled=False)
 METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
 LINK = fem.beam(1.0, METAL, fem.Section(width=0.03, height=0.02), elements=2, damping=fem.Damping(stiffness=2e-4))
 FLAT = {"beam": (0.0, 0.0, 0.0)}
@@ -62,7 +60,7 @@ SENSORS = {
 def swing(mechanism, start, port, *, size, steps=15, h=1e-3):
     """A run under a small constant input."""
     times = np.arange(steps + 1) * h
-    return integrate(mechanism, start, times, method=Exact(compiled=False), inputs={port: size})
+    return integrate(mechanism, start, times, inputs={port: size})
 
 
 def held(plant, size, steps=15, h=1e-3):
@@ -234,7 +232,7 @@ def test_a_motor_and_its_link_move_as_their_linear_system_says():
         controllers=given,
     )
     for steps in (40, 80):
-        run = integrate(ROBOT, start, np.linspace(0.0, 0.04, steps + 1), method=NUMPY, controllers=given)
+        run = integrate(ROBOT, start, np.linspace(0.0, 0.04, steps + 1), controllers=given)
         changes = np.hstack([run.measured(SENSORS[k])[-1] - run.measured(SENSORS[k])[0] for k in names])
         whole = np.block([[plant.A, plant.B * volts], [np.zeros((1, len(plant.A) + 1))]])
         predicted = plant.C @ expm(0.04 * whole)[:-1, -1]

@@ -10,10 +10,8 @@ from flexph import connect, eigenfrequencies, eliminate, integrate
 from flexph.contacts import KelvinVoigt
 from flexph.control import StateFeedback
 from flexph.exchange import read_urdf
-from flexph.methods import Exact
 
 GRAVITY = (0.3, -0.8, -9.5)
-NUMPY = Exact(compiled=False)
 STEP = 2e-5
 """Of difference quotients; what is of first order in them falls out of two steps, h and 2h."""
 
@@ -37,7 +35,7 @@ def compare(path, seed=0, atol=1e-6):
     one, none = tree.coupled({name: rng.uniform(-1, 1) for name in free}), tree.coupled(dict.fromkeys(free, 0.0))
     rate = {name: one[name] - none[name] for name in q}
     mechanism, start = start_of(robot, tree, q, rate)
-    run, longer = (integrate(mechanism, start, [0.0, h], method=NUMPY) for h in (STEP, 2.0 * STEP))
+    run, longer = (integrate(mechanism, start, [0.0, h]) for h in (STEP, 2.0 * STEP))
     second = tree.accelerations(q, rate, GRAVITY)
     for name, own in robot.joints.items():
         assert run.measured(own.coordinate)[0] == pytest.approx(q[name], abs=1e-12)
@@ -151,7 +149,7 @@ def test_mimic_joints_are_coupled_exactly(tmp_path, leader, follower, factor):
     robot, _ = compare(file_of(tmp_path / "r.urdf", *parts), 3)
     mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
     start = mechanism.consistent_state(mechanism.assemble(robot.placed({"lead": 0.1})))
-    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 5), method=NUMPY)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 5))
     lead, follow = (run.measured(robot.joints[name].coordinate) for name in ("lead", "follow"))
     np.testing.assert_allclose(follow, factor * lead - 0.2, atol=1e-12)
 
@@ -166,7 +164,7 @@ def test_mimics_of_a_joint_without_mass_are_coupled_to_each_other(tmp_path):
     assert list(robot.joints) == ["a", "b"]
     mechanism = connect(robot.bodies, robot.connections, gravity=GRAVITY)
     start = mechanism.consistent_state(mechanism.assemble(robot.placed({"dummy": 0.2})))
-    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 5), method=NUMPY)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.2, 5))
     a, b = (run.measured(robot.joints[name].coordinate) for name in "ab")
     assert (a[0], b[0]) == pytest.approx((0.4, -0.6), abs=1e-14)
     np.testing.assert_allclose(b, -1.5 * a, atol=1e-12)
@@ -185,7 +183,7 @@ def test_a_robot_that_is_not_fixed_falls(tmp_path, root):
     placed, turned = robot.placed(), Rotation.from_rotvec([0.4, 0.0, -1.0])
     moved = robot.placed(base=((1.0, 2.0, 3.0), turned))["trunk"][0]
     np.testing.assert_allclose(moved, turned.apply(placed["trunk"][0]) + np.arange(1.0, 4.0), atol=1e-14)
-    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(placed)), [0.0, 0.2, 0.5], method=NUMPY)
+    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble(placed)), [0.0, 0.2, 0.5])
     fallen = run.position("trunk.origin")
     np.testing.assert_allclose(fallen[0], placed["trunk"][0], atol=1e-14)
     np.testing.assert_allclose(fallen[-1] - fallen[0], 0.125 * np.array(GRAVITY), atol=1e-12)
@@ -205,7 +203,7 @@ def test_floating_and_planar_joints(tmp_path):
     assert "freedoms 9" in mechanism.describe()
     start = mechanism.consistent_state(mechanism.assemble(placed))
     np.testing.assert_allclose(mechanism.position(start, "puck.origin"), placed["puck"][0], atol=1e-13)
-    run = integrate(mechanism, start, [0.0, 0.1, 0.2], method=NUMPY)
+    run = integrate(mechanism, start, [0.0, 0.1, 0.2])
     fallen = run.position("trunk.origin")
     np.testing.assert_allclose(fallen[-1] - fallen[0], 0.02 * np.array(GRAVITY), atol=1e-12)
     across = Rotation.from_euler("xyz", [0.3, 0, 0.2]).apply(normal)
@@ -226,7 +224,7 @@ def knee(path, kind, law='<limit lower="-0.2" upper="0.3" velocity="3" effort="2
 def running(robot, *elements, knee=0.1, end=0.1, steps=5):
     mechanism = connect(robot.bodies, [*robot.connections, *elements], gravity=GRAVITY)
     pose = mechanism.assemble(robot.placed({"hip": 0.4, "knee": knee}))
-    return integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, end, steps + 1), method=NUMPY)
+    return integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, end, steps + 1))
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
@@ -251,7 +249,7 @@ def test_motors_and_feedback_count_as_the_file_does(tmp_path):
     mechanism = connect(robot.bodies, [*robot.connections, motor], gravity=GRAVITY)
     start = mechanism.consistent_state(mechanism.assemble(robot.placed({"hip": 0.4, "knee": 0.1})))
     given = {motor.name: effort * np.array(own.axis)}
-    runs = [integrate(mechanism, start, [0.0, k * h], inputs=given, method=NUMPY) for k in (1, 2)]
+    runs = [integrate(mechanism, start, [0.0, k * h], inputs=given) for k in (1, 2)]
     once, twice = (run.measured(own.rate)[1] / run.times[1] for run in runs)
     second = tree.accelerations({"hip": 0.4, "knee": 0.1}, {}, GRAVITY, {"knee": effort})
     assert 2.0 * once - twice == pytest.approx(second["knee"], abs=1e-6)
@@ -259,7 +257,7 @@ def test_motors_and_feedback_count_as_the_file_does(tmp_path):
     axis, sensors = np.array(own.axis), {"q": own.coordinate, "rate": own.rate}
     law = StateFeedback(function=lambda t, y: (20.0 * (0.3 - y[0]) - y[1]) * axis, sensors=sensors, ports=[motor.name])
     times = np.linspace(0.0, 0.01, 6)
-    held = integrate(mechanism, start, times, controllers={"law": law}, method=NUMPY)
+    held = integrate(mechanism, start, times, controllers={"law": law})
     spring = running(robot, own.spring(stiffness=20.0, damping=1.0, rest=0.3), end=0.01)
     np.testing.assert_allclose(held.measured(own.coordinate), spring.measured(own.coordinate), atol=1e-9)
 

@@ -7,7 +7,6 @@ import fem
 import rigid
 from flexph import GROUND, connect, integrate, revolute, torque
 from flexph.exchange import read_urdf
-from flexph.methods import Exact
 
 LINK = """<link name="{name}"><inertial><origin xyz="0.25 0 0" rpy="0 0 0.3"/><mass value="{mass}"/>
 <inertia ixx="0.01" iyy="0.2" izz="0.2" ixy="0.001" ixz="0" iyz="0"/></inertial></link>"""
@@ -35,7 +34,7 @@ def arm_file(path, **more):
 def fall(mechanism, placed):
     start = mechanism.consistent_state(mechanism.assemble(placed))
     inputs = {"elbow": (0.5, -0.2, 0.1)}
-    return integrate(mechanism, start, np.linspace(0.0, 0.1, 6), method=Exact(compiled=False), inputs=inputs)
+    return integrate(mechanism, start, np.linspace(0.0, 0.1, 6), inputs=inputs)
 
 
 def test_an_arm_moves_as_the_one_that_is_built_by_hand(tmp_path):
@@ -105,7 +104,7 @@ def test_joints_that_slide_are_damped(tmp_path):
     robot = read_urdf(lift_file(tmp_path / "lift.urdf", link, more=damping))
     mechanism = connect(robot.bodies, robot.connections, gravity=(0, 0, -g))
     start = mechanism.consistent_state(mechanism.assemble(robot.placed()))
-    run = integrate(mechanism, start, h * np.arange(steps + 1), method=Exact(compiled=False))
+    run = integrate(mechanism, start, h * np.arange(steps + 1))
     kept = (2.0 * m - c * h) / (2.0 * m + c * h)  # of the speed over a step, by the midpoint rule
     np.testing.assert_allclose(
         run.velocity("upper.origin")[-1], [0.0, 0.0, -m * g / c * (1.0 - kept**steps)], atol=1e-12
@@ -121,7 +120,7 @@ def test_dry_friction_is_told_or_taken(tmp_path):
     robot = read_urdf(path, friction_speed=1e-3)
     mechanism = connect(robot.bodies, robot.connections, gravity=(0, 0, -2.0))
     start = mechanism.consistent_state(mechanism.assemble(robot.placed()))
-    run = integrate(mechanism, start, 1e-3 * np.arange(21), method=Exact(compiled=False))
+    run = integrate(mechanism, start, 1e-3 * np.arange(21))
     assert run.velocity("upper.origin")[-1, 2] == pytest.approx(-1e-3 * np.arctanh(0.8), abs=1e-7)
 
 

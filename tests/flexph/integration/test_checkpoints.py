@@ -79,12 +79,13 @@ RUNS = {
     **{
         str(method): (of_mechanism, method)
         for method in (
+            Exact(),
             Exact(compiled=False),
-            Exact4(compiled=False),
-            ExactGauss(compiled=False),
+            Exact4(),
+            ExactGauss(),
             Exact(tolerance=1e-2),
-            Decaying(radius=0.5, compiled=False),
-            Decaying(radius=0.5, tolerance=1e-2, compiled=False),
+            Decaying(radius=0.5),
+            Decaying(radius=0.5, tolerance=1e-2),
         )
     },
     **{
@@ -251,13 +252,11 @@ def test_what_an_interruption_finished_is_kept(tmp_path):
 
     folder = tmp_path / "run"
     with pytest.raises(IntegrationInterrupted) as interrupted:
-        of_mechanism(Exact(compiled=False), events=True, checkpoint=Checkpoint(folder, 1e9), save_every=2)
-        of_mechanism(Exact(compiled=False), observe=interrupting, checkpoint=Checkpoint(tmp_path / "other", 1e9))
+        of_mechanism(Exact(), events=True, checkpoint=Checkpoint(folder, 1e9), save_every=2)
+        of_mechanism(Exact(), observe=interrupting, checkpoint=Checkpoint(tmp_path / "other", 1e9))
     assert len(interrupted.value.solution.times) >= 4
-    again = of_mechanism(
-        Exact(compiled=False), observe=lambda t, x: t, checkpoint=Checkpoint(tmp_path / "other", resume=True)
-    )
-    assert differences(of_mechanism(Exact(compiled=False), observe=lambda t, x: t), again) == []
+    again = of_mechanism(Exact(), observe=lambda t, x: t, checkpoint=Checkpoint(tmp_path / "other", resume=True))
+    assert differences(of_mechanism(Exact(), observe=lambda t, x: t), again) == []
     messages = []
     for _ in range(2):
         with pytest.raises(IntegrationError) as failed:
@@ -281,7 +280,7 @@ def test_runs_are_not_mixed(tmp_path):
         "inputs is": lambda: of_particles(Gauss(4), inputs={"push": lambda t: (t, 0.0, 0.0)}, **there),
         "observe is": lambda: of_particles(Gauss(4), observe=lambda t, x: t, **there),
         "start is": lambda: of_particles(Gauss(4), start=1.01 * START, **there),
-        "system is": lambda: of_mechanism(Exact(compiled=False), **there),
+        "system is": lambda: of_mechanism(Exact(), **there),
     }
     for words, other in others.items():
         with pytest.raises(ValueError, match=f"is that of another run: {words}"):
@@ -342,7 +341,7 @@ def test_the_runs_of_a_function_are_kept_in_their_order(tmp_path):
             inner.append(of_particles(Gauss(2), steps=1))
             return t
 
-        return of_particles(Gauss(2), observe=observe), of_mechanism(Exact(compiled=False)), len(inner)
+        return of_particles(Gauss(2), observe=observe), of_mechanism(Exact()), len(inner)
 
     first, second, count = both()
     for asked in (count, 1):  # at the last time, after the last piece

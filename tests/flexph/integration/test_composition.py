@@ -157,10 +157,10 @@ def test_events_and_redundant_constraints_compose_with_it():
     mechanism = connect(twin, joints, gravity=PLUMB)
     start = mechanism.consistent_state(mechanism.assemble({"bar": 0.0, "twin": 0.0}))
     with pytest.raises(ValueError, match=r"take Exact\(redundant='least_norm'\)"):
-        integrate(mechanism, start, [0.0, 0.1], method=ExactGauss(compiled=False))
+        integrate(mechanism, start, [0.0, 0.1], method=ExactGauss())
     low = {"low": Event(lambda t, x: x[1] + 0.2, terminal=True)}
     times = np.linspace(0.0, 1.0, 41)
-    method = Exact4(redundant="least_norm", compiled=False)
+    method = Exact4(redundant="least_norm")
     found = integrate(mechanism, start, times, method=method, events=low)
     fine = integrate(mechanism, start, np.linspace(0.0, 1.0, 81), method=method, events=low)
     assert found.final.x[1] == pytest.approx(-0.2, abs=1e-12)

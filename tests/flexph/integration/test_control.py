@@ -241,7 +241,7 @@ def twins():
 
 def test_redundant_constraints_compose_with_it():
     mechanism, start = twins()
-    run = integrate(mechanism, start, [0.0, 0.5], method=Exact(tolerance=1e-3, redundant="least_norm", compiled=False))
+    run = integrate(mechanism, start, [0.0, 0.5], method=Exact(tolerance=1e-3, redundant="least_norm"))
     assert run.ledger.largest_residual < 1e-14
     assert run.ledger.position_residual.max() < 1e-14
 

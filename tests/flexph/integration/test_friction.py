@@ -112,7 +112,7 @@ def run(case, end, steps, **options):
 @covering("kind, where, h", tuple(KINDS), tuple(MECHANISMS), (1e-3, 0.01))
 def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
     """At any step that has a solution: the longer one is twice a period of the rod."""
-    ledger = run(MECHANISMS[where](KINDS[kind]), 12 * h, 12, method=Exact(compiled=False)).ledger
+    ledger = run(MECHANISMS[where](KINDS[kind]), 12 * h, 12).ledger
     assert ledger.largest_residual < 1e-13  # round-off of a sum of a dozen terms, iterated to stagnation
     assert len(ledger.dissipation) >= 6
     for name, lost in ledger.dissipation.items():
@@ -122,7 +122,7 @@ def test_the_balance_closes_and_nothing_is_gained(kind, where, h):
 
 @pytest.mark.parametrize("where", MECHANISMS)
 def test_friction_is_in_the_ledger_under_the_name_of_its_joint(where):
-    ledger = run(MECHANISMS[where](KINDS["quadratic"]), 0.01, 5, method=Exact(compiled=False)).ledger
+    ledger = run(MECHANISMS[where](KINDS["quadratic"]), 0.01, 5).ledger
     wanted = {
         "plane": {"hinge crank.root–GROUND at (0.0, 0.0)", "slider slider.point–GROUND at (0.0, 0.0)"},
         "space": {"cylindrical b.p–a.q: turning", "cylindrical b.p–a.q: sliding", "prismatic c.p–b.q", "hinge d.p–c.q"},
@@ -132,7 +132,7 @@ def test_friction_is_in_the_ledger_under_the_name_of_its_joint(where):
 
 def test_a_viscous_relation_is_the_number():
     relations = viscous(0.2), resistive(lambda s: 0.2 * s, lambda s: 0.2)
-    runs = [run(planar(relation), 0.1, 50, method=Exact(compiled=False)) for relation in relations]
+    runs = [run(planar(relation), 0.1, 50) for relation in relations]
     mechanism = planar(viscous(0.2))[0]
     assert not mechanism.network.arrays.springs.relations
     assert np.abs(runs[0].states - runs[1].states).max() < 1e-11 * np.abs(runs[0].states).max()
@@ -142,8 +142,8 @@ def test_dense_and_sparse_kernels_make_the_same_run(monkeypatch):
     runs = []
     for limit in (10**6, 0):
         monkeypatch.setattr(network, "DENSE_LIMIT", limit)
-        runs.append(run(spatial(KINDS["stribeck"]), 0.1, 20, method=Exact(compiled=False)))
-    # round-off of a step and twenty steps of growth; poses are assembled anew
+        runs.append(run(spatial(KINDS["stribeck"]), 0.05, 10, method=Exact(compiled=False)))
+    # round-off of a step and ten steps of growth; poses are assembled anew
     assert np.abs(runs[0].states - runs[1].states).max() < 1e-9 * np.abs(runs[0].states).max()
 
 
@@ -152,7 +152,7 @@ def test_a_compiled_run_is_that_of_the_numpy_kernels(kind, where, monkeypatch):
     from flexph.integration.blocks import prescribed_steps
 
     monkeypatch.setattr(prescribed_steps, "not_compiled", lambda *step: pytest.fail(f"not compiled at t = {step[2]}"))
-    fast, slow = (run(MECHANISMS[where](KINDS[kind]), 0.06, 60, method=Exact(compiled=flag)) for flag in (True, False))
+    fast, slow = (run(MECHANISMS[where](KINDS[kind]), 0.02, 20, method=Exact(compiled=flag)) for flag in (True, False))
     assert np.abs(fast.states - slow.states).max() < 1e-9 * np.abs(slow.states).max()
     for name, lost in slow.ledger.dissipation.items():
         assert np.abs(fast.ledger.dissipation[name] - lost).max() < 1e-9 * slow.ledger.scale, name
@@ -175,7 +175,7 @@ def on_slope(angle, mass, friction, speed=0.0):
 def test_a_block_below_its_friction_creeps_as_it_should():
     """F tanh(s/v) = m g sin α: at 2 h F/m < v the mean velocity settles to round-off."""
     mass, level, speed = 2.0, 20.0, 1e-2
-    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 0.4, 400, method=Exact(compiled=False))
+    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 0.4, 400)
     pull = mass * GRAVITY * math.sin(0.5)
     creep = speed * math.atanh(pull / level)
     steps = np.diff(solution.states[:, 0])
@@ -185,7 +185,7 @@ def test_a_block_below_its_friction_creeps_as_it_should():
 def test_a_block_above_its_friction_slides_as_it_should():
     """x = ½ a t² with a = g sin α − F/m, but for a start below some v, in which tanh is not one yet."""
     mass, level, speed = 2.0, 5.0, 1e-5
-    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 1.0, 500, method=Exact(compiled=False))
+    solution = run(on_slope(0.5, mass, coulomb(level, speed=speed)), 1.0, 500)
     a = GRAVITY * math.sin(0.5) - level / mass
     late = level * speed * math.log(2.0) / (mass * a)  # F/m ∫(1 − tanh(at/v)) dt, which steps need not resolve
     assert a - 1e-12 < solution.states[-1, 2] < a + 2.0 * late
@@ -244,7 +244,7 @@ def test_quadratic_drag_is_of_order_two():
     wanted = v0 / (1.0 + c * v0 * end / mass)
     errors = []
     for steps in (20, 40, 80):
-        solution = run(on_slope(0.0, mass, quadratic(c), v0), end, steps, method=Exact(compiled=False))
+        solution = run(on_slope(0.0, mass, quadratic(c), v0), end, steps)
         errors.append(abs(solution.states[-1, 2] - wanted))
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 2.0) < 0.1)
@@ -287,7 +287,7 @@ def test_the_equations_and_the_step_agree(kind, where):
     """Gauss' method of order 4 on mechanism.phdae against the exact step, which comes nearer by its order."""
     case, end = MECHANISMS[where](KINDS[kind]), 0.01
     wanted = run(case, end, 40, method=Gauss(4)).states[-1, : case[0].layout.size]
-    errors = [np.abs(run(case, end, n, method=Exact(compiled=False)).states[-1] - wanted) for n in (40, 80)]
+    errors = [np.abs(run(case, end, n).states[-1] - wanted) for n in (40, 80)]
     positions = slice(0, sum(case[0].layout.position_sizes))
     first, second = (error[positions].max() for error in errors)
     assert 1.8 < math.log2(first / second) < 2.2
@@ -345,7 +345,7 @@ def _generator(system):
 
 
 def test_decaying_and_step_control_count_it():
-    for method in (Decaying(compiled=False), Exact(tolerance=1e-3)):
+    for method in (Decaying(), Exact(tolerance=1e-3)):
         ledger = run(planar(KINDS["coulomb"]), 0.05, 25, method=method).ledger
         assert ledger.largest_residual < 1e-13
         assert all(np.all(lost >= 0.0) for lost in ledger.dissipation.values())
@@ -429,6 +429,6 @@ def test_friction_of_a_spherical_joint_is_that_of_an_element():
     ]
     mechanism = connect({"a": block(seed=1)}, joints, gravity=(0.0, 0.0, -GRAVITY))
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"a": (1.0, 2.0, 3.0)})
-    ledger = integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False)).ledger
+    ledger = integrate(mechanism, start, np.linspace(0.0, 0.1, 11)).ledger
     assert {"ball: about x", "ball: about y", "ball: about z"} <= set(ledger.dissipation)
     assert ledger.largest_residual < 1e-13

@@ -44,9 +44,9 @@ from flexph.systems.inputs import Forcing
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 
 
-@pytest.fixture(params=[False, True], ids=["NumPy", "compiled"])
+@pytest.fixture(params=[pytest.param(False, marks=pytest.mark.slow), True], ids=["NumPy", "compiled"])
 def method(request):
-    """The same method by NumPy and in compiled loops."""
+    """The same method by NumPy, whose runs are held to those of loops, and in compiled loops."""
     return ExactGauss(compiled=request.param)
 
 
@@ -151,7 +151,7 @@ def test_one_stage_is_the_exact_scheme(name):
     """Two formulations of one scheme: what it does, and what its ledger has."""
     mechanism, start, inputs = CASES[name]()
     times = start.time + 1e-3 * np.arange(6)
-    run = integrate(mechanism, start, times, inputs=inputs, method=Exact(compiled=False))
+    run = integrate(mechanism, start, times, inputs=inputs, method=Exact())
     steps = one_stage(mechanism, start, times, inputs)
     size = np.abs(run.states).max(axis=0) + 1.0  # velocities in [m/s], stresses
     for k, step in enumerate(steps):

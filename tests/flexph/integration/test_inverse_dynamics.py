@@ -16,10 +16,9 @@ from flexph import (
     revolute,
     torque,
 )
-from flexph.methods import Exact
 from flexph.sensors import joint_angle, position
 
-EXACT, G = Exact(compiled=False), 9.81
+G = 9.81
 LONG, SHORT, MASS, TIP_MASS = 1.0, 0.7, 2.0, 1.3
 ANGLES = {"shoulder": joint_angle("upper.root"), "elbow": joint_angle("lower.root", "upper.tip")}
 MOTION = {"shoulder": lambda t: 0.3 + 1.2 * np.sin(2.0 * t), "elbow": lambda t: -0.5 * np.cos(3.0 * t)}
@@ -68,9 +67,9 @@ def largest(one):
 def test_torques_of_two_links_are_those_of_lagrange_and_give_the_motion_back():
     errors = []
     for steps in (10, 20, 40):
-        found = inverse_dynamics(ARM, MOTION, POSE, np.linspace(0.0, 0.5, steps + 1), method=EXACT)
+        found = inverse_dynamics(ARM, MOTION, POSE, np.linspace(0.0, 0.5, steps + 1))
         closed = lagrange(found.run.multiplier_times)
-        back = integrate(ARM, found.start, found.run.times, inputs=found.inputs, method=EXACT)
+        back = integrate(ARM, found.start, found.run.times, inputs=found.inputs)
         torques = largest(found.forces[name][:, 0] - closed[name] for name in MOTION)
         angles = largest(back.measured(ANGLES[name]) - MOTION[name](back.times) for name in MOTION)
         errors.append((torques, angles))
@@ -84,7 +83,7 @@ def test_torques_of_two_links_are_those_of_lagrange_and_give_the_motion_back():
 def test_joint_forces_carry_the_weights_and_the_other_inputs():
     stand = {"shoulder": lambda t: 0.4, "elbow": lambda t: -0.3}
     push, times = (3.0, 5.0), np.linspace(0.0, 0.1, 6)
-    found = inverse_dynamics(ARM, stand, pose_of(ARM, 0.4, -0.3), times, inputs={"hand": push}, method=EXACT)
+    found = inverse_dynamics(ARM, stand, pose_of(ARM, 0.4, -0.3), times, inputs={"hand": push})
     held = np.array([0.0, (MASS + TIP_MASS) * G]) - push
     carried = found.reaction("hinge upper.root–GROUND at (0.0, 0.0)").force
     np.testing.assert_allclose(carried, np.tile(held, (5, 1)), atol=1e-10)
@@ -101,8 +100,8 @@ def test_a_flexible_arm_follows_at_its_motor_alone():
     start = arm.assemble({"hub": (0.0, 0.0, 0.0), "link": 0.0})
     errors = []
     for steps in (20, 40):
-        found = inverse_dynamics(arm, turn, start, np.linspace(0.0, 0.2, steps + 1), method=EXACT)
-        back = integrate(arm, found.start, found.run.times, inputs=found.inputs, method=EXACT)
+        found = inverse_dynamics(arm, turn, start, np.linspace(0.0, 0.2, steps + 1))
+        back = integrate(arm, found.start, found.run.times, inputs=found.inputs)
         errors.append(largest([back.measured(position("link.tip")) - found.run.measured(position("link.tip"))]))
     assert np.all(-np.diff(np.log2(errors)) > 1.9)
     assert errors[-1] < 1e-5  # [m], of a path of 0.1 m
@@ -120,9 +119,9 @@ def test_axes_of_space_come_with_a_drive():
     )
     pose, times = own.assemble({"door": ((0.4, 0.0, 0.0), np.eye(3))}), np.linspace(0.0, 0.2, 21)
     motion = {"motor": drive("door.end", angle=lambda t: 2.0 * t**2, axis=tilt)}
-    found = inverse_dynamics(own, motion, pose, times, method=EXACT)
+    found = inverse_dynamics(own, motion, pose, times)
     np.testing.assert_allclose(np.cross(found.forces["motor"], tilt), 0.0, atol=1e-10)
-    back = integrate(own, found.start, times, inputs=found.inputs, method=EXACT)
+    back = integrate(own, found.start, times, inputs=found.inputs)
     assert largest([back.final.x - found.run.final.x]) < 1e-3
     with pytest.raises(ValueError, match="axis"):
         inverse_dynamics(own, {"motor": lambda t: t}, pose, times)
@@ -131,9 +130,9 @@ def test_axes_of_space_come_with_a_drive():
 def test_a_force_carries_its_port_along_a_path():
     mass = connect({"mass": rigid.point(2.0)}, [force("mass.point", name="hand")], gravity=(0.0, -G))
     path = {"hand": lambda t: (t**2, 0.5 * t**2)}
-    found = inverse_dynamics(mass, path, mass.assemble(), np.linspace(0.0, 1.0, 5), method=EXACT)
+    found = inverse_dynamics(mass, path, mass.assemble(), np.linspace(0.0, 1.0, 5))
     np.testing.assert_allclose(found.forces["hand"], np.tile([4.0, 2.0 + 2.0 * G], (4, 1)), atol=1e-9)
-    one = inverse_dynamics(mass, path, found.start, [0.0, 0.1], method=EXACT)  # from a state, in one step
+    one = inverse_dynamics(mass, path, found.start, [0.0, 0.1])  # from a state, in one step
     np.testing.assert_allclose(one.inputs["hand"](0.1), [4.0, 2.0 + 2.0 * G], atol=1e-9)
 
 
@@ -153,7 +152,7 @@ WRONG = [
 @pytest.mark.parametrize(("motion", "told"), WRONG)
 def test_motions_that_do_not_fit_are_refused(motion, told):
     with pytest.raises(ValueError, match=told):
-        inverse_dynamics(ARM, motion, POSE, TIMES, method=EXACT)
+        inverse_dynamics(ARM, motion, POSE, TIMES)
 
 
 def test_the_start_of_another_mechanism_is_refused():

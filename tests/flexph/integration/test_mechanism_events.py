@@ -124,7 +124,7 @@ def test_events_with_redundant_constraints():
     mechanism = connect(bar, joints, gravity=(0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble({"bar": 0.0, "twin": 0.0}))
     low = {"low": Event(lambda t, x: x[1] + 0.2, terminal=True)}
-    method = Exact(redundant="least_norm", compiled=False)
+    method = Exact(redundant="least_norm")
     found = integrate(mechanism, start, np.linspace(0.0, 1.0, 51), events=low, method=method)
     assert found.final.x[1] == pytest.approx(-0.2, abs=1e-12)
     assert found.ledger.largest_residual < 1e-13

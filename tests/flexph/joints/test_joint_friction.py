@@ -22,10 +22,9 @@ from flexph import (
     weld,
 )
 from flexph.contacts.complementarity import Pressed, Problem, judged_pressed, solve_pressed
-from flexph.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.methods import Decaying, Exact4, ExactGauss
 
 GRAVITY = 9.81
-BY_NUMPY = Exact(compiled=False)  # what loops do is in test_compiled_joint_friction
 
 
 def block(friction, *, direction=(1.0, 0.0), turning=False):
@@ -99,7 +98,7 @@ def test_what_turns_in_a_cylindrical_joint_slides_almost_freely():
 
     def pushed(spin):
         start = mechanism.consistent_state(pose, velocities={"shaft": ((0.0, 0.0, 0.1), (0.0, 0.0, spin))})
-        run = integrate(mechanism, start, 0.002 * np.arange(11), method=BY_NUMPY)
+        run = integrate(mechanism, start, 0.002 * np.arange(11))
         sound(run)
         return 0.1 - run["shaft.velocity"][-1, 2], run.ledger
 
@@ -114,7 +113,7 @@ def test_what_turns_in_a_cylindrical_joint_slides_almost_freely():
 @pytest.mark.parametrize("make", [planar, spatial])
 def test_random_mechanisms_lose_energy(make):
     mechanism, start = make(4)
-    sound(integrate(mechanism, start, 0.005 * np.arange(11), method=BY_NUMPY))
+    sound(integrate(mechanism, start, 0.005 * np.arange(11)))
 
 
 @pytest.mark.slow
@@ -147,9 +146,7 @@ def test_friction_between_free_bodies_keeps_momenta(kind):
     }[kind]()
     mechanism = connect({"first": first, "second": second}, [joint])
     motion = {"first": ((1.0, 0.2, 0.1), (1.0, 2.0, 3.0)), "second": ((0.0, 0.0, 0.3), (-1.0, 4.0, 1.0))}
-    run = integrate(
-        mechanism, consistent(mechanism, mechanism.assemble(), motion), 0.01 * np.arange(11), method=BY_NUMPY
-    )
+    run = integrate(mechanism, consistent(mechanism, mechanism.assemble(), motion), 0.01 * np.arange(11))
     for momentum in (run.linear_momentum(), run.angular_momentum()):
         assert np.abs(momentum - momentum[0]).max() < 1e-13 * np.abs(momentum[0]).max()
     assert run.ledger.dissipation[mechanism.connections[0].name].sum() > 0.0

@@ -141,7 +141,7 @@ def test_a_differential_drive_follows_the_reduced_equations(wheels):
     mechanism = drive([wheel(f"robot.{p}") for p in wheels])
     inputs = {f"force robot.{p}": (lambda t, i=i: (pushes(t)[i], 0.0)) for i, p in enumerate(("left", "right"))}
     start, wanted, errors = mechanism.consistent_state(mechanism.assemble()), reduced(), []
-    method = Exact() if len(wheels) == 1 else Exact(redundant="least_norm", compiled=False)
+    method = Exact() if len(wheels) == 1 else Exact(redundant="least_norm")
     for h in (0.02, 0.01):
         run = integrate(mechanism, start, times(1.0, h), inputs=inputs, method=method)
         exact(run)
@@ -445,8 +445,8 @@ def test_dense_sparse_and_compiled_kernels_make_the_same_run(name, monkeypatch):
     "options",
     [
         {"method": Exact4()},
-        {"method": ExactGauss(compiled=False)},
-        {"method": Decaying(compiled=False)},
+        {"method": ExactGauss()},
+        {"method": Decaying()},
         {"method": Decaying()},
         {"method": Exact(tolerance=1e-3)},
         {"method": Exact(redundant="least_norm")},
@@ -485,7 +485,7 @@ def test_collocation_rolls_to_high_order():
     """Of a blade all is of sixth order; of a coin, whose height is a constraint of index 2, positions are."""
     errors = []
     for h in (0.2, 0.1, 0.05):
-        run = sledding(3, h, method=ExactGauss(compiled=False))
+        run = sledding(3, h, method=ExactGauss())
         turn = SPIN * run.times
         path = SLOPE / (2.0 * SPIN**2) * np.column_stack([np.sin(turn) ** 2, turn - 0.5 * np.sin(2.0 * turn)])
         errors.append(np.abs(run["sled.centre"][:, :2] - path).max())
@@ -494,7 +494,7 @@ def test_collocation_rolls_to_high_order():
     mechanism, start, radius = steady()
     errors = []
     for h in (0.1, 0.05):
-        run = integrate(mechanism, start, times(1.5, h), method=ExactGauss(compiled=False))
+        run = integrate(mechanism, start, times(1.5, h), method=ExactGauss())
         circle = radius * np.column_stack([np.cos(PRECESSION * run.times), np.sin(PRECESSION * run.times)])
         errors.append(np.abs(run["disc.centre"][:, :2] - circle).max())
     assert orders(errors)[0] > 5.9

@@ -209,7 +209,7 @@ def test_a_curve_that_does_not_bend_is_a_rail(friction):
         mechanism = connect(bodies, [hinge("bar.root", GROUND), joint], gravity=(0.0, -9.81))
         pose = mechanism.assemble({"bar": (0.0, 0.0, -0.3)}, guess={"bead": (0.4, -0.12, 0.0)})
         start = mechanism.consistent_state(pose)
-        run = integrate(mechanism, start, np.linspace(0.0, 0.3, 11), method=Exact(compiled=False))
+        run = integrate(mechanism, start, np.linspace(0.0, 0.3, 11))
         on = [run.reaction(joint.name, on=side) for side in ("first", "second")]
         assert on[0].torque[-1] == pytest.approx(0.0, abs=1e-12)
         lost = [own.sum() for own in run.ledger.dissipation.values()]
@@ -435,7 +435,7 @@ def test_a_bead_in_a_valley_that_slides_swings_as_in_closed_form():
     rest = slope.equilibrium(slope.assemble({"block": (0.0, 0.0, 0.0)}, guess={"bead": (0.2, 0.02, 0.0)}))
     swings = eigenfrequencies(eliminate(slope.linearize(rest)))
     np.testing.assert_allclose(swings, np.sqrt(9.81 * bend * (1.0 + m / M)), rtol=1e-12)
-    run = integrate(slope, rest, np.linspace(0.0, 0.5, 6), method=Exact(compiled=False))
+    run = integrate(slope, rest, np.linspace(0.0, 0.5, 6))
     assert abs(run.states - rest.x).max() < 1e-13
 
 
@@ -484,7 +484,7 @@ def test_a_mass_rests_in_the_middle_of_a_beam_that_it_bends():
         pose = bridge.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"mass": (0.99 if name == "slides" else 1.0, 0.0, 0.0)})
         states[name] = bridge.equilibrium(pose)
         found[name] = np.sort(eigenfrequencies(eliminate(bridge.linearize(states[name]))))
-        places = integrate(bridge, states[name], (0.0, 0.01), method=Exact(compiled=False)).position("mass.point")
+        places = integrate(bridge, states[name], (0.0, 0.01)).position("mass.point")
         assert abs(places[-1] - places[0]).max() < 1e-11
         found[f"{name} at"] = places[0]
     off = found["slides at"] - found["welded at"]

@@ -6,12 +6,10 @@ import pytest
 import rigid
 from flexph import GROUND, connect, drive, hinge, integrate, prismatic, revolute, spring_damper, torsion_spring
 from flexph.contacts import KelvinVoigt, stop
-from flexph.methods import Exact
 from flexph.sensors import joint_angle, offset
 
 ZERO = 0.7
 AXIS, SECOND = (0.0, 0.6, 0.8), (1.0, 0.0, 0.0)
-NUMPY = Exact(compiled=False)
 
 
 def arm(dim, *elements, angle):
@@ -40,7 +38,7 @@ def about(dim):
 
 
 def run(mechanism, pose, end, steps):
-    return integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, end, steps + 1), method=NUMPY)
+    return integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, end, steps + 1))
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -48,7 +48,7 @@ runs:
   hold:
     end: 0.4
     steps: 40
-    method: {name: exact, compiled: false}
+    method: {name: exact}
     start: {guess: {arm: [0, 0, 0]}}
     controllers: {it: CONTROLLER}
     outputs: {measures: {end: {of: position of arm.tip, component: 1, take: last}}}
@@ -127,7 +127,7 @@ def test_drive_trains_are_those_of_python(tmp_path, given, options):
     )
     start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
     by = {"it": Continuous(ports={"shaft": "motor"}, **options)}
-    twin = integrate(arm, start, np.linspace(0.0, 0.4, 41), method=Exact(compiled=False), controllers=by)
+    twin = integrate(arm, start, np.linspace(0.0, 0.4, 41), controllers=by)
     np.testing.assert_allclose(run.position("arm.tip"), twin.position("arm.tip"), rtol=0.0, atol=1e-12)
 
 
@@ -189,7 +189,7 @@ def test_feedback_of_a_user_is_that_of_python(tmp_path, monkeypatch, period):
         period=period,
     )
     start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
-    times, method = np.linspace(0.0, 0.1, 11), Exact(compiled=False)
+    times, method = np.linspace(0.0, 0.1, 11), Exact()
     twin = integrate(arm, start, times, method=method, controllers={"it": law})
     np.testing.assert_array_equal(run.position("arm.tip"), twin.position("arm.tip"))
 
@@ -233,7 +233,7 @@ def test_the_controller_of_the_guide_is_read(tmp_path):
 def test_controllers_of_a_file_feel_contacts_and_joints(tmp_path):
     (tmp_path / "model_press.py").write_text(PRESS)
     law = f"{{kind: function, function: 'model_press:law', period: 20 ms, sensors: {TOUCH}}}"
-    path, text = tmp_path / "arm.yaml", FILE.replace("runs:", f"  - {WALL}\nruns:").replace(", compiled: false", "")
+    path, text = tmp_path / "arm.yaml", FILE.replace("runs:", f"  - {WALL}\nruns:")
     text = text.replace("measures: {", "measures: {pressed: {of: normal_force of wall, take: last}, ")
 
     def model(controller):
@@ -278,7 +278,7 @@ def test_what_stands_between_a_law_and_its_port_is_that_of_python(tmp_path):
     law = saturated(delayed(quantised(law, {"angle": 1e-3}), 1), {"motor": 6.0})
     start = arm.consistent_state(arm.assemble(guess={"arm": (0.0, 0.0, 0.0)}))
     by = {"it": rate_limited(law, {"motor": 100.0})}
-    twin = integrate(arm, start, np.linspace(0.0, 0.4, 41), method=Exact(compiled=False), controllers=by)
+    twin = integrate(arm, start, np.linspace(0.0, 0.4, 41), controllers=by)
     np.testing.assert_array_equal(run.controls["motor"], twin.controls["motor"])
     assert run.controls["motor"].max() == 6.0 and not run.controls["motor"][:2].any()
     (tmp_path / "model_late.py").write_text(LAW)
@@ -306,7 +306,7 @@ runs:
   hold:
     end: 0.2
     steps: 40
-    method: {name: exact, compiled: false}
+    method: {name: exact}
     start: {guess: {arm: [0, 0, 0]}}
     controllers:
       it: {kind: KIND, port: motor, angle: arm.root, axis: [0, 0, 2], period: 5 ms, proportional: 10, reference: 0.3}

@@ -149,7 +149,7 @@ def test_runs_events_observers_and_controllers_read_the_same():
         BEAM,
         start,
         np.linspace(0.0, 1e-3, 6),
-        method=Exact(compiled=False),
+        method=Exact(),
         controllers={"note": Sampled(function=note, period=2e-4, sensors={"upper": upper})},
         observe=lambda t, x: x.measured(upper),
         events={"half": lambda t, x: x.measured(upper) - 0.9 * x.measured(upper)},
@@ -173,7 +173,7 @@ def test_joint_forces_of_a_falling_bar():
     joint = bar.connections[0].name
     errors = []
     for steps in (40, 80):
-        run = integrate(bar, start, np.linspace(0.0, 0.4, steps + 1), method=Exact(compiled=False))
+        run = integrate(bar, start, np.linspace(0.0, 0.4, steps + 1))
         below, weight = -run.measured(joint_angle("bar.root")), 2.0 * 9.81
         expected = np.stack([-2.5 * weight * np.sin(below), 0.25 * weight * np.cos(below)], axis=1)
         errors.append(np.abs(run.measured(joint_force(joint, frame="first")) - expected).max())
@@ -189,7 +189,7 @@ def test_joint_torques_of_a_cantilever_at_rest():
     start = at_rest(BEAM, {"push": (0.0, LOAD)})
     joint = BEAM.connections[0].name
     for times in ([0.0, 1e-4], [0.0, 1e-4, 3e-4]):
-        run = integrate(BEAM, start, times, method=Exact(compiled=False), inputs={"push": (0.0, LOAD)})
+        run = integrate(BEAM, start, times, inputs={"push": (0.0, LOAD)})
         torques = run.measured(joint_torque(joint))
         assert torques.shape == (len(times), 1)
         np.testing.assert_allclose(torques, -LOAD * LENGTH, rtol=1e-6)

@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import pytest
 
 import flexph
 
 xarray = pytest.importorskip("xarray")
-pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra dask")
 
 
 @pytest.fixture
