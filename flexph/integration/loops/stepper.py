@@ -77,7 +77,6 @@ class Stepper:
     def _bind(self, m: Memory) -> None:
         """Take the steps in a memory."""
         self.memory = m
-        m.touch_keeps_open[:] = 1.0
         self._at = [getattr(m, name) for name in _AT]
         self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
         self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
