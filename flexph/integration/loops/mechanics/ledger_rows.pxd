@@ -1,6 +1,8 @@
 from ....numerics.loops.views cimport Vec, copy, fill
 from ..decay.step cimport soften
 from ..memory.memory cimport Memory
+from ..solids.faces cimport face_output
+from ..solids.forces cimport add_law_energies
 from .motion cimport mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin

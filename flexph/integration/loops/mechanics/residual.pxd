@@ -6,6 +6,7 @@ from ..decay.step cimport end_rates, soften
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.forces cimport pull_strains, strain
+from ..solids.forces cimport pull_solids, strain_solids
 from .forces cimport act, forces, pull_products, turn_loads
 from .motion cimport inertia_products, mean_shapes, momenta, node_arms, vectors
 from .rolling cimport add_gap

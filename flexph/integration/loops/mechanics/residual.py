@@ -12,6 +12,7 @@ if not cython.compiled:
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
     from ..nodal.forces import pull_strains, strain
+    from ..solids.forces import pull_solids, strain_solids
     from .forces import act, forces, pull_products, turn_loads
     from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
     from .rolling import add_gap
@@ -37,6 +38,8 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
     forces(m, dim, contact)
     if dim == 3:
         pull_strains(m)
+    if m.solids_frame.size > 0:
+        pull_solids(m, dim)
     balance(m, dim, h)
     act(m, dim, h)
 
@@ -49,6 +52,8 @@ def trial(
     _stress(m, h)
     if dim == 3:
         strain(m, h)
+    if m.solids_frame.size > 0:
+        strain_solids(m, dim, h)
     if decay > 0:
         soften(m, dim)
     mean_shapes(m, dim, m.end_u, m.trial_c)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .connection_data import Bearings, Border, Contacts, Joints, LedgerColumns, Loads, Redundancy, Rolling
-from .data import Elastic, Filter, Inertia, Nodes, Points, Stiffness, Strains, Vibration
+from .data import Elastic, Faces, Filter, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
 
 
 class Constants(NamedTuple):
@@ -27,3 +27,5 @@ class Constants(NamedTuple):
     redundancy: Redundancy
     vibration: Vibration
     filter: Filter
+    solids: Solids
+    faces: Faces

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .run_space import DecaySpace, FilterSpace, NullSpace, RunSpace, StageSpace
-from .step_space import Motion, NodalSpace, RubSpace, StrikeSpace, System, TouchSpace, Trial, Unknowns
+from .step_space import Motion, NodalSpace, RubSpace, SolidSpace, StrikeSpace, System, TouchSpace, Trial, Unknowns
 
 
 class Workspace(NamedTuple):
@@ -28,6 +28,7 @@ class Workspace(NamedTuple):
     null: NullSpace
     decay: DecaySpace
     filtering: FilterSpace
+    solid: SolidSpace
 
 
 SPANS = {

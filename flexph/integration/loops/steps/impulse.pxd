@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Vec, copy, entries, fill, get, larger, put
 from ..mechanics.arrow cimport eliminate, expand, reduce, solve_border
-from ..mechanics.couplings cimport add_constraints, add_rolling, differentiate_vectors
+from ..mechanics.couplings cimport add_constraints, add_ends, add_rolling, differentiate_vectors
 from ..mechanics.jacobian cimport add_flexible, add_rigid, turn_bodies
 from ..mechanics.ledger_rows cimport energies, velocity_defect
 from ..mechanics.motion cimport derive_momenta
