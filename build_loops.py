@@ -70,7 +70,7 @@ FLAGS = {
     "clang": COMMON,
     "msvc": ["/O2", "/fp:precise", "/std:c++17", "/EHsc"],
 }
-WIDE = ("flexph/integration/loops/mechanics", "flexph/numerics/algebra")
+WIDE = ("flexph/integration/loops/mechanics", "flexph/integration/loops/solids", "flexph/numerics/algebra")
 """Folders whose loops run over lanes (views.hpp)."""
 AVX2 = "avx2"
 """Folder of a second extension module for processors with these instructions, and their name for the compiler."""

@@ -5,6 +5,7 @@ modules are Cython in its pure Python mode: compiled when the package is built, 
 each, and the same numbers where they run uncompiled (see CONTRIBUTING.md).
 
 Imports: bodies, contacts, contacts.loops, control, integration.loops.flexible, integration.loops.friction,
-integration.loops.gauss, integration.loops.memory, integration.loops.rigid_steps, integration.loops.steps, joints.rows,
-kernels, kernels.contacts, kernels.convergence, kernels.jacobians, mechanisms.model, numerics, numerics.loops, systems.
+integration.loops.gauss, integration.loops.memory, integration.loops.rigid_steps, integration.loops.solids,
+integration.loops.steps, integration.loops.wide, joints.rows, kernels, kernels.contacts, kernels.convergence,
+kernels.jacobians, mechanisms.model, numerics, numerics.loops, systems.
 """

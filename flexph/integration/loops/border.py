@@ -20,15 +20,28 @@ from .contacts import unknowns_of
 from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Slips
 from .memory.data import Index, Inertia, Nodes, Strains
 from .memory.sliding import CurvePoints, curve_points, slip_products
+from .wide.border import Unknowns, sparse_pattern
 
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips]
+Blocks = list[tuple[Index, Index]]
 FEW = 10_000
 """Entries of the flexible matrices up to which borders are kept for mechanisms that are built the same way."""
 
 
-def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, *, is_pile: bool = False) -> Border:
+class Frames(NamedTuple):
+    """Frames of solids that move cells and faces, and how the border is kept: of a pile, or sparse where it is wide."""
+
+    groups: list[Index]
+    together: Index  # (b,), 1 for points whose unknowns follow each other
+    is_pile: bool = False
+    is_wide: bool = False
+
+
+def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
     """Number the unknowns of a step: those of a pile body by body, as its contacts are not in the band."""
-    structure = _Structure(inertia, nodes, couplings, rows, is_pile)
+    if frames.is_wide or frames.groups:
+        return _border(inertia, nodes, couplings, rows, frames)
+    structure = _Structure(inertia, nodes, couplings, rows, frames)
     return _kept_border(structure) if inertia.col.size <= FEW else _border(*structure.given)
 
 
@@ -37,10 +50,10 @@ class _Structure:
 
     def __init__(self, *given: Any) -> None:
         self.given = given
-        inertia, nodes, couplings, rows, is_pile = given
+        inertia, nodes, couplings, rows, frames = given
         fields = (np.asarray(field) for group in (inertia, nodes, *couplings) for field in group)
         wholes = ((x.shape, x.tobytes()) if x.dtype.kind in "iub" else x.size == 0 for x in fields)
-        self._key = (rows, is_pile, inertia.weight.shape, inertia.J.shape, *wholes)
+        self._key = (rows, frames.is_pile, inertia.weight.shape, inertia.J.shape, *wholes)
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -54,11 +67,11 @@ def _kept_border(structure: _Structure) -> Border:
     return _border(*structure.given)
 
 
-def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_pile: bool) -> Border:
+def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
     joints, rolling, strains, contacts, loads, curves, slips = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
-    is_master = np.zeros(n, dtype=bool)
+    is_master = np.full(n, frames.is_wide)
     for k in {*joints.plus, *joints.minus, *contacts.node[~contacts.rigid].ravel()} - {-1}:
         is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
     by_follower = _by_follower(inertia.weight.shape[1], nodes, loads)
@@ -71,19 +84,34 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_
     c = count.take(np.broadcast_to(flexing, (bodies, d)))
     m = count.take(is_master)
     l = count.take(np.ones(rows, dtype=bool))
+    e = count.take(np.full((len(joints.plus) * frames.is_wide, d), True))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
-    groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col))
-    by_products = partial(_columns_of, joints, (ptr, col))
-    groups += [by_products(products) for products in slip_products(slips)]
-    by_curve = [_along_curve(by_products, own, l) for own in curve_points(curves)]
-    groups += [np.sort(own[own >= 0]) for own in _by_element(strains, np.hstack([v, w]))]
-    if not is_pile:
-        groups += [np.unique(own[own >= 0]) for own in unknowns_of(contacts, nodes, (v, w, c, m))]
-    own_groups = [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
-    groups += [np.unique(own[own >= 0]) for own in own_groups]
-    order = np.argsort(np.hstack([v, w]).ravel()) if is_pile else _number(count.total, groups, by_curve)
-    groups += [own.whole for own in by_curve]
-    v, w, c, m, l = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l))
+    groups = _by_element(strains, np.hstack([v, w])) + [np.hstack([v, w])[own].ravel() for own in frames.groups]
+    if not frames.is_pile:
+        groups += unknowns_of(contacts, nodes, (v, w, c, m))
+    if frames.is_wide:
+        groups += [
+            np.concatenate([v[own.bodies].ravel(), w[own.bodies].ravel(), c[own.bodies].ravel(), m[own.coordinates]])
+            for own in by_follower
+        ]
+        unknowns = Unknowns(v, w, c, m, l, e)
+        blocks = _blocks(inertia, (joints, rolling), unknowns, (ptr, col)) + [(own, own) for own in groups]
+        entries = m[np.repeat(np.arange(n), np.diff(inertia.ptr))], m[inertia.col.astype(np.int64)]
+        order, *by_columns = sparse_pattern(unknowns, _is_node(strains, frames, bodies), blocks, entries)
+        wide = -1
+    else:
+        groups += [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
+        groups = [np.unique(own[own >= 0]) for own in groups]
+        by_products = partial(_columns_of, joints, (ptr, col))
+        by_curve = [_along_curve(by_products, own, l) for own in curve_points(curves)]
+        groups += [by_products(products) for products in slip_products(slips)]
+        groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col)) + groups
+        order = np.argsort(np.hstack([v, w]).ravel()) if frames.is_pile else _number(count.total, groups, by_curve)
+        groups += [own.whole for own in by_curve]
+        order, by_columns = _together(order, v[frames.together > 0]), [np.zeros(1, int), np.zeros(0, int)]
+        wide = max([0, *(np.ptp(order[g]) for g in groups)])
+    v, w, c, m, l, e = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l, e))
+    end_first, end_last = (col.size + d * np.arange(len(e) + 1)[k : len(e) + k] for k in range(2))
     inner, inners, width = _inner(inertia, is_master)
     masters = _masters(inertia, is_master)
     columns = padded(s + d + np.diff(masters["masters"]))
@@ -104,8 +132,13 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, is_
         columns=columns,
         reduced=_starts(inners * columns),
         vector_ptr=ptr,
-        vector_col=np.where(col >= 0, order[col], -1),
-        size=np.array([count.total, max([0, *(np.ptp(order[g]) for g in groups)])]),
+        vector_col=np.concatenate([np.where(col >= 0, order[col], -1), e.ravel()]),
+        end_first=end_first if frames.is_wide else ptr[:-1],
+        end_last=end_last if frames.is_wide else ptr[1:],
+        e=e,
+        column_ptr=by_columns[0],
+        row=by_columns[1],
+        size=np.array([count.total, wide]),
     )
     return border._replace(place=_places(inertia, border, s + d))
 
@@ -124,11 +157,15 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
     bands = inertia.col.size
     reduced = bands + int(border.inners @ stored(border.width))
     of_border = reduced + int(border.inners @ border.columns)
-    wide, width = int(border.size[1]), border_width(border)
+    total, wide = border.size.tolist()
+    in_border = border.m[row] * (border_width(border) - 1) + border.m[col] + wide
+    if wide < 0:
+        keys = np.repeat(np.arange(total), np.diff(border.column_ptr)) * total + border.row
+        in_border = np.searchsorted(keys, border.m[col] * total + border.m[row])
     choices = [
         (bands + border.band[body] + i * stored(w) + j - i + w, (i >= 0) & (j >= 0)),
         (reduced + border.reduced[body] + i * border.columns[body] + first + border.local[col], (i >= 0) & (j < 0)),
-        (of_border + border.m[row] * width + border.m[col] - border.m[row] + wide, (i < 0) & (j < 0)),
+        (of_border + in_border, (i < 0) & (j < 0)),
     ]
     place = np.arange(col.size)
     for where, own in choices:
@@ -238,6 +275,60 @@ def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index
     vectors = np.unique(np.concatenate([joints.first[products], joints.second[products]])).astype(np.int64)
     columns = np.unique(np.concatenate([col[ptr[v] : ptr[v + 1]] for v in vectors]))
     return columns[columns >= 0]
+
+
+def _blocks(
+    inertia: Inertia, couplings: tuple[Joints, Rolling], unknowns: Unknowns, of_vectors: tuple[Index, Index]
+) -> Blocks:
+    """Rows and columns of a sparse border that bodies, joints and springs couple; ends of vectors are columns."""
+    (v, w, c, m, l, e), (joints, rolling), (ptr, col) = unknowns, couplings, of_vectors
+    frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
+    blocks: Blocks = [(own, own) for own in frames]
+    for b in np.flatnonzero(np.diff(inertia.first)).tolist():
+        own = m[inertia.first[b] : inertia.first[b + 1]]
+        blocks += [(frames[b], own), (own, frames[b])]
+    moved = [col[ptr[i] : ptr[i + 1]] for i in range(len(ptr) - 1)]
+    blocks += [(ends, own) for ends, own in zip(e, moved, strict=True)]
+    products = list(zip(joints.first.astype(int), joints.second.astype(int), strict=True))
+    by_row: dict[int, set[int]] = {}
+    for row, product in zip(joints.term_row, joints.term_product, strict=True):
+        by_row.setdefault(int(row), set()).update(products[product])
+    coupled = [set(products[p]) for p in range(len(products))]
+    for row, *pair in zip(rolling.row, rolling.product, rolling.by, strict=True):
+        own_vectors = {vector for product in pair for vector in products[product]}
+        by_row.setdefault(int(row), set()).update(own_vectors)
+        coupled.append(own_vectors)
+    pairs = zip(joints.sine_product, joints.cosine_product, strict=True)
+    coupled += [{*products[p], *products[q]} for p, q in pairs]
+    seen = [(_joined(moved, own), _joined(e, own)) for own in coupled]
+    blocks += [*seen, *((_joined(moved, own), l[[row]]) for row, own in by_row.items())]
+    blocks += [(l[[row]], _joined(e, own)) for row, own in by_row.items()]
+    for row, body in zip(rolling.spin_row, rolling.spin_body, strict=True):
+        blocks += [(w[body], l[[row]]), (l[[row]], w[body])]
+    return [(np.unique(rows), np.unique(columns)) for rows, columns in blocks] or [(none, none)]
+
+
+def _joined(parts: Any, own: set[int]) -> Index:
+    joined: Index = np.unique(np.concatenate([parts[i] for i in own]))
+    return joined
+
+
+def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
+    """Which frames are nodes of bodies of nodes, (b,)."""
+    own: Index = np.zeros(bodies, dtype=np.int64)
+    own[: strains.holds.size] = strains.holds
+    for group in frames.groups:
+        own[group] = 1
+    return own
+
+
+def _together(order: Index, points: Index) -> Index:
+    """An order in which the unknowns of each of some points (k, d) follow each other."""
+    if not points.size:
+        return order
+    first = order.copy()
+    first[points] = order[points].min(axis=1, keepdims=True)
+    return np.argsort(np.lexsort((np.arange(order.size), first)))
 
 
 def _by_element(strains: Strains, unknowns: Index) -> list[Index]:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array, dense
-from .border import make_border
+from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of
@@ -26,6 +28,7 @@ from .memory.sliding import curves_of, slips_of
 from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
 from .redundancy import no_redundancy, redundancy
+from .solids.arrays import faces_of, frames_of_cells, frames_of_faces, owned_by_solids, solids_of, with_entries
 from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
 
@@ -33,6 +36,14 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
+WIDE = 1e7
+"""Operations of a banded factorisation beyond which a sparse one is faster."""
+WIDEST = 1e8
+"""And beyond which NumPy's kernels are, of methods whose loops have bands alone."""
+LARGE = 500
+"""Coordinates of a body below which no band is too wide."""
+SOLID = 1000
+"""Unknowns of solids of finite strain beyond which bands are wide."""
 SMALL = 100_000
 """Entries up to which a sparse matrix is written out where its rows are asked for one by one."""
 
@@ -42,8 +53,54 @@ def constants(mechanism: Model) -> Constants:
 
     Of pairs of which lists are made there are none, see :func:`with_near`.
     """
+    return _constants_of(mechanism, is_wide=True) if mechanism.once(is_wide) else mechanism.once(banded_constants)
+
+
+def banded_constants(mechanism: Model) -> Constants:
+    """The same with a banded border in any case."""
+    return _constants_of(mechanism, is_wide=False)
+
+
+def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
     near = mechanism.once(NearPairs).never_left_out
-    return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)), near)
+    return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)), near, is_wide=is_wide)
+
+
+def is_wide(mechanism: Model) -> bool:
+    """True if the border is sparse, as that of plates, of solids, and of many bodies that meet in one."""
+    is_kept = mechanism.once(NearPairs).is_pile or couples_in_bands(mechanism)
+    return not is_kept and mechanism.once(cost_of_band) > WIDE
+
+
+def couples_in_bands(mechanism: Model) -> bool:
+    """True if there are points on curves or wheels that slip, whose entries the pattern of a sparse border has not."""
+    a = mechanism.network.arrays
+    return bool(a.curves or a.slips.slip.size)
+
+
+def cost_of_band(mechanism: Model) -> float:
+    """Operations of a banded factorisation; infinite for large solids, whose arrays are not made to see it."""
+    nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
+    if nodes > SOLID or any(is_large_solid(body) for body in mechanism.frames.values()):
+        return np.inf
+    border = mechanism.once(banded_constants).border
+    unknowns, width = (float(i) for i in border.size)
+    return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2)
+
+
+def is_large_solid(body: Body) -> bool:
+    """Whether a large body has a wide band in any order, as solids have: asked before arrays are made for the loops."""
+    return body.size >= LARGE and body.elasticity is not None and body.size * bandwidth(body) ** 2 > WIDEST
+
+
+def bandwidth(body: Body) -> float:
+    """Bandwidth of the stiffness of a body that deforms, in the order of the loops."""
+    assert body.elasticity is not None
+    strain = sparse.csr_array(body.elasticity.strain)
+    linked = sparse.csr_array((np.ones(strain.nnz), strain.indices, strain.indptr), shape=strain.shape)
+    pattern = sparse.coo_array(linked.T @ linked)
+    place = np.argsort(reverse_cuthill_mckee(sparse.csr_array(pattern), symmetric_mode=True))
+    return float(np.abs(place[pattern.row] - place[pattern.col]).max())
 
 
 def constants_of_decaying(mechanism: Model) -> Constants:
@@ -52,7 +109,7 @@ def constants_of_decaying(mechanism: Model) -> Constants:
 
 
 def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
-    banded = is_banded(mechanism.once(constants))
+    banded = is_banded(mechanism.once(banded_constants))
     k = _constants(mechanism, vibration(mechanism.network.arrays, banded), near)
     return k._replace(filter=make_filter(k, banded))
 
@@ -61,11 +118,13 @@ def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) ->
     """Constant arrays with some of the contacts; piles and rigid contacts have the same order of unknowns with any."""
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
-    own = _constants_of_decaying(mechanism, near) if decaying else _constants(mechanism, k.vibration, near)
+    wide = bool(k.border.size[1] < 0)
+    again = _constants_of_decaying(mechanism, near) if decaying else None
+    own = _constants(mechanism, k.vibration, near, is_wide=wide) if again is None else again
     return own if k.redundancy.row.size == 0 else own._replace(redundancy=redundancy(mechanism, own))
 
 
-def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants:
+def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: bool = False) -> Constants:
     a = mechanism.network.arrays
     resolution = a.resolution
     if not a.body_u.size:  # nothing is shifted
@@ -80,13 +139,17 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
     rolling = Rolling(*(getattr(a.rolling, name) for name in Rolling._fields))
     strains = strain_rows(mechanism) if a.strains.stress.size else no_strains()
+    solids = solids_of(mechanism, sizes.nodes, sizes.vectors)
+    faces = faces_of(a, sizes.nodes + np.flatnonzero(mechanism.once(owned_by_solids).places))
     contacts, loads = contacts_of(mechanism, near), _loads(a, sizes.nodes)
     curves, accounts = curves_of(a), mechanism.once(Accounts)
     first_slip = accounts.flow_count - len(accounts.dissipation) + accounts.damped.size + accounts.dampers.size
     slips = slips_of(a, first_slip)
     couplings = (joints, rolling, strains, contacts, loads, curves, slips)
-    is_pile = mechanism.once(NearPairs).is_pile
-    border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, is_pile=is_pile)
+    groups, together = frames_of_cells(solids) + frames_of_faces(faces, solids), np.zeros(len(a.mass), dtype=np.int64)
+    together[solids.frame] = 1
+    frames = Frames(groups, together, mechanism.once(NearPairs).is_pile, is_wide)
+    border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, frames)
     return Constants(
         inertia=inertia,
         elastic=elastic_of(a, strain, pattern),
@@ -106,6 +169,8 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index) -> Constants
         redundancy=no_redundancy(mechanism.layout.multipliers),
         vibration=vibrating,
         filter=no_filter(len(a.mass)),
+        solids=with_entries(solids, border),
+        faces=faces,
     )
 
 

@@ -61,7 +61,7 @@ def _points_by_coordinates(body: Any) -> Any:
 
 def point_coordinates(mechanism: Model) -> Points:
     """The points of cables, and the nodes that are means of them."""
-    if not _has_points(mechanism):
+    if not (_has_points(mechanism) or mechanism.network.means):
         return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
     counts = [len(nodes_of(body)) for body in mechanism.bodies.values()]

@@ -34,7 +34,9 @@ from .memory.structures import (
     no_pair,
 )
 from .near import MARGIN, WIDER, NearPairs
-from .workspace import memory, memory_of
+from .solids.laws import laws_of
+from .wide.factor import Answers
+from .workspace import banded_memory, memory, memory_of
 
 if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
@@ -77,6 +79,8 @@ class Stepper:
     def _bind(self, m: Memory) -> None:
         """Take the steps in a memory."""
         self.memory = m
+        is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
+        self._answers = Answers(m, laws_of(self.mechanism, m)) if is_asked else None
         self._at = [getattr(m, name) for name in _AT]
         self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
         self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
@@ -166,6 +170,7 @@ class Stepper:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
             self._taken(int(solved[0]))
+            self._raise()
 
     def take_controlled(
         self,
@@ -185,6 +190,7 @@ class Stepper:
         finally:
             self.parts = own
             self._taken(int(solved[0]))
+            self._raise()
 
     def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``save`` says every how many are saved, and how many were taken before."""
@@ -206,9 +212,15 @@ class Stepper:
         self._run(table, (1, 0), self._none, rows, solved)
         if not solved[0]:
             self._back()
-            return False
-        self._taken(1)
-        return True
+        else:
+            self._taken(1)
+        self._raise()
+        return bool(solved[0])
+
+    def _raise(self) -> None:
+        """Raise what ended an answer of Python within the loops."""
+        if self._answers is not None and self._answers.error is not None:
+            raise self._answers.error
 
     def _taken(self, steps: int) -> None:
         """Count finished steps."""
@@ -240,7 +252,7 @@ class Stepper:
 
 def _before_runs(mechanism: Model) -> BeforeRuns:
     """Memories of stages and systems of a mechanism before a run."""
-    return before_runs(mechanism.once(memory))
+    return before_runs(mechanism.once(banded_memory))
 
 
 class GaussSteps(Stepper):
@@ -252,6 +264,9 @@ class GaussSteps(Stepper):
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))
         self.remembered = tableau.nodes.size
         self.stages = StageMemories(self.memory, mechanism.once(_before_runs), tableau)
+
+    def _memory(self) -> Memory:
+        return self.mechanism.once(banded_memory).copy()
 
     def _own(self, calls: Calls) -> Scheme:
         return self.stages.scheme

@@ -14,20 +14,24 @@ from .memory.connection_data import Border
 from .memory.data import Index, Strains
 from .memory.step_space import NodalSpace
 from .points import JointSizes, basis_of_points, cleared, ends_of, joint_sizes
+from .solids.arrays import owned_by_solids
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
 def strain_rows(mechanism: Model) -> Strains:
-    """All strain rows, but for where their unknowns are in the border (see :func:`in_the_border`)."""
-    a, sizes = mechanism.network.arrays, joint_sizes(mechanism)
+    """All strain rows but those of solids, without where their unknowns are in the border: :func:`in_the_border`."""
+    a, sizes, own = mechanism.network.arrays, joint_sizes(mechanism), mechanism.once(owned_by_solids)
+    if own.rows.all():
+        return no_strains()
     columns = _columns(a, sizes)
     near = cleared(columns @ sparse.kron(basis_of_points(mechanism), sparse.eye_array(a.dim + 1)))
-    points = _points(a, sizes)
+    points = [p for p in _points(a, sizes) if not own.vectors[p.vectors[0]]]
     elements = _elements(points, near)
     order = [p for _, own in elements for p in own]
-    return _ordered(a, sizes, (columns, near), ([points[p] for p in order], elements))
+    rows = _ordered(a, sizes, (columns, near), ([points[p] for p in order], elements))
+    return rows._replace(holds=np.where(own.frames, 0, rows.holds))
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
@@ -97,7 +101,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
     """The strain rows in the order of their points."""
     (columns, near), (points, elements), s = matrices, grouped, a.strains
     v, p, e = (np.concatenate([np.zeros(0, dtype=int), *part]) for part in zip(*points, strict=True))
-    of_vector, of_product = np.argsort(v), np.append(np.argsort(p), -1)
+    of_vector, of_product = _places(v, len(a.vector_fixed) - sizes.vectors), _places(p, a.first.size - sizes.products)
     slots, places = _slots(a, points, elements, near)
     columns, near = columns[v], sparse.csr_array(near[v])
     near_slot = np.concatenate([slots[k] for k in range(len(v))])
@@ -134,6 +138,13 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         unknown=np.zeros(0, dtype=np.int64),
         holds=holds,
     )
+
+
+def _places(chosen: Index, count: int) -> Index:
+    """Place of each of so many among those chosen, −1 for others and behind the last one."""
+    places = np.full(count + 1, -1)
+    places[chosen] = np.arange(chosen.size)
+    return places
 
 
 def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[list[Index], Index]:

@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.convergence.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
 from .border import border_width
-from .build import constants, constants_of_decaying, with_near
+from .build import banded_constants, constants, constants_of_decaying, with_near
 from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
 from .friction.arrays import rub_space
@@ -26,6 +26,7 @@ from .memory.step_space import Motion, System, Trial, Unknowns
 from .memory.workspace import Workspace
 from .near import NearPairs
 from .redundancy import null_space, redundancy
+from .solids.arrays import solid_space
 from .strains import nodal_space
 from .vibration import decay_space
 
@@ -48,6 +49,11 @@ def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
 def memory(mechanism: Model) -> Memory:
     """All arrays of a mechanism before a run by plain steps."""
     return memory_of(mechanism, (0, 0))
+
+
+def banded_memory(mechanism: Model) -> Memory:
+    """All arrays of a mechanism before a run by Gauss collocation."""
+    return _packed(mechanism, mechanism.once(banded_constants))
 
 
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
@@ -135,6 +141,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
             decay_space(k),
             filter_space(k),
         ),
+        solid=solid_space(k.solids, s, b),
     )
 
 
@@ -157,10 +164,11 @@ def _system(k: Constants) -> System:
     inners, columns, vectors = k.border.inners, k.border.columns, k.border.vector_col.size
     vectors += entries_of(k.contacts, k.nodes, d)
     entries, strains = k.inertia.col.size, k.elastic.col.size
+    border = z((size, border_width(k.border))) if k.border.size[1] >= 0 else z((1, k.border.row.size))
     return System(
         *(z(k.stiffness.left_mean.size), z(entries), z(int(inners @ k.border.stored)), z(int(inners @ columns))),
-        *(z((size, border_width(k.border))), z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
+        *(border, z(strains), z((n, s)), z((n, s)), z(n, dtype=np.int64)),
         *(z((b, d, d)), z((b, d, d)), z((s + d, int(columns.max()))), z(size, dtype=np.int64)),
         *(z((b, s, s)), z((b, d, d)), z((vectors, d)), z((vectors, d)), z((s, s)), z((s, s)), z((2, 2))),
-        *(z(3), z(3), z(3), z(size), z(n)),
+        *(z(3), z(3), z(3), z(size), z(n), z(1, dtype=np.int64)),
     )

@@ -173,12 +173,17 @@ def constant_blocks(a: Arrays) -> Callable[[float], ConstantBlock | None]:
 
     That is for few coordinates, von Kármán strain, or joints and loads at very many places.
     """
-    n, rows = a.body_u.size, a.columns.v.size + a.columns.omega.size + a.node_shape.shape[0] + a.torque_shape.shape[0]
-    if not is_sparse(a) or n < LARGE or a.slopes.shape[0] or rows > min(MANY, math.sqrt(SHARE * n)):
+    if not has_constant_block(a):
         return lambda h: None
     damped, seen = a.is_viscous or bool(a.stress_damping.any()), _seen(a)
     block_of = lru_cache(maxsize=LENGTHS)(lambda h: _constant_block(a, h, *seen))
     return lambda h: None if damped and h < 0.0 else block_of(float(f"{h:.{DIGITS}e}"))
+
+
+def has_constant_block(a: Arrays) -> bool:
+    """Whether the constant blocks of a mechanism are factored."""
+    n, rows = a.body_u.size, a.columns.v.size + a.columns.omega.size + a.node_shape.shape[0] + a.torque_shape.shape[0]
+    return is_sparse(a) and n >= LARGE and not a.slopes.shape[0] and rows <= min(MANY, math.sqrt(SHARE * n))
 
 
 def _seen(a: Arrays) -> tuple[Any, Arrays]:

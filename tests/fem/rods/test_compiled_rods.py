@@ -132,16 +132,6 @@ def test_compiled_steps_are_those_of_numpy(case):
     agree(case)
 
 
-def test_what_the_loops_do_not_take_is_refused_by_name():
-    block = fem.solid(
-        fem.box_mesh((1.0, 1.0, 1.0), (1, 1, 1)), fem.Material(young=1e6, density=1e3, poisson=0.3), strain="finite"
-    )
-    mechanism = connect({"block": block}, [])
-    start = mechanism.consistent_state(mechanism.assemble())
-    with pytest.raises(ValueError, match="compiled=True cannot be had: a solid of finite strain"):
-        integrate(mechanism, start, [0.0, 0.01], method=Exact(compiled=True))
-
-
 def test_a_long_rod_costs_as_much_an_element_as_a_short_one():
     """Unknowns of neighbours stand beside each other in the border: its band is as wide as an element is."""
     from flexph.integration.loops.build import constants

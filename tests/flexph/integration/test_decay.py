@@ -448,10 +448,11 @@ def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(m
     material, ports = fem.Material(young=70e9, density=2700.0, poisson=0.3), {"root": lambda x: x[0] == 0.0}
     plate = fem.plate(mesh, material, thickness=0.01, strain="von_karman", ports=ports)
     rods = connect({"first": beam_of(8), "second": beam_of(64)}, [])
-    monkeypatch.setattr(choice, "constants", None)
-    assert choice._is_wide(connect({"plate": plate}, []))
+    monkeypatch.setattr(choice, "cost_of_band", None)
+    reason = choice.numpy_because(connect({"plate": plate}, []), Exact())
+    assert reason == "strains are sums of too many products"
     with pytest.raises(TypeError):  # of other bodies the arrays are asked for
-        choice._is_wide(rods)
+        choice.numpy_because(rods, Exact())
 
 
 def beam_of(elements):

@@ -66,7 +66,7 @@ def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> No
 
 def _first_row(m: Memory) -> int:
     """Where B and W of the vectors of a contact begin, behind those of joints."""
-    return m.border_vector_ptr[m.border_vector_ptr.size - 1]
+    return m.border_vector_col.size
 
 
 def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:

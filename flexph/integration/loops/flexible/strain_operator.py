@@ -12,6 +12,8 @@ from ....numerics.arrays import Array, BoolArray
 from ..memory.data import Index
 from .kept_indices import kept
 
+MANY = 1e6
+"""Products of slopes beyond which sparse matrices sum them faster than sorted keys."""
 Entries = tuple[Index, Index, Array]
 """Rows, columns and values of a matrix."""
 
@@ -71,10 +73,32 @@ def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n:
 
 def _second(slopes: Any, weights: Any) -> Second:
     """Σ_k weights_ik slopes_k slopes_kᵀ."""
+    if count_products(slopes, weights) > MANY:
+        return _second_of_many(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
     own, stresses, rows, columns, where, left, right, of = _products(row, col, stress, k, *slopes.shape)
     values = np.bincount(where, weight[of] * value[left] * value[right], own.size)
     return Second(stresses, rows, columns, values)
+
+
+def count_products(slopes: Any, weights: Any) -> float:
+    """Products of slopes that strains are sums of."""
+    sizes = np.diff(sparse.csr_array(slopes).indptr).astype(float)
+    return float(np.square(sizes)[sparse.coo_array(weights).col].sum())
+
+
+def _second_of_many(slopes: Any, weights: Any) -> Second:
+    """The same by a product of sparse matrices, whose columns are the places of a matrix (n, n)."""
+    count, n = slopes.shape
+    of = np.arange(count)
+    left, right = pairs_of(slopes.indptr, of, of)
+    columns = slopes.indices[left].astype(np.int64) * n + slopes.indices[right]
+    ends = np.append(0, np.cumsum(np.square(np.diff(slopes.indptr.astype(np.int64)))))
+    values = slopes.data[left] * slopes.data[right]
+    summed = sparse.csr_array(weights) @ sparse.csr_array((values, columns, ends), shape=(count, n * n))
+    summed.sort_indices()
+    rows, columns = np.divmod(summed.indices.astype(np.int64), n)
+    return Second(np.repeat(np.arange(summed.shape[0]), np.diff(summed.indptr)), rows, columns, summed.data)
 
 
 @kept

@@ -1,5 +1,5 @@
 from ....numerics.algebra.band cimport factor as factor_band, solve as solve_band, solve_many
-from ....numerics.loops.views cimport IVec, Mat, Vec, block, fill, get, part, put, take, divided
+from ....numerics.loops.views cimport IVec, Mat, Vec, block, call_one, fill, get, part, put, take, divided
 from ....numerics.loops.views cimport Mat as AnyMat
 from ....numerics.loops.views cimport Number
 from ....numerics.loops.views cimport Vec as AnyVec
@@ -9,6 +9,9 @@ from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.points cimport gather_points, spread_points
 from ..terms.border cimport add
 from .assembly cimport assemble_step
+
+cdef Py_ssize_t FACTOR
+cdef Py_ssize_t SOLVE
 
 cdef bint eliminate(AnyMemory* m, Py_ssize_t dim, int decay) noexcept nogil
 cdef void solve(AnyMemory* m, Py_ssize_t dim, int decay, Number h) noexcept nogil

@@ -16,12 +16,16 @@ if not cython.compiled:
     from ....numerics.algebra.band import factor as factor_band
     from ....numerics.algebra.band import solve as solve_band
     from ....numerics.algebra.band import solve_many
-    from ....numerics.loops.views import Number, block, divided, fill, get, part, put, take
+    from ....numerics.loops.views import Number, block, call_one, divided, fill, get, part, put, take
     from ..decay.elimination import eliminate_banded, solve_banded
     from ..memory.memory import Memory
     from ..nodal.points import gather_points, spread_points
     from ..terms.border import add
     from .assembly import assemble_step
+
+FACTOR = cython.declare(cython.Py_ssize_t, 0)
+SOLVE = cython.declare(cython.Py_ssize_t, 1)
+"""What Python does for a sparse border, see loops.wide.factor."""
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
@@ -35,6 +39,8 @@ def eliminate(m: Memory, dim: int, decay: int) -> bool:
     for b in range(m.inertia_mass.size):
         if not _eliminate(m, dim, decay, b):
             return False
+    if m.border_size[1] < 0:
+        return call_one(m.system_python[0], FACTOR) > 0
     return factor_band(m.system_border, m.system_border_pivot, m.border_size[1])
 
 
@@ -79,7 +85,10 @@ def expand(m: Memory, dim: int, h: float) -> None:
 
 def solve_border(m: Memory) -> None:
     """Solve for the border what is in its place."""
-    solve_band(m.system_border, m.system_border_pivot, m.border_size[1], m.system_x)
+    if m.border_size[1] < 0:
+        call_one(m.system_python[0], SOLVE)
+    else:
+        solve_band(m.system_border, m.system_border_pivot, m.border_size[1], m.system_x)
 
 
 def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
@@ -102,6 +111,8 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
         return True
     F, pivot, w, X = _inner(m, b)
     _fill(m, dim, b, X)
+    if X.shape[0] == 0:
+        return True
     if decay > 0 and m.filter_rows[b] > 0:
         return _eliminate_banded(m, dim, b, X)
     if not factor_band(F, pivot, w):

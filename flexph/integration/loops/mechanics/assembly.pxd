@@ -5,7 +5,8 @@ from ..decay.step cimport add_decay
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.jacobian cimport add_strains
-from .couplings cimport add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+from ..solids.jacobian cimport add_solids
+from .couplings cimport add_constraints, add_ends, add_products, add_rolling, add_springs, differentiate_vectors
 from .curves cimport add_curves
 from .jacobian cimport add_flexible, add_rigid, turn_bodies
 from .slips cimport add_slips

@@ -12,7 +12,8 @@ if not cython.compiled:
     from ..decay.step import add_decay
     from ..memory.memory import Memory
     from ..nodal.jacobian import add_strains
-    from .couplings import add_constraints, add_products, add_rolling, add_springs, differentiate_vectors
+    from ..solids.jacobian import add_solids
+    from .couplings import add_constraints, add_ends, add_products, add_rolling, add_springs, differentiate_vectors
     from .curves import add_curves
     from .jacobian import add_flexible, add_rigid, turn_bodies
     from .slips import add_slips
@@ -27,6 +28,8 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     add_slips(m, dim, h)
     if dim == 3:
         add_strains(m, h)
+    if m.solids_frame.size > 0:
+        add_solids(m, dim, h)
     if contact > 0:
         add_contacts(m, dim, contact, h)
 
@@ -39,6 +42,7 @@ def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Ar
     add_rigid(m, dim, decay, h)
     add_turned_forces(m, dim, h)
     differentiate_vectors(m, dim, h)
+    add_ends(m, dim)
     add_springs(m, dim, h)
     add_products(m, dim, h)
     add_constraints(m, dim, h, before, after)

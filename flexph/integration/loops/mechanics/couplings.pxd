@@ -8,6 +8,7 @@ from .rolling cimport gain, gain_slopes
 from .springs cimport tangent
 
 cdef void differentiate_vectors(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
+cdef void add_ends(AnyMemory* m, Py_ssize_t dim) noexcept nogil
 cdef void add_springs(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil
 cdef void add_stiffness(AnyMemory* m, Py_ssize_t dim, Number h, Number value, Py_ssize_t p, Py_ssize_t q) noexcept nogil
 cdef void add_products(AnyMemory* m, Py_ssize_t dim, Number h) noexcept nogil

@@ -26,6 +26,20 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
                 row = differentiate_node(m, dim, h, n, sign, row)
 
 
+def add_ends(m: Memory, dim: int) -> None:
+    """Of a sparse border: the ends of vectors, less W times the unknowns that move them."""
+    value = cython.declare(Number)
+    for v in range(m.border_e.shape[0]):
+        for i in range(dim):
+            row = m.border_e[v][i]
+            add(m, row, row, 1.0)
+            for e in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+                value = -m.system_W[e][i]
+                add(m, row, m.border_vector_col[e], value)
+            for j in range(dim):
+                m.system_W[m.border_end_first[v] + i][j] = 1.0 if i == j else 0.0
+
+
 def add_springs(m: Memory, dim: int, h: float) -> None:
     """−h βᵀ T γ with the tangents T of the spring-dampers."""
     lengths = m.joints_length_product.size
@@ -62,7 +76,7 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
             for back in range(2):
                 u = m.joints_first[q] if back == 0 else m.joints_second[q]
                 rest = m.joints_second[q] if back == 0 else m.joints_first[q]
-                for j in range(m.border_vector_ptr[u], m.border_vector_ptr[u + 1]):
+                for j in range(m.border_end_first[u], m.border_end_last[u]):
                     right = row_product(dim, m.system_W[j], m.end_vector[rest])
                     add(m, m.border_vector_col[i], m.border_vector_col[j], left * right)
 
@@ -79,7 +93,7 @@ def add_products(m: Memory, dim: int, h: float) -> None:
             v = m.joints_first[p] if side == 0 else m.joints_second[p]
             u = m.joints_second[p] if side == 0 else m.joints_first[p]
             for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
-                for j in range(m.border_vector_ptr[u], m.border_vector_ptr[u + 1]):
+                for j in range(m.border_end_first[u], m.border_end_last[u]):
                     value = gain * row_product(dim, m.system_B[i], m.system_W[j])
                     add(m, m.border_vector_col[i], m.border_vector_col[j], value)
 
@@ -98,6 +112,8 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
             for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
                 column = m.border_vector_col[i]
                 add(m, column, row, -mean * row_product(dim, m.system_B[i], m.trial_mean[other]))
+            for i in range(m.border_end_first[v], m.border_end_last[v]):
+                column = m.border_vector_col[i]
                 add(m, row, column, last * row_product(dim, m.system_W[i], m.end_vector[other]))
 
 
@@ -128,6 +144,8 @@ def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) ->
         for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
             column = m.border_vector_col[i]
             add(m, column, row, -mean * row_product(dim, m.system_B[i], m.trial_mean[other]))
+        for i in range(m.border_end_first[v], m.border_end_last[v]):
+            column = m.border_vector_col[i]
             add(m, row, column, last * row_product(dim, m.system_W[i], m.end_vector[other]))
 
 

@@ -10,6 +10,8 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill
     from ..decay.step import soften
     from ..memory.memory import Memory
+    from ..solids.faces import face_output
+    from ..solids.forces import add_law_energies
     from ..terms.paths import stand_on_curves
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import mean_speeds, momenta, node_speeds, product_rate
@@ -38,9 +40,13 @@ def energies(m: Memory, dim: int, out: Array) -> None:
             out[m.ledger_potential[b]] += potential
     for i in range(m.at_sigma.size):
         strain = 0.0
+        if m.solids_lawful.size > 0 and m.solids_lawful[i]:
+            continue
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
             strain += m.elastic_compliance_val[e] * m.at_sigma[m.elastic_compliance_col[e]]
         out[m.ledger_elastic[m.elastic_body[i]]] += 0.5 * m.at_sigma[i] * strain
+    if m.solids_lawful.size > 0:
+        add_law_energies(m, dim, out)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
             out[m.ledger_spring[0] + m.joints_state[i]] = (
@@ -76,6 +82,10 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
         column = m.loads_node_input[e]
         out[m.ledger_input[column]] += h * m.loads_node_val[e] * m.run_moved[row // d][row % d] * m.trial_loads[column]
     _torque_work(m, dim, h, out)
+    for q in range(m.faces_area.size):
+        for c in range(dim):
+            column = m.faces_input[q][c]
+            out[m.ledger_input[column]] += h * face_output(m, dim, q, c) * m.trial_given[column]
     for i in range(m.joints_stiffness.size):
         if m.ledger_reference[i] >= 0:
             out[m.ledger_reference[i]] -= m.trial_tension[i] * m.trial_moved[i]
@@ -115,6 +125,9 @@ def outputs(m: Memory, dim: int) -> None:
     add_curve_outputs(m, out)
     for e in range(m.loads_torque_row.size):
         out[m.loads_torque_input[e]] += m.loads_torque_val[e] * _section_spin(m, dim, e)
+    for q in range(m.faces_area.size):
+        for i in range(d):
+            out[m.faces_input[q][i]] += face_output(m, dim, q, i)
     for f in range(m.loads_follow_input.shape[0]):
         for i in range(d):
             m.run_frame[0][i] = out[m.loads_follow_input[f][i]]

@@ -1,8 +1,8 @@
 from ....numerics.algebra.band cimport factor as factor_band, solve as solve_band
 from ....numerics.algebra.dense cimport perpendicular
-from ....numerics.loops.views cimport Vec, block, copy, fewest, fill, most, part
+from ....numerics.loops.views cimport Vec, block, copy, fewest, fill, get, most, part
 from ..memory.memory cimport Memory
-from ..terms.border cimport add
+from ..terms.border cimport add, entry_of
 from .arrow cimport eliminate, expand, reduce, solve_border
 from .assembly cimport assemble_step
 from .couplings cimport differentiate_vectors

@@ -20,9 +20,9 @@ if not cython.compiled:
     from ....numerics.algebra.band import factor as factor_band
     from ....numerics.algebra.band import solve as solve_band
     from ....numerics.algebra.dense import perpendicular
-    from ....numerics.loops.views import block, copy, fewest, fill, most, part
+    from ....numerics.loops.views import block, copy, fewest, fill, get, most, part
     from ..memory.memory import Memory
-    from ..terms.border import add
+    from ..terms.border import add, entry_of
     from ..terms.paths import stand_on_curves
     from .arrow import eliminate, expand, reduce, solve_border
     from .assembly import assemble_step
@@ -93,7 +93,6 @@ def _factor_border(m: Memory) -> bool:
     """Answers Z to the columns E σ and W⁻¹N, and [EᵀZ; NᵀW⁻¹Z] less the unit of y, factored."""
     count = m.null_number[0]
     rows = m.redundancy_row.size
-    width = m.border_size[1]
     for k in range(2 * count):
         x = m.null_answers[k]
         fill(x, 0.0)
@@ -102,7 +101,9 @@ def _factor_border(m: Memory) -> bool:
         else:
             for i in range(rows):
                 x[m.border_l[m.redundancy_row[i]]] = m.null_vectors[k - count][i] / m.redundancy_weight[i]
-        solve_band(m.system_border, m.system_border_pivot, width, x)
+        copy(x, m.system_x)
+        solve_border(m)
+        copy(m.system_x, x)
     if count == 0:
         return True
     small = part(m.null_small, 0, 2 * count)
@@ -149,13 +150,14 @@ def solve_least(m: Memory) -> None:
 
 def _flexibility(m: Memory, row: int) -> float:
     """About what the diagonal entry of a constraint is when the velocities are eliminated."""
-    width = m.border_size[1]
-    size = m.system_border.shape[0]
+    width = m.border_size[1] if m.border_size[1] >= 0 else m.system_x.size
     total = 0.0
-    for j in range(most(0, row - width), fewest(size, row + width + 1)):
-        own = m.system_border[j][width]
-        if own != 0.0:
-            total += fabs(m.system_border[row][j - row + width] * m.system_border[j][row - j + width] / own)
+    for j in range(most(0, row - width), fewest(m.system_x.size, row + width + 1)):
+        here = entry_of(m, row, j)
+        across = entry_of(m, j, row)
+        own = get(m.system_border, entry_of(m, j, j))
+        if own != 0.0 and here >= 0 and across >= 0:
+            total += fabs(get(m.system_border, here) * get(m.system_border, across) / own)
     return total if total > 0.0 else 1.0
 
 

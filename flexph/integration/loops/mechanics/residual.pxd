@@ -8,6 +8,7 @@ from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.forces cimport pull_strains, strain
 from .curves cimport add_curve_gaps, push_along_curves
 from ..terms.paths cimport follow_curves
+from ..solids.forces cimport pull_solids, strain_solids
 from .forces cimport act, forces, pull_products, turn_loads
 from .motion cimport inertia_products, mean_shapes, momenta, node_arms, vectors
 from .rolling cimport add_gap

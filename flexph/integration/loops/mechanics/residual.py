@@ -12,6 +12,7 @@ if not cython.compiled:
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
     from ..nodal.forces import pull_strains, strain
+    from ..solids.forces import pull_solids, strain_solids
     from ..terms.paths import follow_curves
     from .curves import add_curve_gaps, push_along_curves
     from .forces import act, forces, pull_products, turn_loads
@@ -40,6 +41,8 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
     forces(m, dim, contact)
     if dim == 3:
         pull_strains(m)
+    if m.solids_frame.size > 0:
+        pull_solids(m, dim)
     balance(m, dim, h)
     act(m, dim, h)
 
@@ -52,6 +55,8 @@ def trial(
     _stress(m, h)
     if dim == 3:
         strain(m, h)
+    if m.solids_frame.size > 0:
+        strain_solids(m, dim, h)
     if decay > 0:
         soften(m, dim)
     mean_shapes(m, dim, m.end_u, m.trial_c)

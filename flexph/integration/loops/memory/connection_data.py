@@ -127,7 +127,12 @@ class Border(NamedTuple):
     reduced: Index  # (b,) where F⁻¹ C of the body begins
     vector_ptr: Index  # (v + 1,) columns that each vector depends on
     vector_col: Index
-    size: Index  # (2,), number of unknowns in the border, and its bandwidth
+    end_first: Index  # (v,), columns by which the end of a vector is seen, those up to
+    end_last: Index
+    e: IndexMatrix  # (v, d), ends of vectors, of a sparse border
+    column_ptr: Index  # (N + 1,), entries of a sparse border by columns
+    row: Index
+    size: Index  # (2,), number of unknowns in the border, and its bandwidth, −1 where it is sparse
 
 
 class Contacts(NamedTuple):

@@ -16,7 +16,7 @@ from .connection_data import (
     Rolling,
     Slips,
 )
-from .data import Elastic, Filter, Inertia, Nodes, Points, Stiffness, Strains, Vibration
+from .data import Elastic, Faces, Filter, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
 
 
 class Constants(NamedTuple):
@@ -40,3 +40,5 @@ class Constants(NamedTuple):
     redundancy: Redundancy
     vibration: Vibration
     filter: Filter
+    solids: Solids
+    faces: Faces

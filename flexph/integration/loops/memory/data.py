@@ -138,6 +138,48 @@ class Strains(NamedTuple):
     holds: Index  # (b,), 1 where a frame belongs to a body of nodes; none where there are no such bodies
 
 
+class Solids(NamedTuple):
+    """Solids of finite strain: places (k) of their frames, points (p) of their cells, c strain rows of each.
+
+    A place is moved by its frame, x = moves r + R arm, where that turns. The columns of the deformation gradient at a
+    point are sums of the n places of its cell, g_I = Σ slope x, and strain rows are w g_I·g_J − ε₀. Where cells add to
+    the border: ``entry`` is that of the first components of two places for each component of the second one, and
+    ``stride`` leads from there to the others; −1 where a frame turns.
+    """
+
+    frame: Index  # (k,)
+    moves: Vector
+    arm: Matrix  # (k, d)
+    turns: Index
+    cell: Index  # (E + 1,), first point of each
+    place_ptr: Index  # (E + 1,)
+    place: Index
+    slope_at: Index  # (E,), where the slopes (points, d, n) of a cell begin, in rows of whole lanes
+    slope: Vector
+    entry_at: Index  # (E,), where the entries (n, n, d) of a cell begin
+    entry: Index
+    stride: Number
+    pair: IndexMatrix  # (c, 2), the columns I and J of each row
+    factor: Matrix  # (p, c), w
+    reference: Matrix  # (p, c), ε₀
+    stress: IndexMatrix  # (p, c), among all stresses
+    stiffness: Tensor  # (p, c, c), C⁻¹, zero in rows with a law
+    viscous: Tensor  # (p, c, c), of rows with a law that without strain, which damping is of; none without laws
+    lawful: Index  # (m,), 1 where a stress has a law; none without laws
+
+
+class Faces(NamedTuple):
+    """Samples (q) of loads that follow faces: weights of places of solids in their points and both tangents."""
+
+    ptr: Index  # (q + 1,)
+    place: Index
+    point: Vector
+    along: Vector
+    across: Vector
+    area: Vector  # (q,)
+    input: IndexMatrix  # (q, d)
+
+
 class Points(NamedTuple):
     """Points (f) of cables: their unknowns are positions and slopes, which couple neighbours alone, v = T x.
 

@@ -141,6 +141,11 @@ cdef struct ComplexMemory:
     IVec border_reduced
     IVec border_vector_ptr
     IVec border_vector_col
+    IVec border_end_first
+    IVec border_end_last
+    IMat border_e
+    IVec border_column_ptr
+    IVec border_row
     IVec border_size
     IVec strains_column_ptr
     IVec strains_column
@@ -265,6 +270,32 @@ cdef struct ComplexMemory:
     IVec filter_plain_stored
     IVec filter_plain_band
     Vec filter_stiffness
+    IVec solids_frame
+    Vec solids_moves
+    Mat solids_arm
+    IVec solids_turns
+    IVec solids_cell
+    IVec solids_place_ptr
+    IVec solids_place
+    IVec solids_slope_at
+    Vec solids_slope
+    IVec solids_entry_at
+    IVec solids_entry
+    IVec solids_stride
+    IMat solids_pair
+    Mat solids_factor
+    Mat solids_reference
+    IMat solids_stress
+    Ten solids_stiffness
+    Ten solids_viscous
+    IVec solids_lawful
+    IVec faces_ptr
+    IVec faces_place
+    Vec faces_point
+    Vec faces_along
+    Vec faces_across
+    Vec faces_area
+    IMat faces_input
     Mat at_r
     Ten at_R
     Vec at_u
@@ -365,6 +396,7 @@ cdef struct ComplexMemory:
     CVec system_turned
     CVec system_x
     CVec system_y
+    IVec system_python
     IMat path_used
     Vec path_mean
     Vec path_last
@@ -602,6 +634,28 @@ cdef struct ComplexMemory:
     Vec filtering_done
     Mat filtering_turn
     Mat filtering_spin
+    Mat solid_at
+    Mat solid_end
+    Mat solid_on
+    Ten solid_before
+    Ten solid_after
+    Mat solid_first
+    Mat solid_strain
+    Mat solid_stress
+    Mat solid_ahead
+    Ten solid_mean_slope
+    Ten solid_end_slope
+    Vec solid_energy
+    Mat solid_torque
+    Ten solid_B
+    Ten solid_W
+    Mat solid_T
+    Mat solid_pulled
+    Vec solid_K
+    Vec solid_row
+    Mat solid_tangents
+    Mat solid_axes
+    Mat solid_by_tangents
     Vec at
     Vec x
     Vec x_velocities

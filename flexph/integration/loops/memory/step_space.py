@@ -97,6 +97,7 @@ class System(NamedTuple):
     turned: Vector
     x: Vector  # (N,)
     y: Vector  # (n,)
+    python: Index  # (1,), address of what Python answers within a step (see loops.wide.factor)
 
 
 class NodalSpace(NamedTuple):
@@ -181,6 +182,33 @@ class RowSpace(NamedTuple):
     column: Index  # (N,), those that are listed
     listed: Index  # (N,), 0 or 1
     number: Index  # (1,), of these
+
+
+class SolidSpace(NamedTuple):
+    """Solids of finite strain at both ends of a step, and what they leave for the Jacobian."""
+
+    at: Matrix  # (k, d), places
+    end: Matrix
+    on: Matrix  # (k, d), forces
+    before: Tensor  # (p, d, d), columns of the deformation gradients
+    after: Tensor
+    first: Matrix  # (p, c), strains at the start, of laws
+    strain: Matrix  # (p, c), at the end
+    stress: Matrix  # (p, c), σ̃
+    ahead: Matrix  # (p, c), stresses of the mixed iteration
+    mean_slope: Tensor  # (p, c, c), ∂σ̃/∂ε of laws over the step,
+    end_slope: Tensor  # and ∂σ/∂ε at its end
+    energy: Vector  # (b,), of laws by the frames that bodies begin with
+    torque: Matrix  # (b, s), of stresses ahead
+    B: Tensor  # (k, s, d), of places by the spins of their frames
+    W: Tensor
+    T: Matrix  # (d², d²), forces on the columns by these
+    pulled: Matrix  # (d n, d²), work space
+    K: Vector  # (n, d, d, n), in rows of whole lanes
+    row: Vector  # (d²,)
+    tangents: Matrix  # (3, 3), of a sample of a face, and its normal
+    axes: Matrix  # (3, 3), forces of unit inputs
+    by_tangents: Matrix  # (6, 3)
 
 
 class TouchSpace(NamedTuple):

@@ -12,6 +12,7 @@ from .step_space import (
     RowSpace,
     RubSpace,
     SlideSpace,
+    SolidSpace,
     StrikeSpace,
     System,
     TouchSpace,
@@ -43,6 +44,7 @@ class Workspace(NamedTuple):
     null: NullSpace
     decay: DecaySpace
     filtering: FilterSpace
+    solid: SolidSpace
 
 
 SPANS = {

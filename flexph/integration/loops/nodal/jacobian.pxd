@@ -1,11 +1,11 @@
 from ....numerics.loops.views cimport Vec, fill, flat, get, put, take
 from ..memory.memory cimport Memory
 from .forces cimport column_torque, pull_columns
+from ..terms.border cimport add, entry_of
 
 cdef void add_strains(Memory* m, double h) noexcept nogil
 cdef void _turn_frame(Memory* m, Py_ssize_t b) noexcept nogil
 cdef void _turn_pull(Memory* m, double h, Py_ssize_t b) noexcept nogil
-cdef void _add(Memory* m, Py_ssize_t i, Py_ssize_t j, double value) noexcept nogil
 cdef void _add_element(Memory* m, double h, Py_ssize_t element) noexcept nogil
 cdef void _add_row(Memory* m, double h, Py_ssize_t element, Py_ssize_t unknown, Vec row, Py_ssize_t at) noexcept nogil
 cdef void _move_vectors(Memory* m, double h, Py_ssize_t first, Py_ssize_t point) noexcept nogil

@@ -16,6 +16,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from ....numerics.loops.views import fill, flat, get, put, take
     from ..memory.memory import Memory
+    from ..terms.border import add, entry_of
     from .forces import column_torque, pull_columns
 
 
@@ -79,21 +80,15 @@ def _turn_pull(m: Memory, h: float, b: int) -> None:
                 value += (
                     f[0] * (i1 * W[2] - i2 * W[1]) + f[1] * (i2 * W[0] - i0 * W[2]) + f[2] * (i0 * W[1] - i1 * W[0])
                 )
-            _add(m, m.border_w[b][a], m.border_w[b][other], -0.5 * h * value)
+            add(m, m.border_w[b][a], m.border_w[b][other], -0.5 * h * value)
     for i in range(3):
         j = (i + 1) % 3
         l = (i + 2) % 3
         value = 0.0
         for c in range(3):
             value += 0.5 * h * h * m.at_R[b][c][i] * (column_torque(m, b, c) - m.nodal_torque[b][c])
-        _add(m, m.border_w[b][j], m.border_w[b][l], value)
-        _add(m, m.border_w[b][l], m.border_w[b][j], -value)
-
-
-def _add(m: Memory, i: int, j: int, value: float) -> None:
-    """Add to an entry of the border."""
-    entry = i * m.system_border.shape[1] + j - i + m.border_size[1]
-    put(m.system_border, entry, get(m.system_border, entry) + value)
+        add(m, m.border_w[b][j], m.border_w[b][l], value)
+        add(m, m.border_w[b][l], m.border_w[b][j], -value)
 
 
 def _add_element(m: Memory, h: float, element: int) -> None:
@@ -128,11 +123,14 @@ def _add_element(m: Memory, h: float, element: int) -> None:
 
 def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
     """A row of the forces on the unknowns of an element, from an entry of a field on, into the border."""
+    is_sparse = cython.declare(cython.bint)
     first = m.strains_unknown_ptr[element]
     i = m.strains_unknown[first + unknown]
+    is_sparse = m.border_size[1] < 0
     here = i * m.system_border.shape[1] - i + m.border_size[1]
     for k in range(m.strains_unknown_ptr[element + 1] - first):
-        entry = here + m.strains_unknown[first + k]
+        column = m.strains_unknown[first + k]
+        entry = entry_of(m, i, column) if is_sparse else here + column
         put(m.system_border, entry, get(m.system_border, entry) + h * get(row, at + k))
 
 

@@ -2,6 +2,7 @@ from ....numerics.loops.views cimport Mat
 from ....numerics.loops.views cimport Number
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
+from ..terms.border cimport add
 
 cdef void gather_points(AnyMemory* m) noexcept nogil
 cdef void spread_points(AnyMemory* m) noexcept nogil

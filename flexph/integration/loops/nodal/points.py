@@ -13,6 +13,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from ....numerics.loops.views import Number
     from ..memory.memory import Memory
+    from ..terms.border import add
 
 
 def gather_points(m: Memory) -> None:
@@ -40,12 +41,11 @@ def spread_points(m: Memory) -> None:
 
 def add_point_masses(m: Memory) -> None:
     """2TᵀMT in the border."""
-    wide = m.border_size[1]
     for e in range(m.points_mass_val.size):
         for i in range(m.border_v.shape[1]):
             row = m.border_v[m.points_mass_row[e]][i]
             column = m.border_v[m.points_mass_col[e]][i]
-            m.system_border[row][column - row + wide] += 2.0 * m.points_mass_val[e]
+            add(m, row, column, 2.0 * m.points_mass_val[e])
 
 
 def place_means(m: Memory, r: Array, arm: Array) -> None:

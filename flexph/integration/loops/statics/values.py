@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ....bodies.nodal_body import NodalBody
 from ....kernels.state import Configuration
 from ....numerics.arrays import Array
+from ..build import is_wide
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
@@ -41,7 +42,9 @@ def has_static_loops(mechanism: Model) -> bool:
     a = mechanism.network.arrays
     if a.curves or a.slips.slip.size or a.faces is not None or any(b.unshifted for b in mechanism.frames.values()):
         return False
-    return mechanism.rigid_motion is not None and all(map(_is_line, mechanism.bodies.values()))
+    if mechanism.rigid_motion is None or not all(map(_is_line, mechanism.bodies.values())):
+        return False
+    return not mechanism.once(is_wide)
 
 
 def _is_line(body: object) -> bool:

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Vec, copy, entries, fill, get, larger, put
 from ..mechanics.arrow cimport eliminate, expand, reduce, solve_border
-from ..mechanics.couplings cimport add_constraints, add_rolling, differentiate_vectors
+from ..mechanics.couplings cimport add_constraints, add_ends, add_rolling, differentiate_vectors
 from ..mechanics.curves cimport add_curves
 from ..terms.paths cimport stand_on_curves
 from ..mechanics.jacobian cimport add_flexible, add_rigid, turn_bodies

@@ -11,7 +11,7 @@ if not cython.compiled:
 
     from ....numerics.loops.views import copy, entries, fill, get, larger, put
     from ..mechanics.arrow import eliminate, expand, reduce, solve_border
-    from ..mechanics.couplings import add_constraints, add_rolling, differentiate_vectors
+    from ..mechanics.couplings import add_constraints, add_ends, add_rolling, differentiate_vectors
     from ..mechanics.curves import add_curves
     from ..mechanics.jacobian import add_flexible, add_rigid, turn_bodies
     from ..mechanics.ledger_rows import energies, velocity_defect
@@ -35,6 +35,7 @@ def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> b
     turn_bodies(m, dim, 0, INSTANT)
     add_rigid(m, dim, 0, INSTANT)
     differentiate_vectors(m, dim, INSTANT)
+    add_ends(m, dim)
     add_constraints(m, dim, INSTANT, coefficient, coefficient)
     add_rolling(m, dim, INSTANT)
     stand_on_curves(m)

@@ -11,6 +11,7 @@ from ..mechanics.rolling cimport has_fallen
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Kinds
 from ..nodal.forces cimport begin_strains, run_ahead
+from ..solids.forces cimport begin_solids, run_solids_ahead
 from .friction cimport begin_friction, correct_friction
 from .iterate cimport below_resolution, coordinate_size, energy_scale, is_balanced, is_open, kinetic_energy, take_increments, work
 from .pile cimport solve_pile

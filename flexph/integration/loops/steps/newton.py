@@ -24,6 +24,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
+    from ..solids.forces import begin_solids, run_solids_ahead
     from ..terms.paths import leaves_curves
     from .friction import begin_friction, correct_friction
     from .iterate import (
@@ -65,10 +66,12 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     used = cython.declare(cython.Py_ssize_t)
     h = given.h
     resists = m.joints_resisting.size > 0
-    mixed = m.strains_stress.size > 0
+    mixed = m.strains_stress.size + m.solids_frame.size > 0
     fill(m.trial_stuck, 0.0)
-    if dim == 3 and mixed:  # there are no strain rows in the plane
+    if dim == 3 and mixed:  # in the plane there are no strain rows but those of solids
         begin_strains(m)
+    if m.solids_frame.size > 0:
+        begin_solids(m, dim)
     if kinds.contact > 0:
         begin_contacts(m, dim)
     if kinds.friction > 0:
@@ -113,6 +116,8 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
         if dim == 3 and mixed:
             run_ahead(m, h)
+        if m.solids_frame.size > 0:
+            run_solids_ahead(m, dim, h)
         _correct(m)
         if resists and turns_back(m, dim, kinds, given):
             evaluate(m, dim, kinds, given)

@@ -3,6 +3,7 @@ from ..contact.forces cimport begin_contacts
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Kinds
 from ..nodal.forces cimport begin_strains, run_ahead
+from ..solids.forces cimport begin_solids, run_solids_ahead
 from .iterate cimport below_resolution, coordinate_size, energy_scale, work
 from .newton cimport evaluate, factor_step, holds, solve_step
 from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt

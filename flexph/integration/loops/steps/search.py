@@ -16,6 +16,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
+    from ..solids.forces import begin_solids, run_solids_ahead
     from .iterate import below_resolution, coordinate_size, energy_scale, work
     from .newton import evaluate, factor_step, holds, solve_step
 
@@ -38,10 +39,12 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     settled = cython.declare(cython.bint)
     solved = cython.declare(cython.bint)
     h = given.h
-    mixed = m.strains_stress.size > 0
+    mixed = m.strains_stress.size + m.solids_frame.size > 0
     fill(m.trial_stuck, 0.0)
     if dim == 3 and mixed:
         begin_strains(m)
+    if m.solids_frame.size > 0:
+        begin_solids(m, dim)
     if kinds.contact > 0:
         begin_contacts(m, dim)
     evaluate(m, dim, kinds, given)
@@ -60,6 +63,8 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
             return -1
         if dim == 3 and mixed:
             run_ahead(m, h)
+        if m.solids_frame.size > 0:
+            run_solids_ahead(m, dim, h)
         copy(m.x, m.best)
         share = _follow(m, dim, kinds, given)
         expected = size if isinf(previous) else size * smaller(1.0, size / previous)

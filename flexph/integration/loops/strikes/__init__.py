@@ -4,6 +4,6 @@ Contacts that share a body act on each other, or a part of bodies that joints an
 solved apart, each by its dense D. Of free bodies its blocks are those of the bodies that two contacts share; bodies
 that are coupled or bend answer by the border of the step. Dry friction of joints is among the contacts of an island.
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
-integration.loops.memory, integration.loops.nodal, integration.loops.steps, integration.loops.terms, kernels.contacts,
-kernels.convergence, numerics, numerics.loops.
+integration.loops.memory, integration.loops.nodal, integration.loops.solids, integration.loops.steps,
+integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.loops.
 """

@@ -8,6 +8,7 @@ from ..mechanics.redundancy cimport factor_assembled, find_dependent, keep_indep
 from ..mechanics.residual cimport balance_momenta, trial
 from ..memory.memory cimport Memory
 from ..nodal.forces cimport begin_strains, run_ahead
+from ..solids.forces cimport begin_solids, run_solids_ahead
 from ..steps.impulse cimport INSTANT
 from ..steps.impulse cimport factor_instant
 from ..steps.newton cimport turns_back

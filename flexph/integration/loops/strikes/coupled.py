@@ -26,6 +26,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
     from ..nodal.forces import begin_strains, run_ahead
+    from ..solids.forces import begin_solids, run_solids_ahead
     from ..steps.impulse import INSTANT, factor_instant
     from ..steps.newton import turns_back
     from ..terms.border import add
@@ -62,6 +63,8 @@ def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
         begin_contacts(m, dim)
     if dim == 3 and m.strains_stress.size > 0:
         begin_strains(m)
+    if m.solids_frame.size > 0:
+        begin_solids(m, dim)
     return True
 
 
@@ -81,14 +84,17 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 def go_ahead(m: Memory, dim: int, h: float) -> None:
     """Stresses of bodies of nodes after the changes of velocities, for the next Jacobian (see nodal.forces)."""
-    if dim == 3 and m.strains_stress.size > 0:
+    if (dim == 3 and m.strains_stress.size > 0) or m.solids_frame.size > 0:
         d = dim
         for b in range(m.inertia_mass.size):
             for i in range(d):
                 m.correction_v[b][i] = -m.strike_change[b][i]
             for i in range(m.correction_w.shape[1]):
                 m.correction_w[b][i] = -m.strike_change[b][d + i]
-        run_ahead(m, h)
+        if dim == 3:
+            run_ahead(m, h)
+        if m.solids_frame.size > 0:
+            run_solids_ahead(m, dim, h)
 
 
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:

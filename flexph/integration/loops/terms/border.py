@@ -5,6 +5,8 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
+    from math import nan as NAN
+
     from ....numerics.loops.views import get, put
     from ..memory.memory import Memory
 
@@ -12,5 +14,25 @@ if not cython.compiled:
 def add(m: Memory, i: int, j: int, value: float) -> None:
     """Add to an entry of the border; unknowns that do not exist are −1."""
     if i >= 0 and j >= 0:
-        entry = i * m.system_border.shape[1] + j - i + m.border_size[1]
-        put(m.system_border, entry, get(m.system_border, entry) + value)
+        entry = entry_of(m, i, j)
+        if entry >= 0:
+            put(m.system_border, entry, get(m.system_border, entry) + value)
+        elif value != 0.0:
+            put(m.system_border, 0, NAN)  # the pattern is wrong, and no matrix is factored
+
+
+def entry_of(m: Memory, i: int, j: int) -> int:
+    """Place of an entry of the border; −1 where a sparse one has none."""
+    first = cython.declare(cython.Py_ssize_t)
+    last = cython.declare(cython.Py_ssize_t)
+    if m.border_size[1] >= 0:
+        return i * m.system_border.shape[1] + j - i + m.border_size[1]
+    first = m.border_column_ptr[j]
+    last = m.border_column_ptr[j + 1]
+    while last - first > 1:
+        middle = (first + last) // 2
+        if m.border_row[middle] <= i:
+            first = middle
+        else:
+            last = middle
+    return first if m.border_row[first] == i else -1

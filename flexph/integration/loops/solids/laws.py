@@ -1,0 +1,58 @@
+"""Answers of Python to loops about solids with laws: stresses, slopes and energies of all points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ....discrete_gradients.stored_energies import LawRows, mean_slope, mean_stress
+from ....numerics.arrays import Array
+from ..memory.data import Index
+from ..memory.memory import Memory
+from .questions import ENERGY, MEAN, SLOPE, TANGENT
+
+if TYPE_CHECKING:
+    from ....mechanisms.model.model import Model
+
+
+class _Law(NamedTuple):
+    """A law, its points among those of all solids, and the first frame of the body of each."""
+
+    law: LawRows
+    points: Index
+    body: Index
+
+
+def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
+    """What answers the questions of a memory about laws; None where there are none."""
+    if not m.solids_lawful.size:
+        return None
+    a, stresses = mechanism.network.arrays, m.solids_stress
+    point_of = np.full(a.stress_damping.size, -1)
+    point_of[stresses] = np.arange(len(stresses))[:, None]
+    laws = []
+    for law in a.strains.laws:
+        first = a.strains.stress[law.rows[:, 0]]
+        laws.append(_Law(law, point_of[first], a.body_stress[first]))
+    return partial(_answer, m, laws)
+
+
+def _answer(m: Memory, laws: list[_Law], question: int) -> int:
+    for own in laws:
+        law, volume, points = own.law.law, own.law.volume[:, None], own.points
+        before, after = (strain[points] / volume for strain in (m.solid_first, m.solid_strain))
+        if question == MEAN:
+            m.solid_stress[points] = mean_stress(law, before, after)
+            m.end_sigma[m.solids_stress[points]] = law.at(after).stress
+        elif question == SLOPE:
+            m.solid_mean_slope[points] = mean_slope(law, before, after) / volume[:, :, None]
+        elif question == TANGENT:
+            m.solid_end_slope[points] = law.at(after).tangent / volume[:, :, None]
+        else:
+            assert question == ENERGY
+            energy: Array = own.law.volume * law.at(before).energy
+            np.add.at(m.solid_energy, own.body, energy)
+    return 1

@@ -1,0 +1,31 @@
+"""Places of the frames of solids in loops."""
+
+from __future__ import annotations
+
+import cython
+
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from ..memory.memory import Memory
+
+
+def place_solids(m: Memory, dim: int, r: Array, R: Array, out: Array) -> None:
+    """Where the places of all frames are."""
+    for k in range(m.solids_frame.size):
+        b = m.solids_frame[k]
+        for i in range(dim):
+            out[k][i] = m.solids_moves[k] * r[b][i]
+        if m.solids_turns[k]:
+            for i in range(dim):
+                for j in range(dim):
+                    out[k][i] += R[b][i][j] * m.solids_arm[k][j]
+
+
+def lever(m: Memory, dim: int, k: int, i: int) -> float:
+    """A component of the mean lever of a place in its frame."""
+    b = m.solids_frame[k]
+    total = 0.0
+    for j in range(dim):
+        total += 0.5 * (m.at_R[b][i][j] + m.end_R[b][i][j]) * m.solids_arm[k][j]
+    return total

@@ -1,0 +1,103 @@
+"""Order and pattern of a sparse border: the unknowns of wide bodies first, what couples with all of them last.
+
+Beside the unknowns of a banded border it has all flexible coordinates, and the ends e of the vectors of joints, by
+which joints, springs and loads see nodes that many unknowns move: e − W x = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..memory.data import Index
+
+Blocks = Iterable[tuple[Index, Index]]
+"""Rows and columns that are all coupled."""
+LATE = 4
+"""Share of the unknowns up to which those that couple with all others come last, 1/LATE of them."""
+
+
+class Unknowns(NamedTuple):
+    """Numbers of all unknowns, −1 where one does not exist; see Border."""
+
+    v: Index
+    w: Index
+    c: Index
+    m: Index
+    l: Index
+    e: Index
+
+
+class Pattern(NamedTuple):
+    """New number of each unknown, and the entries by columns: ends of the columns, and rows."""
+
+    order: Index
+    column_ptr: Index
+    row: Index
+
+
+def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: tuple[Index, Index]) -> Pattern:
+    """The order of the unknowns and the entries of a sparse border, from coupled blocks and single entries.
+
+    ``is_wide`` (b,) says which frames are nodes of wide bodies.
+    """
+    size = sum(int((part >= 0).sum()) for part in unknowns)
+    row, column = _entries(size, blocks, entries)
+    vertex = _vertices(unknowns, is_wide, size)
+    order = _order(vertex, row, column)
+    keys = np.unique(order[column] * size + order[row])
+    columns, rows = np.divmod(keys, size)
+    return Pattern(order, np.searchsorted(columns, np.arange(size + 1)), rows)
+
+
+def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[Index, Index]:
+    """Rows and columns of all entries, each once, the diagonal among them."""
+    by_size: dict[tuple[int, int], list[tuple[Index, Index]]] = {}
+    for rows, columns in blocks:
+        own = rows[rows >= 0], columns[columns >= 0]
+        by_size.setdefault((own[0].size, own[1].size), []).append(own)
+    diagonal = np.arange(size)
+    keys = [diagonal * (size + 1), entries[0] * size + entries[1]]
+    for (height, width), alike in by_size.items():
+        if height and width:
+            rows, columns = (np.array(part) for part in zip(*alike, strict=True))
+            keys.append(np.unique(rows[:, :, None] * size + columns[:, None, :]))
+    return np.divmod(np.unique(np.concatenate(keys)), size)
+
+
+def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
+    """Vertex of each unknown in the graph of wide bodies, one for all of a frame; −1 for late unknowns."""
+    vertex = np.full(size, -1)
+    frames = np.flatnonzero(is_wide)
+    own = np.hstack([unknowns.v, unknowns.w])[frames]
+    vertex[own[own >= 0]] = np.repeat(np.arange(frames.size), (own >= 0).sum(axis=1))
+    coordinates = unknowns.m[unknowns.m >= 0]
+    vertex[coordinates] = frames.size + np.arange(coordinates.size)
+    return vertex
+
+
+def _order(vertex: Index, row: Index, column: Index) -> Index:
+    """New number of each unknown: by minimum degree, with late ones last where they are few."""
+    early = np.flatnonzero(vertex >= 0)
+    if LATE * (vertex.size - early.size) > vertex.size:
+        return _eliminated(row, column, vertex.size, "COLAMD")
+    linked = (vertex[row] >= 0) & (vertex[column] >= 0)
+    count = int(vertex.max(initial=-1)) + 1
+    place = _eliminated(vertex[row[linked]], vertex[column[linked]], count, "MMD_AT_PLUS_A")
+    late = np.where(vertex >= 0, place[vertex], count)
+    return np.argsort(np.lexsort((np.arange(vertex.size), late)))
+
+
+def _eliminated(row: Index, column: Index, size: int, ordering: str) -> Index:
+    """Place of each column in an ordering of SuperLU, which looks at the pattern alone."""
+    keys = np.unique(row * size + column)
+    row, column = np.divmod(keys, size)
+    values = np.where(row == column, 2.0 * size, 1.0)
+    matrix = sparse.csc_array((values, (row, column)), shape=(size, size))
+    options: Any = {"SymmetricMode": ordering != "COLAMD"}
+    place: Index = splu(matrix, permc_spec=ordering, diag_pivot_thresh=0.0, options=options).perm_c
+    return place.astype(np.int64)

@@ -1,0 +1,66 @@
+"""What loops ask of Python where a border is sparse: to factor it, and to solve for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ....numerics.arrays import Array
+from ....numerics.loops.callbacks import WHOLE, Callback
+from ..memory.memory import Memory
+
+FACTOR, SOLVE = 0, 1
+"""The questions; further ones are those of who is asked besides (see :class:`Answers`)."""
+DIAGONAL = 1e-3
+"""Entry on the diagonal, over the largest of its column, from which on it is the pivot: the order is made for it."""
+
+
+class Answers:
+    """Answers to the loops of one memory, whose address it has; ``further`` takes the questions that are not of LU."""
+
+    def __init__(self, m: Memory, further: Callable[[int], int] | None = None) -> None:
+        self._further = further
+        self._solve: Callable[[Array], Array] = np.copy
+        self._matrix, self._x = _matrix(m), m.system_x
+        self._answering = Callback(self._answer, WHOLE, 0)
+        m.system_python[:] = self._answering.address
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended an answer, but for singular matrices."""
+        return self._answering.error
+
+    def _answer(self, question: int) -> int:
+        """1 where the question is answered, 0 where the matrix is singular."""
+        if question == FACTOR:
+            return self._factor()
+        if question == SOLVE:
+            self._x[:] = self._solve(self._x)
+            return 1
+        assert self._further is not None
+        return self._further(question)
+
+    def _factor(self) -> int:
+        if not np.isfinite(self._matrix.data).all():
+            return 0
+        options = {"SymmetricMode": True}
+        try:
+            factored = splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=DIAGONAL, options=options)
+        except RuntimeError:
+            return 0
+        self._solve = factored.solve
+        return 1
+
+
+def _matrix(m: Memory) -> Any:
+    """The border by columns, whose values are those of the memory."""
+    ends, rows = m.border_column_ptr.astype(np.int32), m.border_row.astype(np.int32)
+    size = len(ends) - 1
+    matrix = sparse.csc_array((np.zeros(rows.size), rows, ends), shape=(size, size))
+    matrix.has_canonical_format = True
+    matrix.data = m.system_border.reshape(-1)[: rows.size]  # the constructor copies what is a part of a larger array
+    return matrix

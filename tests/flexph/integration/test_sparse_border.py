@@ -1,0 +1,79 @@
+"""Steps by a sparse border, which wide mechanisms have, against those by a banded one: of all rows and methods."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from bit_samples import SAMPLES, bits, run
+from uncompiled import uncompiled
+
+import fem
+from flexph import GROUND, connect, hinge, integrate, torque
+from flexph.integration.choice import LOOPS
+from flexph.integration.loops import build
+from flexph.methods import Exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+BANDED = ("decaying", "exact_gauss")
+"""Methods whose loops have banded borders alone."""
+STEPS = 6
+SOFT = fem.Material(young=2e8, density=1000.0, poisson=0.3)
+
+
+@pytest.fixture
+def sparse(monkeypatch):
+    """Sparse borders of all mechanisms that are made."""
+    monkeypatch.setattr(build, "WIDE", -1.0)
+
+
+@pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.method.name not in BANDED])
+def test_steps_are_those_by_a_banded_border(monkeypatch, name):
+    """In as many iterations; states are apart by round-off of stresses, and of what steps by error make of it."""
+    banded = run(name, steps=STEPS)
+    monkeypatch.setattr(build, "WIDE", -1.0)
+    made = SAMPLES[name].make()
+    found = run(name, made=made, steps=STEPS)
+    assert made[0].once(build.is_wide)
+    assert found.steps_by == banded.steps_by == LOOPS
+    np.testing.assert_array_equal(found.ledger.iterations, banded.ledger.iterations)
+    np.testing.assert_allclose(found.states, banded.states, rtol=0.0, atol=1e-10 * np.abs(banded.states).max())
+
+
+def test_a_sparse_border_has_the_same_bits_again(sparse):
+    name = "loads in space"
+    made = SAMPLES[name].make()
+    assert bits(run(name, made=made)) == bits(run(name, made=made)) == bits(run(name))
+
+
+def plate(cells=3):
+    """A plate of von Kármán strain that turns on a hinge at one side."""
+    options = {"thickness": 5e-3, "strain": "von_karman", "reference": "left", "ports": {"left": "left"}}
+    body = fem.plate(fem.box_mesh((1.0, 0.5), (cells, cells)), SOFT, **options)
+    joints = [hinge("plate.left", GROUND, axis=(0.0, 1.0, 0.0)), torque("plate.left", name="twist", axes="section")]
+    return connect({"plate": body}, joints, gravity=(0.0, 0.0, -9.81))
+
+
+def test_a_plate_of_a_sparse_border_takes_the_steps_of_numpy(sparse):
+    """All its coordinates are unknowns of the border."""
+    whole = plate()
+    start = whole.consistent_state(whole.assemble({"plate": ((0.0, 0.0, 0.0), np.eye(3))}))
+    times = 1e-3 * np.arange(6)
+    inputs = {"twist": (0.1, 1.0, 0.2)}
+    ours, theirs = (integrate(whole, start, times, inputs=inputs, method=Exact(compiled=c)) for c in (None, False))
+    assert ours.steps_by == LOOPS
+    assert whole.once(build.constants).border.size[1] < 0
+    assert ours.ledger.largest_residual < 1e-13
+    # stresses are known to round-off of strains, 1e-16, times the stiffness, 2e8
+    np.testing.assert_allclose(ours.states, theirs.states, rtol=0.0, atol=1e-9 * np.abs(theirs.states).max())
+
+
+def test_an_entry_outside_of_the_pattern_makes_no_matrix():
+    """It would be lost else; what is not finite is not factored, and NumPy takes the step."""
+    terms = uncompiled("flexph.integration.loops.terms.border")
+    pattern = {"border_column_ptr": np.array([0, 1, 2]), "border_row": np.array([0, 1])}
+    m = SimpleNamespace(border_size=np.array([2, -1]), system_border=np.zeros((1, 2)), **pattern)
+    terms.add(m, 1, 1, 2.0)
+    terms.add(m, 0, 1, 0.0)
+    np.testing.assert_array_equal(m.system_border, [[0.0, 2.0]])
+    terms.add(m, 0, 1, 1.0)
+    assert np.isnan(m.system_border).any()
