@@ -116,8 +116,8 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
         keep_least(m, m.x_lam)
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     iterations = newton(m, dim, kinds, given)
-    tries_again = kinds.contact > 0 or m.slips_lost.size > 0 or m.solids_lawful.size > 0
-    if tries_again and kinds.friction == 0 and iterations < 0:
+    searched = kinds.contact + m.slips_lost.size + m.solids_lawful.size
+    if searched > 0 and kinds.friction == 0 and iterations < 0:
         guess(m, dim, given.h, known)
         if kinds.redundant > 0:
             keep_least(m, m.x_lam)
