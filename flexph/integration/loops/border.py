@@ -15,9 +15,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ...numerics.loops.views import LANES, padded, stored
+from ...numerics.loops.views import padded, stored
 from .contacts import unknowns_of
-from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Slips
+from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Slips, border_width
 from .memory.data import Index, Inertia, Nodes, Strains
 from .memory.sliding import CurvePoints, curve_points, slip_products
 from .wide.border import Unknowns, sparse_pattern
@@ -141,12 +141,6 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
         size=np.array([count.total, wide]),
     )
     return border._replace(place=_places(inertia, border, s + d))
-
-
-def border_width(border: Border) -> int:
-    """Entries of a row of the border as it is stored: exchanges of rows bring in no more than there are columns."""
-    size, width = (int(i) for i in border.size)
-    return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 
 
 def _places(inertia: Inertia, border: Border, first: int) -> Index:

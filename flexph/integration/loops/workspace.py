@@ -10,11 +10,11 @@ import numpy as np
 
 from ...kernels.convergence.tolerances import HISTORY
 from ...mechanisms.model.accounts import Accounts
-from .border import border_width
 from .build import banded_constants, constants, constants_of_decaying, with_near
 from .contacts import entries_of, springs_of, strike_space, touch_space
 from .filters import filter_space
 from .friction.arrays import rub_space
+from .memory.connection_data import border_width
 from .memory.constants import Constants
 from .memory.data import Index
 from .memory.memory import Memory

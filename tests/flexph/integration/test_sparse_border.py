@@ -16,6 +16,8 @@ from flexph.methods import Exact
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 BANDED = ("decaying", "exact_gauss")
 """Methods whose loops have banded borders alone."""
+SLIDES = ("point on a curve", "slipping wheels")
+"""Samples of what has them, too."""
 STEPS = 6
 SOFT = fem.Material(young=2e8, density=1000.0, poisson=0.3)
 
@@ -26,7 +28,7 @@ def sparse(monkeypatch):
     monkeypatch.setattr(build, "WIDE", -1.0)
 
 
-@pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.method.name not in BANDED])
+@pytest.mark.parametrize("name", [n for n, s in SAMPLES.items() if s.method.name not in BANDED and n not in SLIDES])
 def test_steps_are_those_by_a_banded_border(monkeypatch, name):
     """In as many iterations; states are apart by round-off of stresses, and of what steps by error make of it."""
     banded = run(name, steps=STEPS)
@@ -37,6 +39,12 @@ def test_steps_are_those_by_a_banded_border(monkeypatch, name):
     assert found.steps_by == banded.steps_by == LOOPS
     np.testing.assert_array_equal(found.ledger.iterations, banded.ledger.iterations)
     np.testing.assert_allclose(found.states, banded.states, rtol=0.0, atol=1e-10 * np.abs(banded.states).max())
+
+
+@pytest.mark.parametrize("name", SLIDES)
+def test_what_slides_keeps_its_band(sparse, name):
+    assert not SAMPLES[name].make()[0].once(build.is_wide)
+    assert run(name, steps=STEPS).steps_by == LOOPS
 
 
 def test_a_sparse_border_has_the_same_bits_again(sparse):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ....numerics.loops.views import LANES, padded, stored
 from .data import Index, IndexMatrix, Matrix, Number, Tensor, Unsigned, Vector
 
 
@@ -133,6 +134,12 @@ class Border(NamedTuple):
     column_ptr: Index  # (N + 1,), entries of a sparse border by columns
     row: Index
     size: Index  # (2,), number of unknowns in the border, and its bandwidth, −1 where it is sparse
+
+
+def border_width(border: Border) -> int:
+    """Entries of a row of a banded border: exchanges of rows bring in no more than there are columns."""
+    size, width = border.size.tolist()
+    return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 
 
 class Contacts(NamedTuple):

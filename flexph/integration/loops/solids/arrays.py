@@ -11,8 +11,8 @@ from scipy import sparse
 from ....bodies.nodal_body import NodalBody, nodes_of
 from ....kernels.arrays import Arrays
 from ....numerics.arrays import Array
-from ....numerics.loops.views import padded, stored
-from ..memory.connection_data import Border
+from ....numerics.loops.views import padded
+from ..memory.connection_data import Border, border_width
 from ..memory.data import Faces, Index, Solids
 from ..memory.step_space import SolidSpace
 
@@ -142,13 +142,12 @@ def with_entries(solids: Solids, border: Border) -> Solids:
     v = border.v[solids.frame]
     column, parts = np.repeat(np.arange(size), np.diff(border.column_ptr)) if width < 0 else None, []
     keys = None if column is None else column * size + border.row
-    turns = solids.turns > 0
+    turns, stride = solids.turns > 0, 1 if width < 0 else border_width(border) - 1
     for first, last in zip(solids.place_ptr[:-1], solids.place_ptr[1:], strict=True):
         own = solids.place[first:last]
         i, j = v[own, 0][:, None, None], v[own][None]
-        at = i * (int(stored(width)) - 1) + j + width if keys is None else np.searchsorted(keys, j * size + i)
+        at = i * stride + j + width if keys is None else np.searchsorted(keys, j * size + i)
         parts.append(np.where(turns[own][:, None, None] | turns[own][None, :, None], -1, at).ravel())
-    stride = 1 if width < 0 else int(stored(width)) - 1
     return solids._replace(
         entry_at=_ends([part.size for part in parts])[:-1], entry=np.concatenate(parts), stride=stride
     )
