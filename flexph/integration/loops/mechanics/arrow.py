@@ -111,10 +111,10 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
         return True
     F, pivot, w, X = _inner(m, b)
     _fill(m, dim, b, X)
-    if X.shape[0] == 0:
-        return True
     if decay > 0 and m.filter_rows[b] > 0:
         return _eliminate_banded(m, dim, b, X)
+    if X.shape[0] == 0:
+        return True
     if not factor_band(F, pivot, w):
         return False
     solve_many(F, pivot, w, X)
