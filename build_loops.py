@@ -10,6 +10,8 @@ environment (without one loops are compiled if that is possible, else they run u
     The same, and every index is tested when loops run, which takes 3 to 8 times as long: a build for tests.
 ``none``
     No loop is compiled.
+``baseline``
+    As without one: it is for running (see flexph/numerics/loops/built.py).
 
 ``DIRECTIVES``
     Numbers are those of C, and indices are right: ``checked`` tests them. Annotations are documentation, types stand in
@@ -107,7 +109,7 @@ class BuildLoops(build_ext):
     def finalize_options(self) -> None:
         """Compile on all cores, and go on from what an earlier build left, in editable installations too."""
         wanted = os.environ.get("FLEXPH_LOOPS", "")
-        if wanted not in ("", "none", "required", "checked"):
+        if wanted not in ("", "none", "required", "checked", "baseline"):
             raise ValueError(f"FLEXPH_LOOPS={wanted}: none, required or checked")
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
@@ -130,7 +132,7 @@ class BuildLoops(build_ext):
                 self.record["modules"] = [".".join(path.with_suffix("").parts) for path in loops()]
                 self.record[AVX2] = [extension.name for extension in self.extensions if _is_wide(extension)]
             except Exception as error:
-                if wanted:
+                if wanted in ("required", "checked"):
                     raise
                 self.record["reason"] = shorten(f"{type(error).__name__}: {error}", 200)
                 self.warn(f"loops run uncompiled, about 1000 times slower: {self.record['reason']}")

@@ -43,10 +43,10 @@ def _in_loops(module: ModuleType, name: str) -> Any:
 
 
 def _path(module: ModuleType) -> Path:
-    """The source of a module, which stands beside it where that is compiled."""
+    """The source of a module, which stands in its folder where that is compiled."""
     path = Path(module.__file__ or "")
-    source = path.with_name(f"{path.name.partition('.')[0]}.py")
-    return source if source.exists() else path
+    folder, _, stem = module.__name__.rpartition(".")
+    return path if path.suffix == ".py" else Path(*importlib.import_module(folder).__path__, f"{stem}.py")
 
 
 def public_home(target: str) -> str | None:

@@ -144,7 +144,7 @@ class _Models:
                 _ = model.network
             except ValueError as error:
                 raise ValueError(f"sensors: {error}") from None
-            for oldest in list(self._last)[: len(self._last) - KEPT]:
+            for oldest in list(self._last)[: max(len(self._last) - KEPT + 1, 0)]:
                 self._last.pop(oldest, None)
             known = self._last[key] = list(sensors.values()), elements, model
         return known[1:]

@@ -37,7 +37,8 @@ WHOLE, WITHIN = "height:100vh;height:100dvh", "height:clamp(480px,80vh,620px)"
 """Height of a view that is a page, and of one within a page."""
 PICTURE = "display:block;max-width:100%;margin:auto"
 START = (
-    "(async()=>{const e=document.getElementById('flexph-library');if(!e||window.flexph)return;"
+    "(async()=>{const e=document.getElementById('flexph-library');"
+    "if(window.flexph)return flexph.mountAll();if(!e)return;"
     "const b=Uint8Array.from(atob(e.textContent),c=>c.charCodeAt(0));"
     "const s=document.createElement('script');s.textContent=await new Response("
     "new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text();"
@@ -160,7 +161,13 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
 
 def library_script() -> str:
-    """The ``<script>`` with the library of views, which a page needs once; it needs no network."""
+    """The ``<script>`` with the library of views, which a page needs once; it needs no network.
+
+    Returns
+    -------
+    str
+        Two elements ``script``: the packed library, and what starts it.
+    """
     packed_library = base64.b64encode(_packed_library()).decode("ascii")
     return f'<script type="text/plain" id="flexph-library">{packed_library}</script>\n<script>{START}</script>'
 

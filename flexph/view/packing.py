@@ -51,7 +51,7 @@ def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool =
         "title": title,
         "dim": scene.dim,
         "unit": scene.unit,
-        "times": [float(f"{time:.6g}") for time in scene.times],
+        "times": _short(scene.times),
         "captions": list(scene.captions),
         "row": row,
         "scale": scene.scale,
@@ -70,6 +70,13 @@ def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool =
     words += b" " * (-len(words) % 4)
     raw = len(words).to_bytes(4, "little") + words + stream.contents()
     return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
+
+
+def _short(times: Array) -> list[float]:
+    """Times with the digits that tell them apart to a thousandth of the shortest interval."""
+    spacing, largest = np.diff(times).min(initial=np.inf), np.abs(times).max(initial=0.0)
+    digits = 6 if spacing <= 0.0 or largest == 0.0 else 3 + int(np.ceil(max(np.log10(largest / spacing), 3.0)))
+    return [float(f"{time:.{min(digits, 17)}g}") for time in times]
 
 
 def telling_row(scene: Scene) -> int:

@@ -210,17 +210,21 @@ class Stepper:
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         self._run(table, (1, 0), self._none, rows, solved)
-        if not solved[0]:
+        error = self._answers.ended() if self._answers is not None else None
+        if not solved[0] or error is not None:
             self._back()
         else:
             self._taken(1)
-        self._raise()
+        if error is not None:
+            raise error
         return bool(solved[0])
 
     def _raise(self) -> None:
-        """Raise what ended an answer of Python within the loops."""
-        if self._answers is not None and self._answers.error is not None:
-            raise self._answers.error
+        """Raise the exception that ended an answer of Python within the loops."""
+        error = self._answers.ended() if self._answers is not None else None
+        if error is not None:
+            self._back()
+            raise error
 
     def _taken(self, steps: int) -> None:
         """Count finished steps."""

@@ -100,7 +100,10 @@ def described() -> str:
 
 
 def find_loops() -> None:
-    """Have modules of loops found by :class:`Loops` from here on."""
+    """Have modules of loops found by :class:`Loops` from here on; ValueError for another word in FLEXPH_LOOPS."""
+    wanted = os.environ.get("FLEXPH_LOOPS", "")
+    if wanted not in ("", "none", "baseline", "required", "checked"):  # the last two are for the build alone
+        raise ValueError(f"FLEXPH_LOOPS={wanted}: none or baseline, or nothing")
     sys.meta_path.insert(0, Loops())
 
 

@@ -6,12 +6,13 @@ from solid_blocks import SOFT, mechanism
 from uncompiled import uncompiled
 
 import fem
-from flexph import GROUND, connect, integrate, spherical, weld
+from flexph import GROUND, IntegrationInterrupted, Simulator, connect, integrate, spherical, weld
 from flexph.integration.blocks.steppers import blocks_of
 from flexph.integration.choice import LOOPS
 from flexph.integration.exact.steppers import stepper_from
 from flexph.integration.loops import build
 from flexph.integration.loops.memory.structures import Given, Kinds
+from flexph.integration.loops.solids import laws
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.step import residual
 from flexph.kernels.values import Means, Point, Step
@@ -123,3 +124,30 @@ def compare(whole, start, *, inputs=None, method=Exact, limit=1e-10):
     np.testing.assert_allclose(ours.states, theirs.states, rtol=0.0, atol=limit * np.abs(theirs.states).max())
     for account in ("total_energy", "total_work", "total_dissipation"):
         agree([getattr(ours.ledger, account)], [getattr(theirs.ledger, account)], 10.0 * limit)
+
+
+def test_an_exception_in_a_law_ends_the_loops_and_a_simulator_goes_on(monkeypatch):
+    """No law is called after it, and the step that it ended is taken again from where it began."""
+    whole = mechanism(2, LAWS["rubber"])
+    start, real, calls = thrown(whole, 2), laws.mean_stress, []
+
+    def interrupted(*given):
+        calls.append(1)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    monkeypatch.setattr(laws, "mean_stress", interrupted)
+    with pytest.raises(IntegrationInterrupted):
+        integrate(whole, start, STEP * np.arange(40))
+    assert len(calls) == 20
+    calls.clear()
+    simulator, other = Simulator(whole, start), Simulator(whole, start)
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(20):
+            simulator.advance(STEP)
+    done = round((simulator.time - start.time) / STEP)
+    simulator.advance(STEP)
+    for _ in range(done + 1):
+        other.advance(STEP)
+    np.testing.assert_allclose(simulator.state.x, other.state.x, rtol=0.0, atol=1e-8)  # of laws, see compare

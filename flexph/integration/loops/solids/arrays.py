@@ -140,6 +140,7 @@ def with_entries(solids: Solids, border: Border) -> Solids:
         return solids
     size, width = border.size.tolist()
     v = border.v[solids.frame]
+    assert (np.diff(v) == 1).all()  # loops go from one to the next
     column, parts = np.repeat(np.arange(size), np.diff(border.column_ptr)) if width < 0 else None, []
     keys = None if column is None else column * size + border.row
     turns, stride = solids.turns > 0, 1 if width < 0 else border_width(border) - 1

@@ -84,7 +84,11 @@ def _order(vertex: Index, row: Index, column: Index) -> Index:
     """New number of each unknown: by minimum degree, with late ones last where they are few."""
     early = np.flatnonzero(vertex >= 0)
     if LATE * (vertex.size - early.size) > vertex.size:
-        return _eliminated(row, column, vertex.size, "COLAMD")
+        place = _eliminated(row, column, vertex.size, "COLAMD")
+        first = np.full(vertex.max(initial=-1) + 1, vertex.size)
+        np.minimum.at(first, vertex[early], place[early])
+        place[early] = first[vertex[early]]  # those of a frame follow each other, for loops over cells count on it
+        return np.argsort(np.lexsort((np.arange(vertex.size), place)))
     linked = (vertex[row] >= 0) & (vertex[column] >= 0)
     count = int(vertex.max(initial=-1)) + 1
     place = _eliminated(vertex[row[linked]], vertex[column[linked]], count, "MMD_AT_PLUS_A")

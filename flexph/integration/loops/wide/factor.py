@@ -29,13 +29,15 @@ class Answers:
         self._answering = Callback(self._answer, WHOLE, 0)
         m.system_python[:] = self._answering.address
 
-    @property
-    def error(self) -> BaseException | None:
-        """What ended an answer, but for singular matrices."""
-        return self._answering.error
+    def ended(self) -> BaseException | None:
+        """Return the exception that ended an answer of the last run of loops, which the next run begins without."""
+        error, self._answering.error = self._answering.error, None
+        return error
 
     def _answer(self, question: int) -> int:
-        """1 where the question is answered, 0 where the matrix is singular."""
+        """1 where the question is answered, 0 where the matrix is singular, and to all questions after an exception."""
+        if self._answering.error is not None:
+            return 0
         if question == FACTOR:
             return self._factor()
         if question == SOLVE:
