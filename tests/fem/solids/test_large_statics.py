@@ -7,7 +7,7 @@ from solid_meshes import box
 import fem
 from flexph import GROUND, connect, distributed_load, force, hinge, spherical, spring_damper
 from flexph.bodies import mean_axes
-from flexph.mechanisms.statics import balance, equilibrium
+from flexph.mechanisms.statics import balance, searches
 from flexph.numerics.factors import singular_systems as saddle
 from flexph.results import static_solution
 
@@ -71,7 +71,7 @@ def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkey
     mechanism, pose, inputs = make()
     assert mechanism.network.arrays.mean is not None  # large: the shift is kept apart
     found, counts, entries = [], [], []
-    solve, correct = balance.solve_saddle, equilibrium._correction
+    solve, correct = balance.solve_saddle, searches.Searches._corrected
 
     def counted(*given):
         counts[-1] += 1
@@ -81,7 +81,7 @@ def test_sparse_equilibria_are_those_of_the_filled_equations(make, share, monkey
         entries[-1] = max(entries[-1], matrix.nnz)
         return solve(matrix, rhs, **options)
 
-    monkeypatch.setattr(equilibrium, "_correction", counted)
+    monkeypatch.setattr(searches.Searches, "_corrected", counted)
     monkeypatch.setattr(balance, "solve_saddle", measured)
     for is_parted in (balance.is_parted, lambda a, spin: False):
         counts.append(0), entries.append(0)

@@ -106,7 +106,8 @@ def test_internal_damping_destabilises_a_jeffcott_rotor(share, grows):
 @pytest.mark.parametrize("spin", [45.0, 60.0])
 def test_a_run_of_a_jeffcott_rotor_grows_as_its_spectrum_says(spin):
     mechanism, state = jeffcott(spin)
-    growth = mechanism.spectrum(state).values.real.max()
+    values = mechanism.spectrum(state).values
+    growth = values.real[np.abs(values.imag) < 100.0].max()  # nothing damps the torsion of the shaft, at 141 rad/s
     run = integrate(mechanism, mechanism.impact(state, "disc.c", impulse=(1e-6, 0.0)), np.linspace(0.0, 12.0, 12001))
     radius, late = np.hypot(*run.position("disc.c").T), run.times > 6.0
     assert np.polyfit(run.times[late], np.log(radius[late]), 1)[0] == pytest.approx(growth, rel=1e-3)
