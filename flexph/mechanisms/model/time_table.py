@@ -64,11 +64,6 @@ def _law_rows(mechanism: Model) -> LawRows:
     return LawRows(laws(mechanism), law_products(mechanism))
 
 
-def row_values(mechanism: Model, product: Array) -> Array:
-    """What each constraint measures, by law one after the other: at a pose with products (p,), or at many (p, k)."""
-    return mechanism.once(_law_rows).measured(product)
-
-
 def anchor(mechanism: Model, product: Array) -> Anchors:
     """Anchors of a pose with products (p,), or of many (p, k): stated values, or what is measured."""
     return Anchors(mechanism.once(_law_rows).anchored(product), _free_measures(mechanism, product))

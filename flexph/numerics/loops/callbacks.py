@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import math
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar, cast, get_type_hints
@@ -153,21 +152,6 @@ class Callback:
                     return
                 self.error = error if self.error is None else self.error
                 answer = failed
-
-
-def real_callback(function: Callable[[float], float] | LowLevelCallable) -> tuple[int, Any]:
-    """Address of a function of a float to a float, for ``call_real``, and the object that must be kept with it.
-
-    A Python function becomes a :class:`Callback` that gives NaN where it raises. A ``scipy.LowLevelCallable`` must be
-    ``double (double)``, without user data.
-    """
-    if isinstance(function, LowLevelCallable):
-        address, user_data = c_function(function, "double (double)")
-        if user_data:
-            raise ValueError("a LowLevelCallable of a float takes no user data")
-        return address, function
-    made = Callback(function, REAL, math.nan)
-    return made.address, made
 
 
 def c_function(given: LowLevelCallable, signature: str) -> tuple[int, int]:

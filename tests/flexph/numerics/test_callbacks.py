@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import LowLevelCallable
 
-from flexph.numerics.loops.callbacks import REAL, WHOLE, Callback, Struct, c_function, packed, real_callback, struct_at
+from flexph.numerics.loops.callbacks import REAL, WHOLE, Callback, Struct, c_function, packed, struct_at
 from flexph.numerics.loops.views import IVec, Mat, Vec, call_one, call_real
 
 
@@ -107,22 +107,10 @@ def test_an_interruption_within_a_function_is_kept():
     assert isinstance(called.error, KeyboardInterrupt)
 
 
-def test_real_functions_of_python_and_of_c():
-    address, kept = real_callback(lambda x: 3.0 * x)
-    assert call_real(address, 2.0) == 6.0 and kept.error is None
-    own = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: x + 0.5)
-    address, _ = real_callback(LowLevelCallable(own))
-    assert address == ctypes.cast(own, ctypes.c_void_p).value
-    assert call_real(address, 2.0) == 2.5
-
-
 def test_c_functions_of_other_arguments_are_refused():
     own = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(lambda x, y: x)
     with pytest.raises(ValueError, match=r"must be 'double \(double\)' here, got 'double \(double, double\)'"):
-        real_callback(LowLevelCallable(own))
-    one = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: x)
-    with pytest.raises(ValueError, match="no user data"):
-        real_callback(LowLevelCallable(one, ctypes.c_void_p(8)))
+        c_function(LowLevelCallable(own), "double (double)")
 
 
 def test_pointers_fit_however_they_are_called_and_user_data_goes_with_the_function():

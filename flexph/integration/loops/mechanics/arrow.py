@@ -11,6 +11,8 @@ import cython
 
 from ....numerics.arrays import Array
 from ..memory.data import Index
+from ..wide.questions import FACTOR as _FACTOR
+from ..wide.questions import SOLVE as _SOLVE
 
 if not cython.compiled:
     from ....numerics.algebra.band import factor as factor_band
@@ -23,9 +25,8 @@ if not cython.compiled:
     from ..terms.border import add
     from .assembly import assemble_step
 
-FACTOR = cython.declare(cython.Py_ssize_t, 0)
-SOLVE = cython.declare(cython.Py_ssize_t, 1)
-"""What Python does for a sparse border, see loops.wide.factor."""
+FACTOR = cython.declare(cython.Py_ssize_t, _FACTOR)
+SOLVE = cython.declare(cython.Py_ssize_t, _SOLVE)
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:

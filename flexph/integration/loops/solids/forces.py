@@ -5,9 +5,9 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
-from .questions import ENERGY as _ENERGY
-from .questions import MEAN as _MEAN
-from .questions import TANGENT as _TANGENT
+from ..wide.questions import ENERGY as _ENERGY
+from ..wide.questions import MEAN as _MEAN
+from ..wide.questions import TANGENT as _TANGENT
 
 if not cython.compiled:
     from ....numerics.loops.views import call_one, fill, padded

@@ -12,7 +12,7 @@ from ....discrete_gradients.stored_energies import LawRows, mean_slope, mean_str
 from ....numerics.arrays import Array
 from ..memory.data import Index
 from ..memory.memory import Memory
-from .questions import ENERGY, MEAN, SLOPE, TANGENT
+from ..wide.questions import ENERGY, MEAN, SLOPE, TANGENT
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model

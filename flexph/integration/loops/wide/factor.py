@@ -1,4 +1,4 @@
-"""What loops ask of Python where a border is sparse: to factor it, and to solve for it."""
+"""Factorisation and solution of a sparse border by SuperLU, which loops ask Python for."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from scipy.sparse.linalg import splu
 from ....numerics.arrays import Array
 from ....numerics.loops.callbacks import WHOLE, Callback
 from ..memory.memory import Memory
+from .questions import FACTOR, SOLVE
 
-FACTOR, SOLVE = 0, 1
-"""The questions; further ones are those of who is asked besides (see :class:`Answers`)."""
 DIAGONAL = 1e-3
 """Entry on the diagonal, over the largest of its column, from which on it is the pivot: the order is made for it."""
 
