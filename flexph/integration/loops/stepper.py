@@ -80,7 +80,7 @@ class Stepper:
         """Take the steps in a memory."""
         self.memory = m
         is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
-        self._answers = Answers(m, laws_of(self.mechanism, m)) if is_asked else None
+        self._answers = Answers(self.mechanism, m, laws_of(self.mechanism, m)) if is_asked else None
         self._at = [getattr(m, name) for name in _AT]
         self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
         self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
