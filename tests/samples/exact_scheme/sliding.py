@@ -1,0 +1,44 @@
+"""Friction along slips of joints and wheels.
+
+A slip S is a sum of terms w Π̄_by ΔΠ, or the way along a curve. A relation ρ answers with −ρ(|S|/h) S/|S|, of a slip of
+one or two components; dry friction of a bearing with given forces T, lengths on its measures. Both act by the transpose.
+"""
+
+import numpy as np
+
+from .constraints import gains
+from .numbers import add_up, dot, lifted
+
+
+def slips(system, way, on_curves):
+    """Rates (k,) of the components of all slips over a step, and these as rows (k, p) of rates of the products."""
+    own = system.slips
+    rows = np.zeros((own.slip.size, way.product.after.size), dtype=way.velocity.dtype)
+    np.add.at(rows, (own.row, own.product), gains(own, way.product))
+    for k in np.flatnonzero(own.curve >= 0):
+        at = on_curves[own.curve[k]]
+        np.add.at(rows[k], system.curves[own.curve[k]].products, at.along[:, None] * at.mean)
+    return rows @ (way.product_rate @ way.velocity), rows
+
+
+def slip_forces(system, way, on_curves):
+    """Forces on products (p,) against all slips."""
+    rate, rows = slips(system, way, on_curves)
+    force = np.zeros(way.product.after.size, dtype=way.velocity.dtype)
+    for k, relation in enumerate(system.slips.relations):
+        own = system.slips.slip == k
+        speed = np.sqrt(dot(rate[own], rate[own]))
+        size = lifted(relation.force(float(speed.real)), relation.slope(float(speed.real)), speed)
+        force = force - rows[own].T @ (size / speed * rate[own])
+    return force
+
+
+def bearing_forces(system, gradient, on_curves, forces):
+    """Forces on products (p,) of dry friction T (t, f), which acts on slips as lengths along measures or curves."""
+    own, lever = system.bearings, np.where(system.bearings.spring >= 0, system.bearings.lever, 0.0)
+    force = np.einsum("tf,tfp->p", lever * forces, gradient[own.spring]) if len(gradient) else 0.0
+    for f in np.flatnonzero(own.curve >= 0):
+        curve, at = system.curves[own.curve[f]], on_curves[own.curve[f]]
+        push = forces[0, f] * at.along[:, None] * at.mean
+        force = force + add_up(curve.products.ravel(), push.ravel(), system.vectors.first.size)
+    return force
