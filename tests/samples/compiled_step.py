@@ -29,6 +29,18 @@ class CompiledStep:
         given = given.h, given.inputs, coefficients.before, coefficients.after, offset, offset
         self.over = Given(*given, 0.0 * coefficients.after, 0.0 * offset, 1)
         begin(self.m, self.dim, self.kinds, self.over.h)
+        if self.given.friction is not None:
+            self._rub(self.given.friction)
+
+    def _rub(self, forces):
+        """Let joints rub by forces (d − 1, bearings) along their measures, and curves, which are numbered behind these."""
+        m = self.m
+        for spring, lever, force in zip(m.bearings_spring.T, m.bearings_lever.T, forces, strict=True):
+            for i, own in enumerate(spring):
+                if own >= m.trial_rub.size:
+                    m.path_rub[own - m.trial_rub.size] = force[i]
+                elif own >= 0:
+                    m.trial_rub[own] = lever[i] * force[i]
 
     def residual(self, y):
         """What the step misses at mean velocities and multipliers (n_v + g,)."""

@@ -46,7 +46,8 @@ class RandomStep:
         moved = table.references.moved(0.3, 0.3 + h) + np.zeros(self.system.springs.stiffness.size)
         inputs = rng.standard_normal(self.system.loads.on_node.shape[2])
         places = [nearest(curve, product) for curve in self.system.curves]
-        self.given = Given(h, Ends(before, after), offset, inputs, moved, places)
+        friction = rng.standard_normal(self.system.bearings.spring.shape)
+        self.given = Given(h, Ends(before, after), offset, inputs, moved, places, friction)
         self.y = rng.standard_normal(self.system.velocities + self.system.rows)
 
     def products(self, state):
