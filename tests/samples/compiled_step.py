@@ -15,7 +15,7 @@ class CompiledStep:
     """A step of the loops from a state, over what the oracle is given."""
 
     def __init__(self, mechanism, start, given, **kinds):
-        self.mechanism, self.given, self.kinds = mechanism, given, Kinds(**kinds)
+        self.mechanism, self.given, self.kinds = mechanism, given, Kinds(decay=int(given.radius < 1.0), **kinds)
         a = mechanism.network.arrays
         self.dim, self.turning = a.dim, a.turning
         parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), self.kinds)
@@ -24,6 +24,7 @@ class CompiledStep:
         nothing = np.zeros((0, 1)), np.zeros(rows)
         self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)))
         self.m = self.stepper.memory
+        self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)
         self.m.trial_moved[:] = given.moved
         coefficients, offset = given.coefficient, given.offset
         given = given.h, given.inputs, coefficients.before, coefficients.after, offset, offset

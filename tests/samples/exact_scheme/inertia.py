@@ -8,11 +8,17 @@ M is a polynomial of degree two, so that ΔT = w̄·Δp − h u̇̄·f_u at ever
 import numpy as np
 
 
-def momenta(body, omega, u, du):
-    """p_r (s,) and p_u (n,) of a body about its centre of mass."""
+def mass_matrix(body, u):
+    """M(u) = [[J + 2 s·u + uᵀKu, n + Nu], [⋅, M]] of a body about its centre of mass, (s + n, s + n)."""
     J = body.J + (2.0 * body.s + body.K @ u) @ u
     coupling = body.n + body.N @ u
-    return J @ omega + coupling @ du, omega @ coupling + body.M @ du
+    return np.block([[J, coupling], [coupling.T, body.M]])
+
+
+def momenta(body, omega, u, du):
+    """p_r (s,) and p_u (n,) of a body."""
+    p = mass_matrix(body, u) @ np.concatenate([omega, du])
+    return p[: omega.size], p[omega.size :]
 
 
 def inertial_force(body, omega, u_mean, du):

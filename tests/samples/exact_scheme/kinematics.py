@@ -1,6 +1,6 @@
 """Kinematics of a step: positions follow from mean velocities, and the increments of all vectors and products exactly.
 
-    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄],  ΔΠ = ΔV·W̄ + V̄·ΔW
+Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄],  ΔΠ = ΔV·W̄ + V̄·ΔW
 """
 
 from typing import Any, NamedTuple

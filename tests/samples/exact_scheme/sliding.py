@@ -7,7 +7,7 @@ one or two components; dry friction of a bearing with given forces T, lengths on
 import numpy as np
 
 from .constraints import gains
-from .numbers import add_up, dot, lifted
+from .numbers import add_up, dot, lifted, norm
 
 
 def slips(system, way, on_curves):
@@ -42,3 +42,20 @@ def bearing_forces(system, gradient, on_curves, forces):
         push = forces[0, f] * at.along[:, None] * at.mean
         force = force + add_up(curve.products.ravel(), push.ravel(), system.vectors.first.size)
     return force
+
+
+def bearing_slips(system, way, changes, on_curves):
+    """Slips (d − 1, bearings) of a step, from the changes of all measures."""
+    own = system.bearings
+    slips = np.where(own.spring >= 0, own.lever * changes[own.spring], 0.0) if changes.size else 0.0 * own.lever
+    for f in np.flatnonzero(own.curve >= 0):
+        at, moved = on_curves[own.curve[f]], way.product.change[system.curves[own.curve[f]].products]
+        slips[0, f] = at.along @ moved @ at.mean
+    return slips
+
+
+def law_defect(bearings, slips, forces, lam):
+    """What forces T (t, f) miss of Coulomb's law: T = P(T − S) with P onto |T| ≤ μ|λ|, for slips S in any unit."""
+    pressed = np.sqrt(add_up(bearings.owner, lam[bearings.row] ** 2, bearings.friction.size))
+    bound, tried = bearings.friction * pressed, forces - slips
+    return forces - tried * np.minimum(1.0, bound / np.maximum(norm(tried.T), np.finfo(float).tiny))

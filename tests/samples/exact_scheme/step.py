@@ -1,6 +1,6 @@
 """One step of the exact scheme: the residual of the mean velocities and multipliers, and the state at its end.
 
-    m Δṙ = h f,   Δp_r = h (p̄_r × ω̄ + R̄⁻¹τ),   Δp_u = h (f_u + φᵀR̄⁻¹f − D(ū)ᵀσ̃),   g(q₁, t₁) = 0
+m Δṙ = h f,   Δp_r = h (p̄_r × ω̄ + R̄⁻¹τ),   Δp_u = h (f_u + φᵀR̄⁻¹f − D(ū)ᵀσ̃),   g(q₁, t₁) = 0
 """
 
 from typing import Any, NamedTuple
@@ -10,12 +10,13 @@ import numpy as np
 from .constraints import gaps, rate_forces, rate_gaps, term_forces
 from .contacts import contact_forces
 from .curves import curve_forces, curve_gaps, on_curve
+from .decay import end_rates, mean_softening
 from .elasticity import stress_change, stress_force
 from .inertia import inertial_force, momenta
 from .kinematics import Ends, State, way_of
 from .loads import load_forces
 from .numbers import add_up, cross
-from .sliding import bearing_forces, slip_forces
+from .sliding import bearing_forces, bearing_slips, slip_forces
 from .springs import measured, tensions
 from .strain_rows import mean_stresses, strain_forces, strained, stresses
 
@@ -23,8 +24,8 @@ from .strain_rows import mean_stresses, strain_forces, strained, stresses
 class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
-    And the inputs, how far free measures of the springs move, the places of points on curves at its start, and the forces
-    of dry friction in joints.
+    And the inputs, how far free measures of the springs move, the places of points on curves at its start, the forces of
+    dry friction in joints, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
     """
 
     h: float
@@ -34,6 +35,7 @@ class Given(NamedTuple):
     moved: Any  # (springs,)
     places: Any = ()  # (curves,)
     friction: Any = None  # (d − 1, bearings)
+    radius: float = 1.0
 
 
 def step(system, start, given, y):
@@ -41,22 +43,26 @@ def step(system, start, given, y):
     velocity, lam = y[: system.velocities], y[system.velocities :]
     way = way_of(system, start, given.h, velocity)
     joints, spring, gap = joint_forces(system, start, given, (way, lam))
-    stress, sigma = stresses_over(system, start, way)
+    stress, sigma = stresses_over(system, start, way, given.radius)
     push, spring = contact_forces(system, way, spring)
     force = joints + push + load_forces(system, way, given.inputs)
     if system.strain_rows.product.size:
         own = strained(system.strain_rows, way.product)
         on_product = strain_forces(system.strain_rows, own, stress[system.strain_rows.stress], way.product.after.size)
         force = force + way.product_rate.T @ on_product
-    end = end_of(start, way, sigma, spring)
+    omega, du = 2.0 * way.omega - start.omega, 2.0 * way.du - start.du
+    if given.radius < 1.0:
+        omega, du = end_rates(system, start, way, given.radius)
+    end = State(way.r.after, way.R.after, way.u.after, 2.0 * way.v - start.v, omega, du, sigma, spring)
     missed = momentum_defects(system, (start, end), way, force, stress)
     return np.concatenate([missed, gap]), end
 
 
-def end_of(start, way, sigma, spring):
-    """The state at the end of a step: velocities have the means ṙ̄, ω̄, u̇̄ at both ends."""
-    v, omega, du = 2.0 * way.v - start.v, 2.0 * way.omega - start.omega, 2.0 * way.du - start.du
-    return State(way.r.after, way.R.after, way.u.after, v, omega, du, sigma, spring)
+def slips_of_bearings(system, start, given, y):
+    """Slips (d − 1, bearings) of joints with dry friction over a step."""
+    way = way_of(system, start, given.h, y[: system.velocities])
+    on_curves = [on_curve(c, way.product, s) for c, s in zip(system.curves, given.places, strict=True)]
+    return bearing_slips(system, way, measured(system.springs, way.product).change, on_curves)
 
 
 def momentum_defects(system, ends, way, force, stress):
@@ -102,12 +108,14 @@ def joint_forces(system, start, given, at):
     return force, np.concatenate([spring, start.spring[stored:]]), gap
 
 
-def stresses_over(system, start, way):
-    """Mean stresses σ̃ = σ̄ + βΔσ/h of a step, and the stresses at its end, (m,)."""
+def stresses_over(system, start, way, radius):
+    """Mean stresses σ̃ = σ̄ + βΔσ/h + ½AΔσ of a step, and the stresses at its end, (m,)."""
     elasticity, rows = system.elasticity, system.strain_rows
     after = start.sigma + stress_change(elasticity, way)
     sigma = Ends(start.sigma, after)
     mean = sigma.mean + elasticity.beta / way.h * sigma.change
+    if radius < 1.0:
+        mean = mean + mean_softening(system, way.h, radius) @ sigma.change
     if rows.product.size:
         own = strained(rows, way.product)
         after[rows.stress] = stresses(rows, own.strain.after)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .kinematics import Ends
-from .numbers import add_up, dot, lifted
+from .numbers import add_up, dot
 from .system import dense
 
 NODES = 0.5 + np.sqrt(0.15) * np.array([-1.0, 0.0, 1.0])
