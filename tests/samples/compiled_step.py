@@ -34,7 +34,7 @@ class CompiledStep:
             self._rub(self.given.friction)
 
     def _rub(self, forces):
-        """Let joints rub by forces (d − 1, bearings) along their measures, and curves, which are numbered behind these."""
+        """Let joints rub by forces (d − 1, bearings) along measures and, numbered behind these, curves."""
         m = self.m
         for spring, lever, force in zip(m.bearings_spring.T, m.bearings_lever.T, forces, strict=True):
             for i, own in enumerate(spring):

@@ -1,4 +1,4 @@
-"""Steps of mechanisms as the oracle takes them: from random states, which no joint needs to allow, and those of runs."""
+"""Steps as the oracle takes them: from random states, which no joint needs to allow, and those of runs."""
 
 import copy
 

@@ -341,7 +341,7 @@ RUBBING = {
 
 @pytest.mark.parametrize("dim, connections", RUBBING.values(), ids=RUBBING)
 def test_dry_friction_of_joints(dim, connections):
-    """Of given forces, whose law is met outside of the residual; the Jacobian holds the measures along which they act."""
+    """Of given forces, whose law is not of the residual; the Jacobian holds the measures along which they act."""
     agree(joined(dim, *connections()), jacobian=NEARLY, friction=1)
 
 

@@ -2,8 +2,8 @@
 
     g(q₁, t₁) = Σ c₁ Π₁ − κ₁,        a multiplier λ acts with λ c̄ on Π
 
-Rows of rates (rolling, knife edges, gears by angles) hold for the increments, Σ w Π̄_by ΔΠ + a·hΩ, where an angle has the
-factor κ; a multiplier acts by the transpose. Squares ½wΠ² of positions are such terms with Π_by = Π.
+Rows of rates (rolling, knife edges, gears by angles) hold for the increments, Σ w Π̄_by ΔΠ + a·hΩ, where an angle has
+the factor κ; a multiplier acts by the transpose. Squares ½wΠ² of positions are such terms with Π_by = Π.
 """
 
 import numpy as np

@@ -8,6 +8,7 @@ Over a step, with C = Δc/Δs, ΔV = Σ c̄_k ΔΠ_k + τΔs, τ = Σ C_k Π̄_k
 that stays on its curve. There Δs = b·Σ c̄_k ΔΠ_k, b = −τ/|τ|², which is how forces along the curve act.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ def mean_slope(curve, s0, s1):
         return shapes(curve, s1, 1)
     nodes, weights = np.polynomial.legendre.leggauss(curve.powers.shape[2])
     total = 0.0
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         middle = 0.5 * (a + b)
         part = [w * shapes(curve, middle + 0.5 * t * (b - a), 1) for t, w in zip(nodes, weights, strict=True)]
         total = total + 0.5 * (b - a) * sum(part)

@@ -2,7 +2,7 @@
 
     ŵ = w̄ + ½B Δp,   σ̃ = σ̄ + ½A Δσ,   w = (ω, u̇),    B = α h² M⁻¹ K S⁻¹,   A = α h² C⁻¹D₀ S⁻¹ D₀ᵀ,   S = 4M + h²K
 
-with M and K = D₀ᵀC⁻¹D₀ of each undeformed body and α = (1 − ρ)/(1 + ρ). B and CA are symmetric and positive semidefinite.
+with M and K = D₀ᵀC⁻¹D₀ of each undeformed body, α = (1 − ρ)/(1 + ρ). B and CA are symmetric and positive semidefinite.
 """
 
 import numpy as np

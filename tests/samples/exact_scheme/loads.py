@@ -35,8 +35,8 @@ def section_rates(system, way):
 def face_forces(system, way, inputs):
     """Forces (k, d) of loads on faces at the mean places: tangential, and along the outward normal n.
 
-    With tangents a and b of a sample, n = a × b is as long as the face is large: df = (τ₁|n| a/|a| + τ₂ n×a/|a| + σn) dA₀,
-    in the plane (τa + σn) dA₀.
+    With tangents a and b of a sample, n = a × b is as long as the face is large:
+    df = (τ₁|n| a/|a| + τ₂ n×a/|a| + σn) dA₀, in the plane (τa + σn) dA₀.
     """
     f = system.faces
     place = way.arm.mean + system.nodes.moves[:, None] * way.r.mean[system.nodes.body]

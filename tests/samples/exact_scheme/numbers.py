@@ -3,7 +3,7 @@
 import numpy as np
 
 SMALL = 1e-3
-"""Tangent of a quarter of an angle below which arctan(t)/t is taken from its series, whose error is then below 1e-17."""
+"""Tangent t of half an angle below which arctan(t)/t is taken from its series, whose error is then below 1e-17."""
 
 
 def dot(a, b):

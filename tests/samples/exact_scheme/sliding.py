@@ -1,7 +1,8 @@
 """Friction along slips of joints and wheels.
 
 A slip S is a sum of terms w Π̄_by ΔΠ, or the way along a curve. A relation ρ answers with −ρ(|S|/h) S/|S|, of a slip of
-one or two components; dry friction of a bearing with given forces T, lengths on its measures. Both act by the transpose.
+one or two components. Dry friction of a bearing has given forces T, which obey Coulomb's law: |T| ≤ μ|λ|, and against S
+with |T| = μ|λ| where it slips. Both act by the transpose of what measures the slip.
 """
 
 import numpy as np

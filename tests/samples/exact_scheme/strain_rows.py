@@ -1,6 +1,7 @@
 """Strains of rods, cables and solids of finite strain: products over the lengths of directors.
 
-    ε = w Π m_i m_j − ε₀,  m = n^(−½),  n = d·d        Δε = w(P̄ΔΠ + Π̄ΔP),  P = m_i m_j,  Δm = −Δn/(s₀s₁(s₀ + s₁)),  s = √n
+    ε = w Π m_i m_j − ε₀,  m = 1/s,  s = √n,  n = d·d
+    Δε = w(P̄ΔΠ + Π̄ΔP),  P = m_i m_j,  ΔP = m̄_jΔm_i + m̄_iΔm_j,  Δm = −Δn/(s₀s₁(s₀ + s₁))
 
 Stresses σ = C⁻¹ε act on the products by these exact gradients. Of a stored energy ψ(E) the mean stress is its discrete
 gradient: Gauss' rule along the way of the strains, corrected so that S̃·ΔE = Δψ.
