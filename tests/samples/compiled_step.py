@@ -27,11 +27,10 @@ class CompiledStep:
         self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)
         self.m.trial_moved[:] = given.moved
         coefficients, offset = given.coefficient, given.offset
-        given = given.h, given.inputs, coefficients.before, coefficients.after, offset, offset
-        self.over = Given(*given, 0.0 * coefficients.after, 0.0 * offset, 1)
+        over = given.h, given.inputs, coefficients.before, coefficients.after, offset, offset
+        self.over = Given(*over, 0.0 * coefficients.after, 0.0 * offset, 1)
         begin(self.m, self.dim, self.kinds, self.over.h)
-        if self.given.friction is not None:
-            self._rub(self.given.friction)
+        self._rub(given.friction)
 
     def _rub(self, forces):
         """Let joints rub by forces (d − 1, bearings) along measures and, numbered behind these, curves."""

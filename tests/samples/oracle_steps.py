@@ -24,6 +24,7 @@ class OracleStep:
         product = products(self.system, vectors(self.system, start.r, arms(self.system, start.R, start.u)))
         table = TimeTable(mechanism, anchors or anchor(mechanism, product))
         (before, _), (after, offset) = (table.at(t) for t in times)
+        none = np.zeros(self.system.bearings.spring.shape)
         self.given = Given(
             h=times[1] - times[0],
             coefficient=Ends(before, after),
@@ -31,7 +32,7 @@ class OracleStep:
             inputs=np.zeros(self.system.loads.on_node.shape[2]) if inputs is None else inputs,
             moved=table.references.moved(*times) + np.zeros(self.system.springs.stiffness.size),
             places=[nearest(curve, product) for curve in self.system.curves],
-            friction=friction,
+            friction=none if friction is None else friction,
             radius=radius,
         )
 

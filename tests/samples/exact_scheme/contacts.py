@@ -28,7 +28,7 @@ class Gap(NamedTuple):
 def contact_forces(system, way, spring):
     """Generalised forces (n_v,) of all compliant contacts, and forces of springs and anchors at the end of the step."""
     c, spring = system.contacts, spring.astype(way.velocity.dtype)
-    force = np.zeros(way.velocity.size, dtype=way.velocity.dtype)
+    force = np.zeros_like(way.velocity)
     places, rate = _touching(system, way)
     for k in np.flatnonzero(~c.rigid):
         vector, vector_rate = _vectors(c, k, places), _difference(c, k, rate)

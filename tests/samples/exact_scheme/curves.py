@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .numbers import cross, dot, norm
+from .numbers import add_up, cross, dot, norm
 
 ITERATIONS = 8
 """Newton steps to a foot from one that is near."""
@@ -28,6 +28,11 @@ class OnCurve(NamedTuple):
     forward: Any  # b (d,)
     along: Any  # unit vector of τ (d,): by it the point slips towards smaller s
     apart: Any  # V₁ (d,)
+
+
+def all_on_curves(system, way, places):
+    """All points on curves over a step that starts at places (curves,)."""
+    return [on_curve(curve, way.product, place) for curve, place in zip(system.curves, places, strict=True)]
 
 
 def on_curve(curve, product, place):
@@ -88,17 +93,25 @@ def normals(tangent):
     return np.array([first, cross(t, first)])
 
 
-def curve_gaps(curve, own):
-    """What a step misses of the rows of a curve: of a driven place also s₁."""
-    across = own.normals @ own.apart
-    return np.append(across, own.end) if curve.driven else across
+def curve_gaps(system, on_curves):
+    """How far points are from their curves at the end of a step, (g,): of a place that is driven, s₁."""
+    gaps = np.zeros(system.rows, dtype=np.result_type(0.0, *(own.end for own in on_curves)))
+    for curve, own in zip(system.curves, on_curves, strict=True):
+        across = own.normals @ own.apart
+        gaps[curve.rows] = np.append(across, own.end) if curve.driven else across
+    return gaps
 
 
-def curve_forces(curve, own, lam, inputs):
-    """Forces (d, K) on the products of a curve, of multipliers and of the input that pushes along it."""
-    push = lam[curve.rows[: len(own.normals)]] @ own.normals
-    if curve.driven:
-        push = push + lam[curve.rows[-1]] * own.forward
-    if curve.input >= 0:
-        push = push + inputs[curve.input] * own.forward
-    return push[:, None] * own.mean
+def curve_forces(system, on_curves, lam, inputs):
+    """Forces on products (p,) of multipliers, and of inputs that push along a curve."""
+    force = np.zeros(system.vectors.first.size)
+    for curve, own in zip(system.curves, on_curves, strict=True):
+        push = lam[curve.rows[: len(own.normals)]] @ own.normals
+        along = lam[curve.rows[-1]] if curve.driven else inputs[curve.input] if curve.input >= 0 else 0.0
+        force = force + on_products(system, curve, push + along * own.forward, own)
+    return force
+
+
+def on_products(system, curve, push, own):
+    """Forces on all products (p,) of a force (d,) on the point of a curve."""
+    return add_up(curve.products.ravel(), np.outer(push, own.mean).ravel(), system.vectors.first.size)

@@ -1,13 +1,15 @@
 """Kinematics of a step: positions follow from mean velocities, and the increments of all vectors and products exactly.
 
-Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄],  ΔΠ = ΔV·W̄ + V̄·ΔW
+    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄],  ΔΠ = ΔV·W̄ + V̄·ΔW
+
+with the lever ℓ, the mean of both arms. A force acts by the transposes of these maps, so that its work is exact.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .numbers import cross, dot, skew
+from .numbers import dot, skew
 
 
 class State(NamedTuple):
@@ -95,7 +97,7 @@ def way_of(system, start, h, velocity):
     arm = Ends(arms(system, R.before, u.before), arms(system, R.after, u.after))
     vector = Ends(vectors(system, r.before, arm.before), vectors(system, r.after, arm.after))
     product = Ends(products(system, vector.before), products(system, vector.after))
-    frame = np.array([R @ (np.eye(system.dim) + skew(a)) for R, a in zip(R0, half, strict=True)])  # R̄⁻ᵀ
+    frame = np.array([R @ (np.eye(system.dim) + skew(a)) for R, a in zip(R0, half, strict=True)])  # R̄⁻ᵀ = R₀(1 + [a]×)
     spin_rate = spin_rates(system, frame)
     node_rate = node_rates(system, frame, spin_rate, arm.mean)
     product_rate = product_rates(system, node_rate, vector.mean)
@@ -143,8 +145,3 @@ def product_rates(system, node_rate, vector):
     rate = np.einsum("vk,kin->vin", system.vectors.incidence, node_rate)
     one, other = system.vectors.first, system.vectors.second
     return np.einsum("pin,pi->pn", rate[one], vector[other]) + np.einsum("pin,pi->pn", rate[other], vector[one])
-
-
-def turned_about(arm, force):
-    """Arm × force, (k, s)."""
-    return cross(arm, force)

@@ -8,6 +8,7 @@ with |T| = μ|λ| where it slips. Both act by the transpose of what measures the
 import numpy as np
 
 from .constraints import gains
+from .curves import on_products
 from .numbers import add_up, dot, lifted, norm
 
 
@@ -25,7 +26,7 @@ def slips(system, way, on_curves):
 def slip_forces(system, way, on_curves):
     """Forces on products (p,) against all slips."""
     rate, rows = slips(system, way, on_curves)
-    force = np.zeros(way.product.after.size, dtype=way.velocity.dtype)
+    force = np.zeros(way.product.after.size)
     for k, relation in enumerate(system.slips.relations):
         own = system.slips.slip == k
         speed = np.sqrt(dot(rate[own], rate[own]))
@@ -35,24 +36,28 @@ def slip_forces(system, way, on_curves):
 
 
 def bearing_forces(system, gradient, on_curves, forces):
-    """Forces on products (p,) of dry friction T (t, f), which acts on slips as lengths along measures or curves."""
-    own, lever = system.bearings, np.where(system.bearings.spring >= 0, system.bearings.lever, 0.0)
-    force = np.einsum("tf,tfp->p", lever * forces, gradient[own.spring]) if len(gradient) else 0.0
+    """Forces on products (p,) of dry friction T (t, f), whose slips are lengths along measures or curves."""
+    own = system.bearings
+    force = np.einsum("tf,tfp->p", _levers(own) * forces, gradient[own.spring]) if len(gradient) else 0.0
     for f in np.flatnonzero(own.curve >= 0):
-        curve, at = system.curves[own.curve[f]], on_curves[own.curve[f]]
-        push = forces[0, f] * at.along[:, None] * at.mean
-        force = force + add_up(curve.products.ravel(), push.ravel(), system.vectors.first.size)
+        at = on_curves[own.curve[f]]
+        force = force + on_products(system, system.curves[own.curve[f]], forces[0, f] * at.along, at)
     return force
 
 
 def bearing_slips(system, way, changes, on_curves):
-    """Slips (d − 1, bearings) of a step, from the changes of all measures."""
+    """Slips (t, f) of a step, from the changes of all measures."""
     own = system.bearings
-    slips = np.where(own.spring >= 0, own.lever * changes[own.spring], 0.0) if changes.size else 0.0 * own.lever
+    slips = _levers(own) * (changes[own.spring] if changes.size else 0.0)
     for f in np.flatnonzero(own.curve >= 0):
         at, moved = on_curves[own.curve[f]], way.product.change[system.curves[own.curve[f]].products]
         slips[0, f] = at.along @ moved @ at.mean
     return slips
+
+
+def _levers(bearings):
+    """Slips over the changes of measures, 0 where there is none, (t, f)."""
+    return np.where(bearings.spring >= 0, bearings.lever, 0.0)
 
 
 def law_defect(bearings, slips, forces, lam):

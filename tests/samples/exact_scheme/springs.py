@@ -39,12 +39,12 @@ def measured(springs, product):
 
 
 def tensions(springs, h, spring, extension):
-    """Mean tensions (springs,), and the spring forces at the end of the step, from those at its start."""
-    rate, stored = extension / h, springs.state >= 0
+    """Mean tensions (springs,), and forces of springs and anchors at the end of the step, from those at its start."""
+    rate, stored = extension / h, np.flatnonzero(springs.state >= 0)
     elastic = springs.stiffness * extension
     tension = 0.5 * elastic + springs.damping * rate
-    tension[stored] += spring
+    tension[stored] += spring[: stored.size]
     for i, relation in zip(springs.resisting, springs.relations, strict=True):
         s = rate[i]
         tension[i] += lifted(relation.force(float(s.real)), relation.slope(float(s.real)), s)
-    return tension, spring + elastic[stored]
+    return tension, np.concatenate([spring[: stored.size] + elastic[stored], spring[stored.size :]])

@@ -61,9 +61,8 @@ def stresses(rows, strain):
     return stress
 
 
-def mean_stresses(rows, own, given):
+def mean_stresses(rows, own, stress, viscosity):
     """σ̃ (e,) of a step, from the strains over it, the stresses at both ends and β/h of the rows."""
-    stress, viscosity = given
     mean = stress.mean + viscosity * stress.change
     if rows.laws:
         viscous = viscosity * (dense(rows.of_undeformed) @ own.strain.change)
@@ -90,10 +89,11 @@ def discrete_gradient(law, E):
     return mean + (missed / dot(E.change, E.change))[:, None] * E.change
 
 
-def strain_forces(rows, own, stress, size):
-    """Forces on products (size,) of the mean stresses (e,)."""
-    force = np.zeros(size, dtype=stress.dtype)
+def strain_forces(system, way, mean_stress):
+    """Forces on products (p,) of the mean stresses of strain rows among all (m,)."""
+    rows, force = system.strain_rows, np.zeros(system.vectors.first.size)
+    own, stress = strained(rows, way.product), mean_stress[rows.stress]
     for index, gradient in zip((rows.product, rows.first, rows.second), own.gradient, strict=True):
         real = index >= 0
-        force -= add_up(index[real], (gradient * stress)[real], size)
+        force = force - add_up(index[real], (gradient * stress)[real], force.size)
     return force
