@@ -1,6 +1,8 @@
 """One step of the exact scheme: the residual of the mean velocities and multipliers, and the state at its end.
 
-m Δṙ = h f,   Δp_r = h (p̄_r × ω̄ + R̄⁻¹τ),   Δp_u = h (f_u + φᵀR̄⁻¹f − D(ū)ᵀσ̃),   g(q₁, t₁) = 0
+    m Δṙ = h f,   Δp_r = h (p̄_r × ω̄ + R̄⁻¹τ),   Δp_u = h (f_u + φᵀR̄⁻¹f − D(ū)ᵀσ̃),   g(q₁, t₁) = 0
+
+Positions and stresses follow from the unknowns y = (ṙ̄, ω̄, u̇̄, λ).
 """
 
 from typing import Any, NamedTuple
