@@ -46,8 +46,8 @@ from flexph import (
     weld,
     wheel,
 )
-from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact, stop
-from flexph.integration.loops import build
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact, mutual_contact, stop
+from flexph.integration.loops import build, filters
 from flexph.mechanisms.arrays import network
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
@@ -66,10 +66,10 @@ A, B = "a.tip", "b.pin"
 SKEW, OTHER = (0.6, 0.0, 0.8), (0.0, 0.8, 0.6)
 
 
-def beam(dim, **options):
-    """A beam of two elements, whose matrices have entries of order one."""
-    thirds = {f"p{i}": i / 6 for i in range(1, 6)}
-    return fem.beam(1.0, SOFT, STRIP, elements=2, dim=dim, stations=thirds, damping=DAMPED, **options)
+def beam(dim, elements=2, **options):
+    """A beam whose matrices have entries of order one."""
+    thirds = {f"p{i}": i * elements / 12 for i in range(1, 6)}
+    return fem.beam(0.5 * elements, SOFT, STRIP, elements=elements, dim=dim, stations=thirds, damping=DAMPED, **options)
 
 
 def block(dim):
@@ -311,6 +311,31 @@ def test_friction_of_contacts(shapes, law):
     agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1)
 
 
+NODAL = {
+    "point within a cable": (lambda: rope(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
+    "ball on a cable": (lambda: rope(), lambda r: (Sphere(B, r), "a.within")),
+    "end of a rod": (lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
+}
+
+
+@pytest.mark.parametrize("law", SLIPPERY | ROUGH)
+@pytest.mark.parametrize("body, shapes", NODAL.values(), ids=NODAL)
+def test_contacts_of_bodies_of_nodes(body, shapes, law):
+    connections = touching(shapes, (SLIPPERY | ROUGH)[law])
+    agree(joined(3, *connections, a=body()), jacobian=NEARLY if law in ROUGH else JACOBIAN, size=0.05, contact=1)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("law", [SLIPPERY["hertz"], ROUGH["smooth friction"]])
+def test_groups(dim, law):
+    """Balls of which each may touch each other."""
+    names = [f"b{i}" for i in range(5)]
+    ports = {"centre": (0.0,) * dim}
+    balls = dict.fromkeys(names, rigid.body(1.0, inertia=0.1 if dim == 2 else (0.1, 0.2, 0.2), ports=ports))
+    group = mutual_contact([Sphere(f"{name}.centre", 0.05 * i) for i, name in enumerate(names)], law)
+    agree(connect(balls, [group]), jacobian=NEARLY if law.friction else JACOBIAN, contact=1)
+
+
 STOPS = {
     "offset": (2, lambda q: {"upper": 2.0 * q - 1.0, "along_axis": (0.6, 0.8)}, JACOBIAN),
     "offset of space": (3, lambda q: {"lower": 2.0 * q - 1.0, "along_axis": SKEW}, JACOBIAN),
@@ -369,8 +394,9 @@ DECAYING = {
 }
 
 
-@pytest.mark.parametrize("radius", [0.5, 0.0])
+@pytest.mark.parametrize("radius, narrow", [(0.5, 1000), (0.5, 0), (0.0, 0)], ids=["full", "banded", "banded, to rest"])
 @pytest.mark.parametrize("dim, bodies, connections", DECAYING.values(), ids=DECAYING)
-def test_the_decaying_scheme(dim, bodies, connections, radius):
-    """Velocities at the end follow from a linear system, whose condition is up to 1e3 here."""
+def test_the_decaying_scheme(monkeypatch, dim, bodies, connections, radius, narrow):
+    """By full and by banded matrices; velocities at the end follow from a linear system of a condition up to 1e3."""
+    monkeypatch.setattr(filters, "NARROW", narrow)
     agree(joined(dim, *connections(), **bodies()), residual=1e-11, radius=radius)
