@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import h5py
 import numpy as np
 
 from ..files.contained import open_contained
@@ -24,6 +23,9 @@ from ..numerics.memo import NamedFields
 from .ledger import Ledger
 from .state_view import StateView
 from .stored_array import StoredArray, in_file
+
+if TYPE_CHECKING:
+    import h5py
 
 SAME_TIME = 1e-9
 """Distance of a time from a saved one, over the span of the run, up to which they are the same."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..numerics.arrays import Array
+
+if TYPE_CHECKING:
+    import h5py
 
 
 class StoredArray(NDArrayOperatorsMixin):
