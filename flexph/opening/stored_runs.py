@@ -13,7 +13,6 @@ from ..files.stored_fields import get_texts
 from ..files.vtkhdf import LINKED
 from ..linear.eigenmodes.modes import modes
 from ..mechanisms.connected_bodies import connect
-from ..numerics.rotations import spins
 from ..scenes.files import read_scene
 from ..scenes.of_modes import mode_scene
 from ..scenes.of_motion import pose_scene
@@ -60,9 +59,8 @@ def body_scene(body: Body, name: str) -> Scene:
     """A free body in its lowest vibrations; a rigid one at rest. Raises ValueError for a body without a shape."""
     if body.view is None:
         raise ValueError(f"{name} was saved without its shape: save it with fields='shape'")
-    dim = body.dim
     mechanism = connect({name: body}, [])
-    pose = mechanism.assemble({name: (0.0,) * (dim + spins(dim))} if dim == 2 else {name: ((0.0, 0.0, 0.0), None)})
+    pose = mechanism.assemble({name: (0.0, 0.0, 0.0)})  # place and angle in the plane, place in space
     linear = mechanism.linearize(pose)
     count = min(VIBRATIONS, body.size)
     if not count:

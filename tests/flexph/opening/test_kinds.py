@@ -1,6 +1,7 @@
 """What ``flexph view`` takes: every kind of file that the package writes."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import h5py
 import meshio
@@ -11,7 +12,7 @@ from swing_case import flexph
 
 import fem
 import rigid
-from flexph import GROUND, LinearPHDAE, Solution, connect, hinge, integrate, study
+from flexph import GROUND, LinearPHDAE, Solution, connect, hinge, integrate, models, study
 from flexph.bodies import reduce_body, save_reduced
 from flexph.export import write_series
 from flexph.opening.kinds import scene_of_file, shown_files
@@ -88,6 +89,13 @@ def test_a_reduced_body_vibrates(damping, tmp_path):
     save_reduced(body, tmp_path / "bare.h5", fields="none")
     with pytest.raises(ValueError, match="bare was saved without its shape"):
         scene_of_file(tmp_path / "bare.h5")
+
+
+def test_a_reduced_solid_vibrates(tmp_path):
+    bar = fem.solid(Path(models.__file__).parent / "examples" / "bar.msh", fem.Material(young=2e9, density=1e3, poisson=0.3))
+    save_reduced(reduce_body(bar, modes=2), tmp_path / "bar.h5")
+    scene = scene_of_file(tmp_path / "bar.h5")
+    assert scene.dim == 3 and {own.partition(":")[0] for own in scene.captions} == {"mode 1", "mode 2"}
 
 
 def test_a_general_run_has_no_shapes(tmp_path):
