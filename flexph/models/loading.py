@@ -75,6 +75,15 @@ class ModelFile:
         """Names of its runs."""
         return tuple(self.document.runs)
 
+    def start(self) -> State:
+        """The mechanism at the start that the file gives. Raises ModelError."""
+
+        def compute() -> State:
+            check_motions(self.document, self.builder, self.document.start.time)
+            return state_of(self.mechanism, self.document.start, self.builder.at("start"))
+
+        return self.located(compute)
+
     def refuse_unknown(self, runs: Iterable[str]) -> None:
         """Raise ModelError for names that none of its runs has."""
         for name in runs:

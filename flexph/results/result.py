@@ -17,6 +17,7 @@ from ..files.hdf5 import write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values_of
+from ..files.vtkhdf import LINKED
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
@@ -151,8 +152,8 @@ class Result(NamedFields, ABC):
         refuse_missing("saved run", path)
         try:
             if lazy:
-                return cls._read(open_contained(path), system, own, leaf=in_file)
-            with open_contained(path) as file:
+                return cls._read(open_contained(path, linked=LINKED), system, own, leaf=in_file)
+            with open_contained(path, linked=LINKED) as file:
                 return cls._read(file, system, own)
         except _Another as error:
             raise ValueError(str(error)) from None

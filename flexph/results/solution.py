@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import h5py
 import numpy as np
 
 from ..drawing.viewers import html_of, open_viewer
+from ..files.durable import HDF5_SUFFIXES, refuse_suffix
+from ..files.hdf5 import write_hdf5
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum, configuration
 from ..mechanisms.model.time_table import Anchors, law_values, table_of
@@ -24,6 +28,7 @@ from ..sensors.quantities import Quantity
 from .contact_history import ContactHistory, contact_gaps
 from .ledger import join_ledgers
 from .motion import MotionByName
+from .presentation.companions import write_companions
 from .result import Occurrences, Result
 from .signature import mechanism_signature
 from .state_view import MechanismView
@@ -170,6 +175,37 @@ class Solution(MotionByName, Result):
         forces of joints are arrows. ``viewer``: another one that is registered under ``flexph.viewers``.
         """
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
+
+    @checked
+    def save(self, path: str | Path, *, scene: bool = True) -> None:
+        """Write the run as HDF5 (docs/guide/solution-format.md): open, checksummed, without code in it.
+
+        With the run its ``scene`` is kept: what ``flexph view FILE`` shows, at up to 101 times, without the mechanism.
+
+        Parameters
+        ----------
+        path : path
+            Where the file comes to, whole or not at all; what was there before stays until then.
+        scene : bool
+            Whether the scene is kept, too.
+
+        Raises
+        ------
+        OSError
+            Where the file cannot be written, as on a full disk.
+        ValueError
+            For a path that ends in another suffix than ``.h5`` or ``.hdf5``.
+
+        Examples
+        --------
+        >>> solution.save("run.h5")  # doctest: +SKIP
+        """
+        refuse_suffix("a saved run, which is HDF5,", path, HDF5_SUFFIXES)
+        write_hdf5(path, self._write_with_scene if scene else self._write)
+
+    def _write_with_scene(self, file: h5py.File) -> None:
+        self._write(file)
+        write_companions(self, file)
 
     def _repr_html_(self) -> str:
         """The live view, which notebooks show."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ..case import Case, Parameter, find_cases
+from ..case import Case, Parameter, find_cases, no_case
 from ..case_run import status_of
 from ..console.folder import Folder
 from ..console.output import REPORT, repeating_command
@@ -92,8 +92,10 @@ def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool
         return study_of_file(name, given, name=chosen, trust=trust)
     if chosen is not None:
         raise click.UsageError(f"--study names one of a model file, {name!r} is a case")
-    own: Case[Any] = check.lookup("case", name, find_cases())
-    return name, _grid(name, own, given)
+    cases = find_cases()
+    if name not in cases:
+        raise ValueError(no_case(name, cases))
+    return name, _grid(name, cases[name], given)
 
 
 def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:

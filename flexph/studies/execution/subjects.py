@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ...case import Case, Parameter, find_cases
+from ...case import Case, Parameter, find_cases, no_case
 from ...numerics import checks as check
 
 
@@ -70,7 +70,10 @@ class Subject:
 def subject(given: Callable[..., Any] | str) -> Subject:
     """The subject that a function, or the name of a case, stands for."""
     if isinstance(given, str):
-        case = check.lookup("case", given, find_cases())
+        cases = find_cases()
+        if given not in cases:
+            raise ValueError(no_case(given, cases))
+        case = cases[given]
         return Subject(
             partial(run_of_case, given),
             f"case {given}",

@@ -78,7 +78,7 @@ def test_failures_are_counted_and_named(command):
     ("arguments", "message"),
     [
         (["swing"], "--set is needed, such as --set NAME=A,B; the parameters of swing are length, steps, law, damped"),
-        (["swung", "--set", "a=1"], "no case 'swung': there are 'swing'"),
+        (["swung", "--set", "a=1"], "no case 'swung': did you mean 'swing'? there are 'swing'"),
         (["swing", "--set", "lenght=1"], "no parameter 'lenght': case swing has 'length', 'steps', 'law', 'damped'"),
         (["swing", "--set", "length"], "--set must be NAME=A,B,…, got 'length'"),
         (["swing", "--set", "steps=1,2.5"], "--set steps: '2.5' is not a valid integer"),
