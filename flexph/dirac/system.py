@@ -64,8 +64,8 @@ class PortHamiltonian(Remade):
     storage : tuple of str
         Ports of the states in their order; by default the first ones that cover x.
     resistive : mapping
-        For each resistive port its relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and
-        others (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
+        For each resistive port its relation: a number or matrix R of f = −R e, relations such as
+        :func:`flexph.systems.viscous` (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
         :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these.
     energy : LagrangianStorage
         Computed of the above.

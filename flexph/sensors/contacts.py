@@ -93,7 +93,8 @@ def normal_force(contact: str) -> Quantity:
     Of a compliant contact it follows from the state: the law at its depth and rate. A rigid one has a mean force over
     steps, without the impulses with which gaps close, which are no forces and stand in ``ledger.impulses``: a
     :class:`flexph.control.Sampled` reads that of the last step, before the first one zero; ``run.measured`` has it from
-    saved time to saved time, interpolated at these. So it is of a joint with :class:`flexph.CoulombFriction`, |λ|.
+    saved time to saved time, interpolated at these. For a joint with
+    :class:`flexph.joints.CoulombFriction` it is |λ|.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def friction_force(contact: str) -> Quantity:
     Parameters
     ----------
     contact : str
-        Name of a contact, or of a joint with :class:`flexph.CoulombFriction`.
+        Name of a contact, or of a joint with :class:`flexph.joints.CoulombFriction`.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from .quantities import Quantity, Reading, no_measures
 
 @checked
 def place_on_curve(joint: str) -> Quantity:
-    """The place s of a port on its curve, counted as the places ``at`` of :func:`flexph.point_on_curve` are.
+    """The place s of a port on its curve, counted as the places ``at`` of :func:`flexph.joints.point_on_curve` are.
 
     With places in metres along the undeformed body it is where on that the port is [m]; :func:`rate` of it is how fast
     that goes on, positive towards larger s.
@@ -39,7 +39,8 @@ def place_on_curve(joint: str) -> Quantity:
     --------
     >>> import numpy as np
     >>> import rigid
-    >>> from flexph import GROUND, connect, integrate, point_on_curve
+    >>> from flexph import GROUND, connect, integrate
+    >>> from flexph.joints import point_on_curve
     >>> from flexph.sensors import place_on_curve, rate
     >>> rail = point_on_curve("bead.point", [GROUND.at(0.0, 0.0), GROUND.at(3.0, 4.0)], at=(0.0, 5.0))
     >>> mechanism = connect({"bead": rigid.point(1.0)}, [rail])

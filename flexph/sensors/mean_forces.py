@@ -23,7 +23,7 @@ SLIPPING = 1e-9
 
 @checked
 def sticks(joint: str) -> Quantity:
-    """Whether a joint with :class:`flexph.CoulombFriction` sticks: its friction is below the bound μ|λ|.
+    """Whether a joint with :class:`flexph.joints.CoulombFriction` sticks: its friction is below the bound μ|λ|.
 
     It is known over steps: a :class:`flexph.control.Sampled` reads that of the last step, before the first one False;
     ``run.measured`` has at each saved time whether it stuck since the one before.
@@ -42,7 +42,8 @@ def sticks(joint: str) -> Quantity:
     --------
     >>> import numpy as np
     >>> import rigid
-    >>> from flexph import GROUND, CoulombFriction, connect, integrate, slider
+    >>> from flexph import GROUND, connect, integrate, slider
+    >>> from flexph.joints import CoulombFriction
     >>> from flexph.sensors import sticks
     >>> rail = slider("block.point", GROUND.at(0, 0), turning=True, friction=CoulombFriction(0.5), name="rail")
     >>> mechanism = connect({"block": rigid.point(1.0)}, [rail], gravity=(0.0, -9.81))

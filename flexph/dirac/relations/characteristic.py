@@ -52,7 +52,9 @@ class Characteristic(Resistance):
         check.choice("controlled", self.controlled, ("effort", "flow"))
         for r in self.relations:
             if not isinstance(r, Relation):
-                raise ValueError(f"relations must be of flexph.viscous, quadratic, coulomb or resistive, got {r!r}")
+                raise ValueError(
+                    f"relations must come from viscous, quadratic, coulomb or resistive of flexph.systems, got {r!r}"
+                )
         object.__setattr__(self, "relations", tuple(self.relations))
 
     @property

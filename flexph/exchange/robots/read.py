@@ -43,8 +43,8 @@ def read_urdf(
         Whether the root is welded to the ground in the origin; without mass it then is the ground. A root without mass
         from which floating joints alone lead is the ground in any case.
     friction_speed : float, optional
-        Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, see :func:`flexph.coulomb`.
-        Without it that friction is left out, with a warning that names the joints.
+        Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, see
+        :func:`flexph.systems.coulomb`. Without it that friction is left out, with a warning that names the joints.
     inertia : {"accept", "repair", "refuse"}
         Principal moments with J1 + J2 < J3, which no body has: taken as they are with a warning that names the links,
         replaced by the nearest ones that a body can have, or refused.

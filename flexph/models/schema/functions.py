@@ -192,7 +192,7 @@ class Quadratic(Entry):
 
 
 class Coulomb(Entry):
-    """Dry friction made smooth, see :func:`flexph.coulomb`."""
+    """Dry friction made smooth, see :func:`flexph.systems.coulomb`."""
 
     makes: ClassVar = staticmethod(coulomb)
     kind: Literal["coulomb"] = "coulomb"
@@ -226,7 +226,7 @@ Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
 class CoulombFriction(Entry):
-    """Dry friction in proportion to the force of the joint, see :class:`flexph.CoulombFriction`."""
+    """Dry friction in proportion to the force of the joint, see :class:`flexph.joints.CoulombFriction`."""
 
     makes: ClassVar = CoulombLaw
     kind: Literal["coulomb_friction"] = "coulomb_friction"

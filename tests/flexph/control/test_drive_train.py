@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, InputError, Solution, connect, coulomb, gear, hinge, integrate, revolute, torque
+from flexph import GROUND, InputError, Solution, connect, gear, hinge, integrate, revolute, torque
 from flexph.control import Continuous, Sampled, gearbox, motor
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, joint_rate
+from flexph.systems import coulomb
 
 WOUND = {"constant": 0.05, "resistance": 0.8, "inductance": 4e-3}
 TURNS, ROTOR, DRAG, WHEEL, SUPPLY = -12.0, 3e-5, 2e-6, 0.01, 24.0

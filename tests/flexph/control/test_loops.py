@@ -15,7 +15,7 @@ from scipy import LowLevelCallable
 
 import flexph
 import rigid
-from flexph import GROUND, InputError, connect, coulomb, hinge, integrate, torque
+from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Continuous, StateFeedback, gearbox, motor
 from flexph.control.agreement import CompiledAgreement
 from flexph.control.joined import Joined
@@ -24,6 +24,7 @@ from flexph.methods import Exact
 from flexph.numerics.loops.views import call_two
 from flexph.sensors import distance, joint_angle, joint_rate, seen
 from flexph.sensors.panel import Panel
+from flexph.systems import coulomb
 
 NUMPY, LOOPS = Exact(compiled=False), Exact(compiled=True)
 ROOT = Path(flexph.__file__).parent

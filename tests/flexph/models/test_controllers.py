@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, coulomb, hinge, integrate, torque
+from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import (
     Continuous,
     Sampled,
@@ -36,6 +36,7 @@ from flexph.sensors import (
     stress,
     velocity,
 )
+from flexph.systems import coulomb
 
 FILE = """
 flexph: 1

@@ -8,8 +8,9 @@ import pytest
 import fem
 import rigid
 from cases import bouncing_ball, crank_slider, four_bar, slider_crank_3d
-from flexph import GROUND, CoulombFriction, connect, force, hinge, integrate, slider
+from flexph import GROUND, connect, force, hinge, integrate, slider
 from flexph.bodies import reduce_body
+from flexph.joints import CoulombFriction
 from flexph.models import load_model
 from flexph.models.examples_of import FOLDER
 

@@ -9,11 +9,13 @@ import pytest
 import fem
 import rigid
 from cases import crank_slider, four_bar, slider_crank_3d
-from flexph import GROUND, CoulombFriction, connect, coulomb, drive, hinge, slider, spring_damper
+from flexph import GROUND, connect, drive, hinge, slider, spring_damper
 from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Rigid, Sphere, contact, mutual_contact
+from flexph.joints import CoulombFriction
 from flexph.models import load_model, to_model, write_model
 from flexph.models.examples_of import FOLDER
+from flexph.systems import coulomb
 from flexph.systems.resistive_relations import resistive
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
