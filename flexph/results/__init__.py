@@ -1,4 +1,4 @@
-"""What runs return: solutions, trajectories, the energy ledger, and how they are kept in files.
+"""Results of runs: solutions, trajectories, the energy ledger, and their files.
 
 Imports: bodies, drawing, files, joints.rows, kernels, kernels.contacts, mechanisms, mechanisms.model, mechanisms.poses,
 numerics, results.presentation, sensors, systems.

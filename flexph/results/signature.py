@@ -1,4 +1,4 @@
-"""Texts that tell one mechanism from another, by which a saved run is known to belong to it."""
+"""Signature of a mechanism, which a saved run must match."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..numerics.arrays import Array
 from ..systems.resistive_relations import Relation
 
 NOISE = 1e-10
-"""Number over the largest one of its kind up to which it is round-off, or counts as that."""
+"""Number over the largest one of its kind up to which it is treated as zero."""
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
-    """What a saved run and a mechanism must share: parts and their places, accounts, and the bodies' constants."""
+    """Lines that a saved run and its mechanism must share: parts, accounts, and constants of bodies and joints."""
     accounts = mechanism.once(Accounts)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
@@ -37,7 +37,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """What a constraint is about; of laws of products alone, only these."""
+    """Products of a constraint; weights and turns, too, if its law has them."""
     return (law.weighed, law.turns) if law.weighed else law.products
 
 
@@ -49,7 +49,7 @@ def _resists(measure: Measure) -> str:
 
 
 def _digest(products: Any) -> str:
-    """A mark of the points and directions that a constraint is about."""
+    """Hash of the points and directions of a constraint."""
     return hashlib.sha256(repr(products).encode()).hexdigest()[:12]
 
 
@@ -71,7 +71,7 @@ def _constants(body: Body) -> str:
 
 
 def _strains(body: NodalBody) -> str:
-    """Places of the nodes, strains, stiffness and damping of a body of nodes."""
+    """Node positions, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
     return " ".join([*digits(numbers), *(repr(part.law) for part in e.laws)])
@@ -84,7 +84,7 @@ def _sizes(matrix: Any) -> Array:
 
 
 def digits(values: Iterable[Any]) -> Iterator[str]:
-    """Numbers of arrays to nine digits of the largest of each array: those that all processors give."""
+    """Text of arrays, to nine digits of each array's largest number, so that it is the same on all processors."""
     for value in values:
         numbers = np.ravel(np.asarray(value, dtype=float))
         noise = NOISE * np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)

@@ -1,4 +1,4 @@
-"""Drives, springs and external forces of model files."""
+"""Drives, springs and external forces in model files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RotationDrive(Entry):
 
 
 class Drive(Driven):
-    """One motion as a function of time."""
+    """A prescribed motion as a function of time."""
 
     makes: ClassVar = staticmethod(make.drive)
     motions: ClassVar = ("angle", "displacement", "position", "rotation")
@@ -113,7 +113,7 @@ class Bushing(Entry):
 
 
 class ForceEntry(Entry):
-    """An external force; runs give it by its name."""
+    """An external force; runs refer to it by its name."""
 
     makes: ClassVar = staticmethod(make.force)
     kind: Literal["force"]
@@ -123,7 +123,7 @@ class ForceEntry(Entry):
 
 
 class TorqueEntry(Entry):
-    """An external torque; runs give it by its name."""
+    """An external torque; runs refer to it by its name."""
 
     makes: ClassVar = staticmethod(make.torque)
     kind: Literal["torque"]
@@ -134,7 +134,7 @@ class TorqueEntry(Entry):
 
 
 class DistributedLoad(Entry):
-    """A force density on a load port; runs give it by its name."""
+    """A force density on a load port; runs refer to it by its name."""
 
     makes: ClassVar = staticmethod(make.distributed_load)
     kind: Literal["distributed_load"]
