@@ -6,12 +6,14 @@ sparse matrices, and the shift φ − φ̄ stays outside as ``mean`` (rank d per
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ..numerics.arrays import Array, dense
+from ..systems.elastic_laws import ElasticLaw
 from ..systems.resistive_relations import Relation
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
@@ -154,6 +156,8 @@ class Springs(NamedTuple):
     """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1.
 
     Those in ``resisting`` have a relation ρ to their rate besides the coefficient; ``steepness`` is its slope ρ'(0).
+    Those in ``lawful`` have an elastic law in place of the stiffness, and their extension x as state in place of the
+    force: every state grows by ``gain`` times the extension, gain k or 1.
     """
 
     length_product: Index
@@ -166,11 +170,61 @@ class Springs(NamedTuple):
     resisting: Index = np.zeros(0, dtype=int)
     relations: tuple[Relation, ...] = ()
     steepness: Array = np.zeros(0)
+    lawful: Index = np.zeros(0, dtype=int)
+    laws: tuple[ElasticLaw, ...] = ()
 
     @property
     def stored(self) -> int:
-        """Number of spring forces in a state."""
+        """Number of springs with a state."""
         return int(np.count_nonzero(self.state >= 0))
+
+    @property
+    def gain(self) -> Array:
+        """Change of the state by the extension (springs,): k, or 1 of springs with a law."""
+        return self._with_laws(self.stiffness, lambda law: 1.0)
+
+    @property
+    def scale(self) -> Array:
+        """Stiffness (springs,) [N/m or N m/rad] that tells the size of the forces."""
+        return self._with_laws(self.stiffness, lambda law: law.scale)
+
+    def tensions(self, extension: Array) -> Array:
+        """Elastic forces (springs,) at extensions (springs,): k x, or V'(x)."""
+        return self._with_laws(self.stiffness * extension, ElasticLaw.force, extension)
+
+    def slopes(self, extension: Array) -> Array:
+        """Stiffness (springs,) at extensions (springs,): k, or V''(x)."""
+        return self._with_laws(self.stiffness, ElasticLaw.stiffness, extension)
+
+    def forces(self, states: Array) -> Array:
+        """Elastic forces (stored,) of states (stored,): the states themselves, or V'(x)."""
+        return self._stored(states, states, ElasticLaw.force)
+
+    def energies(self, states: Array) -> Array:
+        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, or V(x)."""
+        return self._stored(states**2 * (0.5 / self.gain[self.state >= 0]), states, ElasticLaw.energy)
+
+    def state_slopes(self, states: Array) -> Array:
+        """Derivatives (stored,) of the elastic forces by the states: 1, or V''(x)."""
+        return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
+
+    def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
+        """Values (springs,), with those of the laws at the extensions in their places."""
+        if not self.laws:
+            return values
+        values = values.copy()
+        for i, law in zip(self.lawful.tolist(), self.laws, strict=True):
+            values[i] = of(law, *(x[i] for x in extension))
+        return values
+
+    def _stored(self, values: Array, states: Array, of: Callable[[ElasticLaw, Any], Any]) -> Array:
+        """Values (stored,), with those of the laws at their states in their places."""
+        if not self.laws:
+            return values
+        values = values.copy()
+        for i, law in zip(self.state[self.lawful].tolist(), self.laws, strict=True):
+            values[i] = of(law, states[i])
+        return values
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:

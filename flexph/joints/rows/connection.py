@@ -12,6 +12,7 @@ from typing import Literal
 
 from ...numerics import checks as check
 from ...numerics.memo import Remade
+from ...systems.elastic_laws import ElasticLaw
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame, turned_by
 from .friction import Bearing
@@ -37,7 +38,7 @@ class Measure:
     ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
     length, component [m] or angle [rad] without force, None for that at the assembled pose, or a function of time.
     ``name`` tells the measures of one element apart. With a ``lever`` (of an angle a radius) it is a slip of the
-    bearing of its joint.
+    bearing of its joint. An elastic ``law`` of measure − free stands for the stiffness, which is zero then.
     """
 
     kind: Literal["length", "component", "angle"]
@@ -47,11 +48,17 @@ class Measure:
     free: float | Callable[[float], float] | None
     name: str = ""
     lever: float = 0.0
+    law: ElasticLaw | None = None
 
     @property
     def is_driven(self) -> bool:
         """Whether time enters it."""
         return callable(self.free)
+
+    @property
+    def stores_energy(self) -> bool:
+        """True if it has a stiffness or an elastic law, and with it a state."""
+        return self.stiffness > 0.0 or self.law is not None
 
 
 @dataclass(frozen=True)

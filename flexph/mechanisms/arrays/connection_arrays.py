@@ -29,7 +29,8 @@ FLAT = 1e-6
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
     """Spring-dampers of all connections."""
     ordered = [m for _, m in measures(connections)]
-    state = np.cumsum([m.stiffness > 0.0 for m in ordered]) - 1
+    state = np.cumsum([m.stores_energy for m in ordered]) - 1
+    laws = [(i, m.law) for i, m in enumerate(ordered) if m.law is not None]
     take = lambda kind, i: indices(numbering.product(m.products[i]) for m in ordered if m.kind == kind)  # noqa: E731
     return Springs(
         length_product=take("length", 0),
@@ -38,7 +39,9 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         cosine_product=take("angle", 1),
         stiffness=np.array([m.stiffness for m in ordered]),
         damping=np.array([0.0 if isinstance(m.damping, Relation) else m.damping for m in ordered]),
-        state=indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
+        state=indices(int(k) if m.stores_energy else -1 for k, m in zip(state, ordered, strict=True)),
+        lawful=indices(i for i, _ in laws),
+        laws=tuple(law for _, law in laws),
         **_relations(ordered),
     )
 

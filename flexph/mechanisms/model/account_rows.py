@@ -75,7 +75,7 @@ class AccountRows:
     def _count_springs(self) -> None:
         springs, own = list(measures(self.mechanism.connections)), self.arrays.springs
         self._springs = [name for name, _ in springs]
-        self._storing = [name for name, measure in springs if measure.stiffness > 0.0]
+        self._storing = [name for name, measure in springs if measure.stores_energy]
         resists = np.zeros(len(springs), dtype=bool)
         resists[own.resisting] = True
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)

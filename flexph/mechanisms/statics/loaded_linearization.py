@@ -132,7 +132,8 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
         names = list(mechanism.layout.parts)
         stored = np.flatnonzero(a.springs.state >= 0)
         first = len(names) - mechanism.layout.multipliers - len(stored)
-        forces = np.pad(a.springs.stiffness[stored, None] * S[stored], ((0, 0), (free, 0)))
+        slopes = a.springs.gain[stored] * a.springs.state_slopes(small.c.spring[: stored.size])
+        forces = np.pad(slopes[:, None] * S[stored], ((0, 0), (free, 0)))
         pieces += zip(names[first:], forces[:, None], strict=False)
     edges = np.cumsum([0, *(len(piece) for _, piece in pieces)]).tolist()
     parts = {name: slice(*ends) for (name, piece), ends in zip(pieces, pairwise(edges), strict=True) if len(piece)}

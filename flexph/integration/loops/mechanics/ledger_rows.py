@@ -14,6 +14,7 @@ if not cython.compiled:
     from ..solids.forces import add_law_energies
     from ..terms.paths import stand_on_curves
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
+    from .elastic_laws import law_value
     from .motion import mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
     from .rolling import gain, world_spin
@@ -49,9 +50,11 @@ def energies(m: Memory, dim: int, out: Array) -> None:
         add_law_energies(m, dim, out)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
-            out[m.ledger_spring[0] + m.joints_state[i]] = (
-                0.5 * m.at_spring[m.joints_state[i]] ** 2 / m.joints_stiffness[i]
-            )
+            held = m.at_spring[m.joints_state[i]]
+            if m.joints_law[i] >= 0:
+                out[m.ledger_spring[0] + m.joints_state[i]] = law_value(m, m.joints_law[i], 0, held)
+            else:
+                out[m.ledger_spring[0] + m.joints_state[i]] = 0.5 * held**2 / m.joints_stiffness[i]
     for i in range(m.touch_stored.size):
         out[m.ledger_contact[0] + i] = m.touch_stored[i]
 

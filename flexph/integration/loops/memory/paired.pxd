@@ -67,8 +67,15 @@ cdef struct ComplexMemory:
     IVec joints_sine_product
     IVec joints_cosine_product
     Vec joints_stiffness
+    Vec joints_gain
     Vec joints_damping
     IVec joints_state
+    IVec joints_law
+    IVec joints_law_first
+    Vec joints_law_edge
+    Vec joints_law_base
+    Mat joints_law_power
+    IMat joints_law_function
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function
