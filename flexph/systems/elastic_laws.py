@@ -19,7 +19,7 @@ from ..units.arguments import quantities
 
 Function = Callable[[float], float]
 PROBES = np.concatenate([-np.logspace(3, -3, 25), np.logspace(-3, 3, 25)])
-"""Extensions at which force and energy of a user are compared, in their own unit; those without a value are left out."""
+"""Extensions at which force and energy of a user are compared, as far as they have values there."""
 APART = (1e-3, -1e-3, 1e-4)
 """Distances of the two extensions between which they are compared, relative to the extension: one must do, since others
 may lie over a kink."""
@@ -77,7 +77,7 @@ class ElasticLaw:
 
     @property
     def scale(self) -> float:
-        """A stiffness that tells the size of the forces: the largest one at rest or at a base; zero if none is known."""
+        """Largest stiffness at rest or at a base, for the size of the forces; zero if none is known."""
         with np.errstate(all="ignore"):
             try:
                 known = np.abs(self.stiffness(np.array([0.0, *self.bases])))

@@ -27,8 +27,8 @@ from flexph.laws import (
     potential,
     table,
 )
-from flexph.models import load_model
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.models import load_model
 from flexph.systems.elastic_laws import mean_force
 
 SMOOTH = {

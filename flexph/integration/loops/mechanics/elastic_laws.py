@@ -1,4 +1,4 @@
-"""Elastic laws of springs in loops, see flexph.systems.elastic_laws; functions of a user are called at their addresses."""
+"""Elastic laws of springs in loops (see flexph.systems.elastic_laws); functions of a user are called by address."""
 
 from __future__ import annotations
 
