@@ -11,14 +11,17 @@ from .systems.elastic_laws import (
     potential,
     table,
 )
+from .systems.force_laws import ForceLaw, force_law
 from .systems.resistive_relations import Relation, coulomb, quadratic, resistive, viscous
 
 __all__ = [
     "ElasticLaw",
+    "ForceLaw",
     "Relation",
     "backlash",
     "bilinear",
     "coulomb",
+    "force_law",
     "gas_spring",
     "gravitation",
     "one_sided",

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ..numerics.arrays import Array, dense
 from ..systems.elastic_laws import ElasticLaw
+from ..systems.force_laws import ForceLaw
 from ..systems.resistive_relations import Relation
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
@@ -157,7 +158,8 @@ class Springs(NamedTuple):
 
     Those in ``resisting`` have a relation ρ to their rate besides the coefficient; ``steepness`` is its slope ρ'(0).
     Those in ``lawful`` have an elastic law in place of the stiffness, and their extension x as state in place of the
-    force: every state grows by ``gain`` times the extension, gain k or 1.
+    force: every state grows by ``gain`` times the extension, gain k or 1. Those in ``forced`` have a force law, the
+    extension as state, too, and no energy.
     """
 
     length_product: Index
@@ -172,6 +174,8 @@ class Springs(NamedTuple):
     steepness: Array = np.zeros(0)
     lawful: Index = np.zeros(0, dtype=int)
     laws: tuple[ElasticLaw, ...] = ()
+    forced: Index = np.zeros(0, dtype=int)
+    force_laws: tuple[ForceLaw, ...] = ()
 
     @property
     def stored(self) -> int:
@@ -181,28 +185,39 @@ class Springs(NamedTuple):
     @property
     def gain(self) -> Array:
         """Change of the state by the extension (springs,): k, or 1 of springs with a law."""
-        return self._with_laws(self.stiffness, lambda law: 1.0)
+        gain = self._with_laws(self.stiffness, lambda law: 1.0)
+        return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
 
     @property
     def scale(self) -> Array:
         """Stiffness (springs,) [N/m or N m/rad] that tells the size of the forces."""
         return self._with_laws(self.stiffness, lambda law: law.scale)
 
-    def tensions(self, extension: Array) -> Array:
-        """Elastic forces (springs,) at extensions (springs,): k x, or V'(x)."""
-        return self._with_laws(self.stiffness * extension, ElasticLaw.force, extension)
+    def tensions(self, extension: Array, time: float) -> Array:
+        """Forces at rest (springs,) at extensions (springs,): k x, V'(x), or F(x, 0, t)."""
+        tension = self._with_laws(self.stiffness * extension, ElasticLaw.force, extension)
+        for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
+            tension[i] = law.force(float(extension[i]), 0.0, time)
+        return tension
 
-    def slopes(self, extension: Array) -> Array:
-        """Stiffness (springs,) at extensions (springs,): k, or V''(x)."""
-        return self._with_laws(self.stiffness, ElasticLaw.stiffness, extension)
+    def slopes(self, extension: Array, time: float) -> Array:
+        """Stiffness (springs,) at extensions (springs,): k, V''(x), or ∂F/∂x."""
+        slopes = self._with_laws(self.stiffness, ElasticLaw.stiffness, extension)
+        if self.forced.size:
+            slopes = slopes.copy()
+            for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
+                slopes[i] = law.stiffness(float(extension[i]), time)
+        return slopes
 
     def forces(self, states: Array) -> Array:
         """Elastic forces (stored,) of states (stored,): the states themselves, or V'(x)."""
         return self._stored(states, states, ElasticLaw.force)
 
     def energies(self, states: Array) -> Array:
-        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, or V(x)."""
-        return self._stored(states**2 * (0.5 / self.gain[self.state >= 0]), states, ElasticLaw.energy)
+        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, or V(x); zero of force laws."""
+        energies = self._stored(states**2 * (0.5 / self.gain[self.state >= 0]), states, ElasticLaw.energy)
+        energies[self.state[self.forced]] = 0.0
+        return energies
 
     def state_slopes(self, states: Array) -> Array:
         """Derivatives (stored,) of the elastic forces by the states: 1, or V''(x)."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...systems.elastic_laws import ElasticLaw
+from ...systems.force_laws import ForceLaw
 from ...systems.resistive_relations import Relation, resisting
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Measure, planar_or_about
@@ -20,7 +21,7 @@ def spring_damper(
     second: PortName,
     *,
     stiffness: float = 0.0,
-    law: ElasticLaw | None = None,
+    law: ElasticLaw | ForceLaw | None = None,
     damping: float | Relation = 0.0,
     length: float | Callable[[float], float] | None = None,
     direction: Sequence[float] | None = None,
@@ -41,7 +42,7 @@ def spring_damper(
         The port of another body, or a position of the ground, ``GROUND.at(x, y)``.
     stiffness : float
         k [N/m].
-    law : ElasticLaw, optional
+    law : ElasticLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
         c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇) in its place.
@@ -100,7 +101,7 @@ def torsion_spring(
     second: PortName,
     *,
     stiffness: float = 0.0,
-    law: ElasticLaw | None = None,
+    law: ElasticLaw | ForceLaw | None = None,
     damping: float | Relation = 0.0,
     angle: float | Callable[[float], float] | None = None,
     axis: Sequence[float] | None = None,
@@ -120,7 +121,7 @@ def torsion_spring(
         Port of another body, or a place ``GROUND.at(...)`` of the world.
     stiffness : float
         k [N m/rad].
-    law : ElasticLaw, optional
+    law : ElasticLaw or ForceLaw, optional
         Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
         c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
@@ -155,12 +156,14 @@ def torsion_spring(
 
 
 def check_rates(
-    stiffness: float, damping: float | Relation, law: ElasticLaw | None = None
+    stiffness: float, damping: float | Relation, law: ElasticLaw | ForceLaw | None = None
 ) -> tuple[float, float | Relation]:
     """Check stiffness and damping: not negative, and one of them positive unless there is a law."""
     rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
-    if law is not None and not isinstance(law, ElasticLaw):
-        raise ValueError(f"law must be an ElasticLaw, e.g. flexph.laws.polynomial(k, 0, k3), got {check.shown(law)}")
+    if law is not None and not isinstance(law, ElasticLaw | ForceLaw):
+        raise ValueError(
+            f"law must be an ElasticLaw or a ForceLaw, e.g. flexph.laws.polynomial(k, 0, k3), got {check.shown(law)}"
+        )
     if law is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
     if rates == (0.0, 0.0) and law is None:

@@ -12,6 +12,7 @@ from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import total
 from ...numerics.arrays import Array
+from ...systems.force_laws import ForceLaw
 
 if TYPE_CHECKING:
     from .model import Model
@@ -75,13 +76,14 @@ class AccountRows:
     def _count_springs(self) -> None:
         springs, own = list(measures(self.mechanism.connections)), self.arrays.springs
         self._springs = [name for name, _ in springs]
-        self._storing = [name for name, measure in springs if measure.stores_energy]
+        self._storing = [name for name, measure in springs if measure.has_state]
         resists = np.zeros(len(springs), dtype=bool)
         resists[own.resisting] = True
+        resists[own.forced] = True
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
         relations = zip(own.resisting, own.relations, strict=True)
         self._general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
-        self.references = _places(measure.is_driven for _, measure in springs)
+        self.references = _places(measure.is_driven or isinstance(measure.law, ForceLaw) for _, measure in springs)
 
     def _count_contacts(self) -> None:
         touching = [c for c in self.mechanism.connections if c.touches]

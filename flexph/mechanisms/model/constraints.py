@@ -76,8 +76,8 @@ def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time
 
 
 def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Elastic force of every spring-damper."""
-    return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time))
+    """Force at rest of every spring-damper."""
+    return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time), time)
 
 
 def spring_states(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:

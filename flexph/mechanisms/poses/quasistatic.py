@@ -105,7 +105,7 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     blocks = [(0, 0, M[:, :r]), (r, u, K), (0, lam, -G.T), (r, means, shift)]
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
-        slopes = a.springs.slopes(spring_extensions(mechanism, c, table, time))
+        slopes = a.springs.slopes(spring_extensions(mechanism, c, table, time), time)
         blocks.append((0, r, S.T @ scale_rows(S, slopes)))
     rows = [(r + n, 0, G[:, :r]), (r + n + g, r, G), (r + n + 2 * g, u, mean), (r + n + 2 * g, means, -np.eye(k))]
     system = (dense_blocks if n <= FEW else sparse_blocks)((r + n + 2 * g + k, size), [*blocks, *rows])

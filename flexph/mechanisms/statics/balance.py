@@ -65,10 +65,10 @@ class Problem(NamedTuple):
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
         extension = spring_extensions(self.mechanism, c, self.table, self.time)
-        tension = a.springs.tensions(extension)
+        tension = a.springs.tensions(extension, self.time)
         if has_dampers(a, c):
             tension = tension + steady_tensions(a, c, derive(a, c))
-        return Forces(on_product, tension, a.springs.slopes(extension), self.applied, lam)
+        return Forces(on_product, tension, a.springs.slopes(extension, self.time), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""

@@ -14,7 +14,7 @@ from ...bodies.mean_axes import unshifted
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...interconnection.direct_sum import join
-from ...joints.rows.connection import measures
+from ...joints.rows.connection import measures, refuse_force_laws
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import curve_slips, input_matrix, spring_rates
@@ -53,6 +53,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     spring loads the pose: the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
+    refuse_force_laws(mechanism.connections, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     for name, body in mechanism.bodies.items():
@@ -128,7 +129,7 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
     size = {"length": length, "component": length, "angle": 1.0}
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
         stretch = values[i] - pose.anchors.springs[i]
-        loaded = measure.law.force(stretch) != 0.0 if measure.law else measure.stiffness
+        loaded = measure.law.force(stretch) != 0.0 if measure.law else measure.stiffness > 0.0
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
             raise ValueError(f"linearize needs an unloaded pose: {name} is stretched in it")
 
@@ -204,7 +205,7 @@ def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
     springs = mechanism.network.arrays.springs
     if not springs.laws:
         return springs.stiffness
-    slopes = springs.slopes(spring_values(mechanism, rest.product) - pose.anchors.springs)
+    slopes = springs.slopes(spring_values(mechanism, rest.product) - pose.anchors.springs, 0.0)
     if slopes.min() < 0.0:
         name = [name for name, _ in measures(mechanism.connections)][int(slopes.argmin())]
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Elastic laws of springs in model files."""
+"""Laws of springs in model files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from flexph.systems import elastic_laws as make
+from flexph.systems.force_laws import force_law
 
 from ...units.words import shown
 from ..values.expressions import Expression
@@ -105,4 +106,13 @@ class Potential(Entry):
     stiffness: Formula = None
 
 
-ElasticLaw = one_of((Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential))
+class ForceOfUser(Entry):
+    """A force F(x, v, t) by a function of a trusted file."""
+
+    makes: ClassVar = staticmethod(force_law)
+    kind: Literal["force_law"] = "force_law"
+    function: TrustedEntry
+
+
+LAWS = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential, ForceOfUser)
+SpringLaw = one_of(LAWS)

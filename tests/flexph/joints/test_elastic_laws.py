@@ -20,6 +20,7 @@ from flexph import (
 from flexph.laws import (
     backlash,
     bilinear,
+    force_law,
     gas_spring,
     gravitation,
     one_sided,
@@ -333,3 +334,50 @@ def test_model_files_have_laws(tmp_path, law):
     path.write_text(MODEL.replace("LAW", law))
     mechanism = load_model(path).mechanism
     assert mechanism.connections[1].form.measures[0].law is not None
+
+
+def test_a_force_law_is_a_spring_and_a_damper():
+    """F = k x + c v moves as both do; what it takes is dissipation, what it gives is work."""
+    k, c, times = 100.0, 3.0, np.linspace(0.0, 2.0, 201)
+    plain = connect(
+        {"mass": rigid.point(2.0)},
+        [
+            slider("mass.point", GROUND.at(0.0, 0.0), turning=True),
+            spring_damper("mass.point", GROUND.at(0.0, 0.0), stiffness=k, damping=c, direction=(1.0, 0.0), length=0.0),
+        ],
+    )
+    forced = oscillator(force_law(lambda x, v, t: k * x + c * v))
+    first, second = (integrate(m, released(m, 0.3), times) for m in (plain, forced))
+    np.testing.assert_allclose(first.position("mass.point"), second.position("mass.point"), atol=1e-12)
+    name = "spring mass.point–GROUND at (0.0, 0.0)"
+    ledger = second.ledger
+    assert ledger.largest_residual <= 1e-14
+    assert np.all(ledger.dissipation[name] >= 0.0) and np.all(ledger.work[name] >= 0.0)
+    change = np.diff(ledger.energy["kinetic mass"])
+    np.testing.assert_allclose(change, ledger.work[name] - ledger.dissipation[name], atol=1e-13)
+
+
+def test_a_force_law_sees_the_time():
+    """m x'' = −F(t) of F = −f sin ωt has x = f/(mω²)(ωt − sin ωt)."""
+    f, omega, mechanism = 3.0, 2.0, oscillator(force_law(lambda x, v, t: -3.0 * np.sin(2.0 * t)))
+    errors = []
+    for steps in (100, 200):
+        times = np.linspace(0.0, 3.0, steps + 1)
+        place = integrate(mechanism, released(mechanism, 0.0), times).position("mass.point")[:, 0]
+        errors.append(np.abs(place - f / (2.0 * omega**2) * (omega * times - np.sin(omega * times))).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[-1] < 1e-3
+
+
+@pytest.mark.parametrize("ask", ["phdae", "spectrum", "linearize"])
+def test_equations_refuse_force_laws(ask):
+    mechanism = oscillator(force_law(lambda x, v, t: 10.0 * x))
+    start = released(mechanism, 0.0)
+    with pytest.raises(ValueError, match=rf"mechanism.{ask} takes no force law, as spring mass.point"):
+        getattr(mechanism, ask)(start)
+
+
+def test_equilibrium_under_a_force_law():
+    mechanism = oscillator(force_law(lambda x, v, t: 10.0 * x + 5.0 * x**3 - 15.0))
+    rest = mechanism.equilibrium(mechanism.assemble({"mass": (0.2, 0.0, 0.0)}))
+    assert mechanism.position(rest, "mass.point")[0] == pytest.approx(1.0, rel=1e-12)

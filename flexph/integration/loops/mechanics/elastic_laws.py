@@ -1,18 +1,20 @@
-"""Elastic laws of springs in loops (see flexph.systems.elastic_laws); functions of a user are called by address."""
+"""Laws of springs in loops (see flexph.laws); functions of a user are called by address."""
 
 from __future__ import annotations
 
 import cython
 
 from ....systems.elastic_laws import STEP as _STEP
+from ....systems.force_laws import REACH as _REACH
 
 if not cython.compiled:
     from math import fabs
 
-    from ....numerics.loops.views import call_real, larger
+    from ....numerics.loops.views import call_real, call_three, larger
     from ..memory.memory import Memory
 
 STEP = cython.declare(cython.double, _STEP)
+REACH = cython.declare(cython.double, _REACH)
 NEAR = cython.declare(cython.double, 0.5 - 0.15**0.5)
 FAR = cython.declare(cython.double, 0.5 + 0.15**0.5)
 ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
@@ -51,6 +53,23 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
     first = NEAR * law_value(m, k, 2, before + NEAR * change)
     last = FAR * law_value(m, k, 2, before + FAR * change)
     return (5.0 * (first + last) + 4.0 * law_value(m, k, 2, before + 0.5 * change)) / 18.0
+
+
+def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
+    """F(x̄, Δx/h, t̄) of the force law of a spring."""
+    return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
+
+
+def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
+    """∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by central differences."""
+    x = x0 + 0.5 * h * rate
+    t = m.trial_time[0]
+    law = m.joints_force_law[i]
+    step = REACH * larger(fabs(x), 1.0)
+    by_extension = (call_three(law, x + step, rate, t) - call_three(law, x - step, rate, t)) / (2.0 * step)
+    step = REACH * larger(fabs(rate), 1.0)
+    by_rate = (call_three(law, x, rate + step, t) - call_three(law, x, rate - step, t)) / (2.0 * step)
+    return 0.5 * by_extension + by_rate / h
 
 
 def _piece_at(m: Memory, k: int, x: float) -> int:

@@ -76,6 +76,7 @@ cdef struct Memory:
     Vec joints_law_base
     Mat joints_law_power
     IMat joints_law_function
+    IVec joints_force_law
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function
@@ -376,6 +377,7 @@ cdef struct Memory:
     Vec trial_stuck
     Vec trial_before
     Vec trial_moved
+    Vec trial_time
     Vec trial_given
     Vec trial_rub
     Vec system_left_D

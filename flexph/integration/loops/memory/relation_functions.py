@@ -55,6 +55,7 @@ class ElasticLaws(NamedTuple):
     law_base: Array
     law_power: Array
     law_function: Index
+    force_law: Index
 
 
 def elastic_laws(springs: Springs) -> ElasticLaws:
@@ -72,7 +73,11 @@ def elastic_laws(springs: Springs) -> ElasticLaws:
             function[i, order] = _address(given)
     edges = [edge for own in springs.laws if own.powers for edge in (*own.edges, np.inf)]
     bases = [base for own in springs.laws for base in own.bases]
-    return ElasticLaws(law, first, np.array(edges), np.array(bases), power, function)
+    force = np.zeros(springs.damping.size, dtype=np.int64)
+    force[springs.forced] = [
+        ctypes.cast(_force(own.function), ctypes.c_void_p).value or 0 for own in springs.force_laws
+    ]
+    return ElasticLaws(law, first, np.array(edges), np.array(bases), power, function, force)
 
 
 def _addresses(relation: Relation) -> tuple[int, int]:
@@ -89,10 +94,20 @@ def _address(function: Callable[[float], float]) -> int:
 def _callback(function: Callable[[float], float]) -> Any:
     """C code of a function; not a number where it raises, so that the NumPy steps, which say why, take over."""
 
-    def safe(x: float) -> float:
+    return REAL.c_type(_safe(function))  # no Callback: threads share the function
+
+
+@cache
+def _force(function: Callable[[float, float, float], float]) -> Any:
+    """C code of a function of three numbers, as of one."""
+    return ctypes.CFUNCTYPE(*(4 * (ctypes.c_double,)))(_safe(function))
+
+
+def _safe(function: Callable[..., float]) -> Callable[..., float]:
+    def safe(*given: float) -> float:
         try:
-            return float(function(x))
+            return float(function(*given))
         except Exception:
             return np.nan
 
-    return REAL.c_type(safe)  # no Callback: threads share the function
+    return safe
