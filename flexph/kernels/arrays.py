@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..laws.elastic_laws import ElasticLaw
+from ..laws.force_laws import ForceLaw
 from ..numerics.arrays import Array, dense
-from ..systems.elastic_laws import ElasticLaw
-from ..systems.force_laws import ForceLaw
 from ..systems.resistive_relations import Relation
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics import checks as check
 from ...numerics.arguments import checked
-from ...systems.elastic_laws import ElasticLaw
-from ...systems.force_laws import ForceLaw
 from ...systems.resistive_relations import Relation, resisting
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Measure, planar_or_about

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
-from ...systems.elastic_laws import ElasticLaw
-from ...systems.force_laws import ForceLaw
 from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame, turned_by
 from .friction import Bearing

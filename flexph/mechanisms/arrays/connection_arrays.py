@@ -18,9 +18,9 @@ from ...kernels.arrays import Rolling, Springs
 from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Slips
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics.rotations import spins
-from ...systems.elastic_laws import ElasticLaw
-from ...systems.force_laws import ForceLaw
 from ...systems.resistive_relations import Relation
 from .numbering import Numbering, indices
 

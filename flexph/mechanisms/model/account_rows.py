@@ -11,8 +11,8 @@ import numpy as np
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import total
+from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array
-from ...systems.force_laws import ForceLaw
 
 if TYPE_CHECKING:
     from .model import Model

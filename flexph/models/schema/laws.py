@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from flexph.systems import elastic_laws as make
-from flexph.systems.force_laws import force_law
+from flexph.laws import elastic_laws as make
+from flexph.laws.force_laws import force_law
 
 from ...units.words import shown
 from ..values.expressions import Expression

@@ -28,9 +28,9 @@ from flexph.laws import (
     potential,
     table,
 )
+from flexph.laws.elastic_laws import mean_force
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.models import load_model
-from flexph.systems.elastic_laws import mean_force
 
 SMOOTH = {
     "polynomial": polynomial(100.0, -20.0, 1e3),

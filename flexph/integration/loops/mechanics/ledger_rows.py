@@ -13,8 +13,8 @@ if not cython.compiled:
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
     from ..terms.paths import stand_on_curves
+    from ..terms.spring_laws import law_value, user_force
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
-    from .elastic_laws import law_value, user_force
     from .motion import mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
     from .rolling import gain, world_spin

@@ -12,7 +12,7 @@ if not cython.compiled:
     from ....numerics.loops.views import Number, divided, real_part
     from ..memory.memory import Memory
     from ..terms.angles import kappa
-    from .elastic_laws import mean_force, mean_slope, user_force, user_slope
+    from ..terms.spring_laws import mean_force, mean_slope, user_force, user_slope
     from .relations import force, slope
 
 

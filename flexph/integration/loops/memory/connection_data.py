@@ -30,7 +30,7 @@ class Joints(NamedTuple):
     damping: Vector
     state: Index
     law: Index  # (springs,), number of the elastic law, −1 for none
-    law_first: Index  # (laws,), first piece of each, see loops.mechanics.elastic_laws
+    law_first: Index  # (laws,), first piece of each, see loops.terms.spring_laws
     law_edge: Vector  # (pieces,), extensions at which they end, infinite of the last of each law
     law_base: Vector  # (pieces,), from which they count
     law_power: Matrix  # (pieces, n), energies by ascending powers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cython
 
-from ....systems.elastic_laws import STEP as _STEP
-from ....systems.force_laws import REACH as _REACH
+from ....laws.elastic_laws import STEP as _STEP
+from ....laws.force_laws import REACH as _REACH
 
 if not cython.compiled:
     from math import fabs
@@ -32,7 +32,7 @@ def law_value(m: Memory, k: int, order: int, x: float) -> float:
 
 
 def mean_force(m: Memory, k: int, before: float, after: float) -> float:
-    """F with F Δx = ΔV to round-off, see flexph.systems.elastic_laws."""
+    """F with F Δx = ΔV to round-off, see flexph.laws.elastic_laws."""
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 1, before, change)
