@@ -28,7 +28,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
-    springs = [f"{name}: {m.stiffness:.9g} {_resists(m)}" for name, m in measures(mechanism.connections)]
+    springs = [f"{name}: {_elastic(m)} {_resists(m)}" for name, m in measures(mechanism.connections)]
     springs += [f"{c.name}: {s.friction} {_digest(s.components)}" for c in mechanism.connections for s in c.form.slips]
     springs += [f"{c.name}: {b.friction} {b.pressing}" for c in mechanism.connections if (b := c.form.bearing)]
     bodies = [f"{name}: {_constants(frame)}" for name, frame in mechanism.frames.items()]
@@ -39,6 +39,12 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 def _measured(law: Law) -> Any:
     """Products of a constraint; weights and turns, too, if its law has them."""
     return (law.weighed, law.turns) if law.weighed else law.products
+
+
+def _elastic(measure: Measure) -> str:
+    """Stiffness or elastic law, whose functions count by their name."""
+    law = measure.law
+    return f"{measure.stiffness:.9g}" if law is None else f"{law} {_digest((law.edges, law.bases, law.powers))}"
 
 
 def _resists(measure: Measure) -> str:

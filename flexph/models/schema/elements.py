@@ -19,6 +19,7 @@ from .functions import (
     damping,
 )
 from .joints import JOINTS
+from .laws import SpringLaw
 from .rotations import RotationValue
 
 Damper, Dampers = damping("N*s/m")
@@ -62,6 +63,7 @@ class SpringDamper(Entry):
     first: Port
     second: End
     stiffness: Stiffness = 0.0
+    law: SpringLaw = None
     damping: Damper = 0.0
     length: Length = None
     direction: Direction = None
@@ -76,6 +78,7 @@ class TorsionSpring(Entry):
     first: Port
     second: End
     stiffness: Torsional = 0.0
+    law: SpringLaw = None
     damping: TorsionalDamper = 0.0
     angle: Angle = None
     axis: Direction = None
