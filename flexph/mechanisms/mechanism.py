@@ -88,7 +88,7 @@ class Mechanism(Model):
         return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
 
     def _repr_html_(self) -> str:
-        """Its drawing at the pose that assembles from no guess, where there is one, and tables, as notebooks show them."""
+        """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
         return _drawing(self) + "".join(_tables(self))
 
     @computing(_unknowns)
