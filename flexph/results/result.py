@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ..display.labelled import Labelled, Labels, Variable
-from ..files.contained import open_contained
+from ..files.contained import LINKED, open_contained
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values_of
-from ..files.vtkhdf import LINKED
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields

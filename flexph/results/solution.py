@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import h5py
 import numpy as np
 
 from ..display.labelled import Labels, Variable
@@ -34,6 +33,9 @@ from .presentation.labels import sensor_labels
 from .result import Occurrences, Result
 from .signature import mechanism_signature
 from .state_view import MechanismView
+
+if TYPE_CHECKING:
+    import h5py
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
