@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
+from ..display.kernels import in_notebook
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
@@ -32,12 +32,6 @@ def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
 def html_of(shown: Any, **options: Any) -> str:
     """The live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
     return str(_viewer(HTML)(shown, **options))
-
-
-def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this process."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def _viewer(name: str) -> Callable[..., Any]:
