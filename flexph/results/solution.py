@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..drawing.viewers import html_of, open_viewer
+from ..drawing.viewers import film_of, html_of, open_viewer
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum, configuration
 from ..mechanisms.model.time_table import Anchors, law_values, table_of
@@ -170,6 +171,42 @@ class Solution(MotionByName, Result):
         forces of joints are arrows. ``viewer``: another one that is registered under ``flexph.viewers``.
         """
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
+
+    @checked
+    def animate(
+        self, path: str | Path, *, field: str | None = None, scale: float = 1.0, forces: bool = False, **options: Any
+    ) -> Path:
+        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+
+        Parameters
+        ----------
+        path : path
+            Where the film comes to, such as ``"crank.gif"``.
+        field : str, optional
+            Name of the field in colour; by default the first one.
+        scale : float
+            Factor of the deformations.
+        forces : bool
+            Whether weights and forces of joints are shown as arrows.
+        **options
+            Further ones of :func:`flexph.view.write_film`: ``frames``, ``size``, ``rate``, ``background``, ``account``,
+            ``towards``, ``title``.
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Pillow (extra ``plot``), or of MP4 without imageio-ffmpeg (extra ``view``).
+
+        Examples
+        --------
+        ``solution.animate("crank.gif", scale=5.0, account=True)``
+        """
+        return film_of(path, self, field=field, scale=scale, forces=forces, **options)
 
     def _repr_html_(self) -> str:
         """The live view, which notebooks show."""

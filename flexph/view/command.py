@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -17,11 +17,14 @@ from ..scenes.files import read_scene
 from ..scenes.of_results import scene_files
 from ..scenes.scene import Scene
 from .html import write_html
-from .pictures import show, write_film, write_picture
+from .paper import Background
+from .pictures import write_film, write_picture
+from .window import show
 
 WRITERS: Mapping[str, Callable[..., Path]] = {
     "html": write_html,
     "gif": write_film,
+    "webp": write_film,
     "mp4": write_film,
     "png": write_picture,
 }
@@ -29,7 +32,8 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
 HELP = {
     "html": "a page that turns and plays in a browser without a network",
     "gif": "a film",
-    "mp4": "a film",
+    "webp": "a film, smaller than a GIF",
+    "mp4": "a film (extra view)",
     "png": "a picture, of the time --at or else of the largest deformation",
 }
 
@@ -49,6 +53,8 @@ def _files(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--scale", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="factor of deformations")
 @click.option("--forces", is_flag=True, help="draw weights and forces of joints as arrows")
 @click.option("--at", type=float, metavar="TIME", help="time of the picture [s]")
+@click.option("--account", is_flag=True, help="draw the energies of the run below films and pictures")
+@click.option("--background", type=click.Choice(get_args(Background)), default="light", help="of films and pictures")
 @click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
 def command(where: Path, name: str | None, field: str | None, at: float | None, frames: int, **given: Any) -> None:
     """Show what moved in a run: its folder DIR, or one of its files *.vtkhdf.
@@ -59,9 +65,10 @@ def command(where: Path, name: str | None, field: str | None, at: float | None, 
     for kind, path in targets.items():
         if path is not None and path.suffix != f".{kind}":
             raise click.UsageError(f"--{kind} {path} must end in .{kind}")
+    drawn = {name: given.pop(name) for name in ("account", "background")}
     options = {"field": field, **given}
     if not any(targets.values()) and not _has_display():
-        raise click.UsageError("there is no display for a window: give --html, --gif, --mp4 or --png")
+        raise click.UsageError("there is no display for a window: give --html, --gif, --webp, --mp4 or --png")
     try:
         scene = _scene(where, name)
         _without_warnings()
@@ -69,7 +76,8 @@ def command(where: Path, name: str | None, field: str | None, at: float | None, 
             show(scene, **options)
         for kind, path in targets.items():
             if path is not None:
-                own = {"png": {"at": at}}.get(kind, {"frames": frames})
+                own = {"at": at} if kind == "png" else {"frames": frames}
+                own |= {} if kind == "html" else drawn
                 tell([WRITERS[kind](path, scene, **options, **own)])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
