@@ -35,7 +35,7 @@ def hinge(
         The axis in the second port's section (in world axes for GROUND); the same components by default.
     friction : Relation or CoulombFriction, optional
         The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`), or dry friction in
-        proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
+        proportion to the force of the joint (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
 
     name : str, optional
         Name of the joint; by default its kind and its ports.

@@ -13,7 +13,7 @@ from ..scenes.account import Account
 from ..scenes.scene import Scene
 from .looks import bar_title, limits_of, unit_of
 from .raster.camera import Window
-from .raster.picture import map_of, rgb
+from .stage import map_of, rgb
 
 Background = Literal["light", "dark", "transparent"]
 PAPER = {"light": "#fbfbfc", "dark": "#14191f", "transparent": "#fbfbfc"}

@@ -16,7 +16,7 @@ from .film_files import WRITERS
 from .looks import as_scene, caption, shown_field
 from .packing import telling_row, with_triangles
 from .paper import Background, Paper, layout_of, paper_of
-from .raster.picture import Stage, staged_scene
+from .stage import Stage, staged_scene
 
 SIZE = (800, 450)
 """Pixels; MP4 needs even numbers."""

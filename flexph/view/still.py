@@ -6,8 +6,8 @@ import numpy as np
 
 from ..scenes.scene import Scene
 from .raster.camera import Window
-from .raster.picture import staged_scene
 from .raster.png import png
+from .stage import staged_scene
 
 EDGE = 0.03
 """Share of the picture that is free at its edges."""

@@ -34,7 +34,7 @@ def cartesian_spring_damper(
         f = −Σ (k_i (d_i − d₀_i) + c_i ḋ_i) e_i,  d_i = e_i·(p₁ − p₂),  V = ½ Σ k_i (d_i − d₀_i)²
 
     acts on the first point and −f on the second one: products of two world vectors, so that the energy balance is exact
-    at any step. Along axes that turn with a body see :func:`flexph.bushing`.
+    at any step. Along axes that turn with a body see :func:`flexph.joints.bushing`.
 
     Forces that do not point along p₁ − p₂ take up angular momentum: those of dampers, of unequal k and of an offset.
 

@@ -1,4 +1,4 @@
-"""Pictures of scenes by numpy: shaded, with outlines and shadows, smooth at their edges; no graphics library is needed.
+"""Triangles as pictures, by numpy: camera, dots, light, outlines and shadows; no graphics library is needed.
 
-Imports: numerics, scenes, view.
+Imports: numerics, scenes.
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage
 
 from ...numerics.arrays import Array
+from .blur import blurred
 from .dots import Dots
 
 LIGHT = np.array([-0.42, 0.62, 0.66])
@@ -96,7 +96,7 @@ def occlusion(depth: Array, reach: float) -> Array:
 
     Luft, Colditz and Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
     """
-    behind = (ndimage.gaussian_filter(depth, HALO, truncate=2.5) - depth) / reach
+    behind = (blurred(depth, HALO) - depth) / reach
     return np.asarray(1.0 - behind.clip(0.0, DARKEST))
 
 

@@ -13,23 +13,13 @@ import pytest
 from sliding_samples import bead, cart
 
 import rigid
-from flexph import (
-    GROUND,
-    CoulombFriction,
-    connect,
-    coulomb,
-    hinge,
-    integrate,
-    point_on_curve,
-    slider,
-    slipping_wheel,
-    viscous,
-)
+from flexph import GROUND, connect, hinge, integrate, slider
 from flexph.contacts import Plane, Rigid, contact
 from flexph.integration.choice import LOOPS
+from flexph.joints import CoulombFriction, point_on_curve, slipping_wheel
 from flexph.methods import Decaying, Exact, Exact4
 from flexph.sensors import place_on_curve
-from flexph.systems import resistive
+from flexph.systems import coulomb, resistive, viscous
 from flexph.systems.resistive_relations import PROBES
 
 pytestmark = [

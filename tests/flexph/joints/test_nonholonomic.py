@@ -21,17 +21,14 @@ from flexph import (
     gear,
     hinge,
     integrate,
-    knife_edge,
     planar,
-    rolling_disc,
-    screw,
     spherical,
     spring_damper,
     weld,
-    wheel,
 )
 from flexph.integration.exact.gauss import GaussStepper
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
+from flexph.joints import knife_edge, rolling_disc, screw, wheel
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive

@@ -14,7 +14,6 @@ import rigid
 from flexph import (
     GROUND,
     InputError,
-    bushing,
     connect,
     cylindrical,
     distance,
@@ -34,6 +33,7 @@ from flexph import (
     universal,
     weld,
 )
+from flexph.joints import bushing
 from flexph.mechanisms.statics import searches
 
 NAN = math.nan

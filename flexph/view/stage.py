@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage
 
-from ...numerics.arrays import Array
-from ...scenes.scene import Scene
-from ..looks import COLOURS, DARK, MAPS, is_diverging
-from .camera import Camera, Window, fitted, view_axes
-from .dots import covered, seen_dots
+from ..numerics.arrays import Array
+from ..scenes.scene import Scene
+from .looks import COLOURS, DARK, MAPS, is_diverging
 from .mesh import PLAIN, Mesh, mesh_of
-from .shading import LIGHT, Paint, occlusion, painted, pixels
+from .raster.blur import blurred
+from .raster.camera import Camera, Window, fitted, view_axes
+from .raster.dots import covered, seen_dots
+from .raster.shading import LIGHT, Paint, occlusion, painted, pixels
 
 FINER = 2
 """Dots along an edge of a pixel."""
@@ -124,7 +124,7 @@ class Stage:
         low, high = self._box(places, 4.0 * soft)
         if (high > low).all():
             own = covered((places - low)[self.mesh.triangles], (int(high[0] - low[0]), int(high[1] - low[1])))
-            faded = ndimage.gaussian_filter(own.astype(np.float32), soft, truncate=3.0)
+            faded = blurred(own.astype(np.float32), soft)
             fades = ((self.bottom - np.arange(low[1], high[1])) / (2.0 * soft)).clip(0.0, 1.0).astype(np.float32)
             whole[low[1] : high[1], low[0] : high[0]] = SHADOW * faded * fades[:, None]
         return whole

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ...numerics.arrays import Array
-from ...scenes.scene import Part, Scene
-from ..creases import creased_each, telling_points
-from ..looks import coloured, limits_of, unit_of
+from ..numerics.arrays import Array
+from ..scenes.scene import Part, Scene
+from .creases import creased_each, telling_points
+from .looks import coloured, limits_of, unit_of
 
 SAME = 1e-6
 """Distance over the extent of a part up to which points are one."""
