@@ -1,17 +1,18 @@
-"""Viewers that packages register under the entry-point group ``flexph.viewers``: what ``solution.show()`` opens."""
+"""Viewers of the entry-point group ``flexph.viewers``: what ``solution.show()`` and ``solution.animate()`` call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from ..display.kernels import in_notebook
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
-WINDOW, HTML = "window", "html"
-"""Viewers outside and within notebooks; the second one returns HTML."""
+WINDOW, HTML, FILM = "window", "html", "film"
+"""Viewers outside and within notebooks, the second of which returns HTML, and the one that writes films."""
 
 
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
@@ -32,6 +33,12 @@ def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
 def html_of(shown: Any, **options: Any) -> str:
     """The live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
     return str(_viewer(HTML)(shown, **options))
+
+
+def film_of(path: str | Path, shown: Any, **options: Any) -> Path:
+    """Write the film of a run; returns its path."""
+    written: Path = _viewer(FILM)(path, shown, **options)
+    return written
 
 
 def _viewer(name: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from ..display.labelled import Labels, Variable
-from ..drawing.viewers import html_of, open_viewer
+from ..drawing.viewers import film_of, html_of, open_viewer
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
 from ..mechanisms.mechanism import Mechanism
@@ -248,6 +248,42 @@ class Solution(MotionByName, Result):
     @property
     def _dim(self) -> int:
         return self.mechanism.layout.dim
+
+    @checked
+    def animate(
+        self, path: str | Path, *, field: str | None = None, scale: float = 1.0, forces: bool = False, **options: Any
+    ) -> Path:
+        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+
+        Parameters
+        ----------
+        path : path
+            Where the film comes to, such as ``"crank.gif"``.
+        field : str, optional
+            Name of the field in colour; by default the first one.
+        scale : float
+            Factor of the deformations.
+        forces : bool
+            Whether weights and forces of joints are shown as arrows.
+        **options
+            Further ones of :func:`flexph.view.write_film`: ``frames``, ``size``, ``rate``, ``background``, ``account``,
+            ``towards``, ``title``.
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Pillow (extra ``plot``), or of MP4 without imageio-ffmpeg (extra ``view``).
+
+        Examples
+        --------
+        ``solution.animate("crank.gif", scale=5.0, account=True)``
+        """
+        return film_of(path, self, field=field, scale=scale, forces=forces, **options)
 
     @checked
     def save(self, path: str | Path, *, scene: bool = True) -> None:
