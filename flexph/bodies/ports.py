@@ -78,6 +78,8 @@ def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
     """Number of the first frame and body of a port name ``body.port``, and the name of the port on it."""
     owner, _, port = str(name).partition(".")
+    if owner.upper() == "GROUND" and owner not in bodies:
+        raise ValueError(f"{name!r} is a text, the ground is the object GROUND: from flexph import GROUND")
     body: AnyBody = check.lookup("body", owner, bodies)
     return first_frame(owner, bodies), body, port
 
