@@ -26,7 +26,7 @@ EVEN = 2.0
 
 
 def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
-    """Equilibrate a matrix: A (m, n), r (m,), c (n,) with ``M = diag(r) A diag(c)``, rows and columns of similar length.
+    """Equilibrate a matrix: A (m, n), r (m,), c (n,) with ``M = diag(r) A diag(c)``, rows and columns of like length.
 
     Rows and columns are divided by their lengths in turn (R. Sinkhorn, P. Knopp, Pacific J. Math. 21, 1967), so that
     the numerical rank of A does not depend on the units of M. Zero rows and columns are unchanged.

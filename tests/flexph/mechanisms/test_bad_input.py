@@ -514,7 +514,7 @@ def test_states_of_other_values_are_refused(given, message):
 @pytest.mark.parametrize(
     ("ports", "message"),
     [
-        ({"centre": (0.2, 0.0)}, r"a\.centre names the centre of mass of 'a' in its states.* 0\.2 m from that port"),
+        ({"centre": (0.2, 0.0)}, r"a\.centre names the centre of mass of 'a' in its states.* 0\.2 m away"),
         ({"velocity": (0.0, 0.0)}, r"a\.velocity names a part of the states of 'a': give the port another name"),
     ],
 )

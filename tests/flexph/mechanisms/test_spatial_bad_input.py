@@ -148,7 +148,7 @@ def test_axes(name, given, message):
 def test_an_axis_must_be_given_in_space():
     for name in ("hinge", "torsion spring", "driven angle"):
         refused(lambda name=name: connect({"rod": ROD}, [AXIS_OF[name]()]), r"needs axis=\(x, y, z\) in space")
-    refused(lambda: hinge("rod.root", ORIGIN, second_axis=Z), "second_axis needs axis")
+    refused(lambda: hinge("rod.root", ORIGIN, second_axis=Z), "second_axis was given without axis")
 
 
 @pytest.mark.parametrize(
