@@ -1,4 +1,4 @@
-"""Bushing: an elastic joint."""
+"""Bushing: an elastic joint between two sections."""
 
 from collections.abc import Sequence
 
@@ -24,11 +24,12 @@ def bushing(
     torsional_damping: float | Relation | Sequence[float | Relation] = 0.0,
     name: str | None = None,
 ) -> Connection:
-    """Springs and dampers along and about the axes of the second port's section, without force as assembled.
+    """Bushing: springs and dampers along and about the axes of the second section, free of force as assembled.
 
     Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)``; torques −κ_i α_i − γ_i α̇_i with α_i the angle of the first
-    section about axis i, seen along that axis: small rotations are their vector. One number for all axes or one for
-    each: (x, y) and a single torsional one in the plane, (x, y, z) in space.
+    section about axis i, seen along that axis (for small rotations, the components of the rotation vector). Each
+    coefficient is one number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in
+    space.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def bushing(
         kt = stiffness_of_axes("torsional_stiffness", torsional_stiffness, turns)
         ct = damping_of_axes("torsional_damping", torsional_damping, turns)
         if not any((*k, *c, *kt, *ct)):
-            raise ValueError("a bushing needs a stiffness or a damping that is positive")
+            raise ValueError("a bushing needs a positive stiffness or damping, all are zero")
         sliding = component_measures(between(first, second), [along(second, axis(i, dim)) for i in range(dim)], k, c)
         axes = [None] if dim == 2 else [(axis(i, 3), axis(i, 3)) for i in range(3)]
         turning = tuple(

@@ -1,4 +1,4 @@
-"""Springs and dampers along several axes: one coefficient for all, or one for each."""
+"""Stiffness and damping coefficients along several axes: one number for all, or one for each."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from .vectors import Product, Vector
 
 
 def stiffness_of_axes(name: str, given: float | Sequence[float], count: int) -> np.ndarray:
-    """Coefficients of all axes (count,), from one or from one each; not negative."""
+    """Coefficients (count,) of all axes, from one number or one for each axis; none may be negative."""
     values = np.full(count, check.number(name, given)) if np.isscalar(given) else check.array(name, given, (count,))
     if np.any(values < 0.0):
         raise ValueError(f"{name} must not be negative, got {given}")
@@ -21,7 +21,7 @@ def stiffness_of_axes(name: str, given: float | Sequence[float], count: int) -> 
 def damping_of_axes(
     name: str, given: float | Relation | Sequence[float | Relation], count: int
 ) -> list[float | Relation]:
-    """Coefficients or relations of all axes."""
+    """Damping coefficients or relations of all axes, from one value or one for each axis."""
     if isinstance(given, Relation) or callable(given):
         return [resisting(name, given)] * count
     if isinstance(given, Sequence) and len(given) == count and any(isinstance(one, Relation) for one in given):
@@ -37,7 +37,7 @@ def component_measures(
     *,
     free: Sequence[float] | None = None,
 ) -> tuple[Measure, ...]:
-    """Measures of the components of a vector along directions, of those with a stiffness or a damping."""
+    """Measures of the components of a vector along directions that have a stiffness or a damping."""
     return tuple(
         Measure("component", (Product(gap, d),), float(k), c, None if free is None else free[i], "xyz"[i])
         for i, (d, k, c) in enumerate(zip(directions, stiffness, damping, strict=True))
