@@ -117,7 +117,7 @@ class Result(NamedFields, ABC):
         return self.ledger.drift
 
     def save(self, path: str | Path) -> None:
-        """Write the run as HDF5 (docs/guide/solution-format.md): open, checksummed, without code in it.
+        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
 
         The file appears whole or not at all, and what was there before stays until then. Raises OSError where it cannot
         be written, as on a full disk, and ValueError for a path that ends in another suffix than ``.h5`` or ``.hdf5``.
