@@ -43,7 +43,7 @@ from flexph import (
     systems,
 )
 from flexph.discretisation import with_pair
-from flexph.models.examples_of import FOLDER
+from flexph.models.shipped_examples import FOLDER
 
 
 def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:
@@ -530,7 +530,7 @@ def _linear() -> dict[str, Call]:
         "control.StateFeedback": Call(control.StateFeedback, {
             "function": lambda time, y: 0.0, "sensors": {"angle": flexph.sensors.joint_angle("arm.root")},
             "ports": ["push"], "period": 0.1}),
-        "control.beside": Call(control.beside, {}, (control.pid(1.0), control.pid(2.0))),
+        "control.append": Call(control.append, {}, (control.pid(1.0), control.pid(2.0))),
         "control.notch": Call(control.notch, {"frequency": 1.0, "damping": 1.0, "depth": 0.0}),
         "control.passive": Call(control.passive, {"system": system}),
         "control.pid": Call(control.pid, {"proportional": 1.0, "integral": 1.0, "derivative": 1.0, "lag": 0.1}),

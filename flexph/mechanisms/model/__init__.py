@@ -2,5 +2,5 @@
 
 State, time table, constraints, accounts of the energy, redundancy, range of validity, its equations as a system.
 Imports: bodies, bodies.stresses, contacts, joints.rows, kernels, kernels.contacts, kernels.jacobians, kernels.loads,
-kernels.rates, linear, mechanisms.arrays, numerics, systems.
+kernels.rates, laws, linear, mechanisms.arrays, numerics, systems.
 """

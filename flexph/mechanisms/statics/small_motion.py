@@ -12,6 +12,7 @@ from scipy import sparse
 from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
+from ...joints.rows.connection import refuse_force_laws
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
@@ -142,6 +143,7 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
+    refuse_force_laws(mechanism.connections, "mechanism.spectrum")
     small = small_motion(mechanism, state, inputs)
     periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))
     solution = _periodic(small) if periodic else solve(small.motion)

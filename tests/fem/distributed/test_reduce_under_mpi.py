@@ -16,7 +16,7 @@ from flexph import GROUND, connect, integrate, revolute
 from flexph.bodies import load_reduced, tensors
 from flexph.bodies.held import Held, principal
 from flexph.methods import Exact
-from flexph.models.examples_of import FOLDER
+from flexph.models.shipped_examples import FOLDER
 
 MESH = FOLDER / "bar.msh"
 GIVEN = (

@@ -345,7 +345,7 @@ def test_rigid_motion_has_its_pole_at_zero():
 
 def test_an_undamped_system_has_no_h2_optimum():
     system = mechanical(0)
-    with pytest.raises(ValueError, match="needs a system whose responses die out"):
+    with pytest.raises(ValueError, match="needs a system whose responses decay"):
         reduce(replace(system, R=0.0 * system.R), 6, method="irka", band=BAND)
 
 

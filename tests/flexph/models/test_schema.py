@@ -14,9 +14,9 @@ from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
 from flexph.cli import main
 from flexph.contacts import __all__ as CONTACTS
 from flexph.joints import __all__ as JOINTS
-from flexph.models.examples_of import EXAMPLES, FOLDER
-from flexph.models.schema import bodies, elements, functions
+from flexph.models.schema import bodies, elements, functions, laws
 from flexph.models.schema.entry import kind_of
+from flexph.models.shipped_examples import EXAMPLES, FOLDER
 from rigid import body
 from rigid import model_files as of_rigid
 
@@ -27,6 +27,7 @@ ENTRIES = [
     *of_fem.KINDS.materials,
     *of_fem.KINDS.sections,
     *of_rigid.KINDS.bodies,
+    *laws.LAWS,
     *(functions.Viscous, functions.Quadratic, functions.Coulomb, functions.Resistive),
     *(of_fem.DampingEntry, of_fem.BoxMesh, of_fem.TieEntry, of_fem.LoadEntry, of_fem.CutEntry, of_fem.SupportEntry),
 ]

@@ -65,6 +65,7 @@ class Trial(NamedTuple):
     stuck: Vector  # (springs,), 1 where the tangent at rest stands for a relation
     before: Vector  # (springs,), extensions before a correction
     moved: Vector  # (springs,), how far the free measures move over the step
+    time: Vector  # (1,), in the middle of the step [s]
     given: Vector  # (i,), inputs in the axes that they are given in
     rub: Vector  # (springs,), dry friction of joints along their measures
 

@@ -1,4 +1,4 @@
-"""The mechanism of a model file, and its start."""
+"""Mechanism of a model file, and its initial pose and state."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ ENDS = (
     *("first", "second", "shapes", "port", "rail", "reference", "ground"),
     *("carrier", "rack", "pinion", "housing", "wheel", "chassis"),
 )
-"""Fields of connections that name ports or the ground, or have shapes there."""
+"""Fields of connections that hold ports, the ground, or shapes at ports."""
 
 
 def build_mechanism(document: Any, builder: Builder) -> Mechanism:
-    """Bodies and connections, joined. Raises Misfit."""
+    """Connect the bodies of a file by its connections. Raises Misfit."""
     bodies = {name: builder.of(entry, "bodies", name) for name, entry in document.bodies.items()}
     dim = next(iter(bodies.values())).dim
     connections: list[Connection] = []
@@ -36,13 +36,13 @@ def build_mechanism(document: Any, builder: Builder) -> Mechanism:
         _check_ends(entry, bodies, here)
         with here.refusals(entry):
             connections.append(entry.build(here))
-            connections[-1].formed(dim)  # what is wrong with it is said here
+            connections[-1].formed(dim)  # checks the connection here, where its path is known
     with builder.refusals(document):
         return connect(bodies, connections, gravity=document.gravity)
 
 
 def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
-    """Raise Misfit, with the nearest name, for a port that no body has, and for a place of another dimension."""
+    """Raise Misfit for an unknown port, naming the nearest one, or a ground point of the wrong dimension."""
     dim = next(iter(bodies.values())).dim
     ends = [end for field in ENDS for end in _places(getattr(entry, field, None), here.at(field))]
     for given, place in ends:
@@ -53,7 +53,7 @@ def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
 
 
 def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
-    """What stands at the ends of a connection: of shapes their ports, of a list one after the other."""
+    """Ends of a connection one by one: the port of a shape, the items of a list."""
     if isinstance(given, list):
         for i, one in enumerate(given):
             yield from _places(one, here.at(i))
@@ -64,14 +64,14 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
 
 
 def check_motions(document: Any, builder: Builder, time: float, when: str = "the start") -> None:
-    """Raise Misfit for a drive whose function has no value at a time [s], where a run begins or ends."""
+    """Raise Misfit for a drive whose function has no value at a time [s], at the start or end of a run."""
     for i, entry in enumerate(document.connections):
         if isinstance(entry, Driven):
             entry.check_at(time, builder.at("connections", i), when)
 
 
 def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
-    """Raise Misfit, with the nearest name, for a port that no body has."""
+    """Raise Misfit for a port that no body has, naming the nearest one."""
     body, _, port = given.partition(".")
     if body not in bodies:
         raise here.misfit(f"no body {body!r}: {nearest(body, bodies)}")
@@ -81,7 +81,7 @@ def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -
 
 
 def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: float = 0.0) -> Pose:
-    """The pose of an entry. Raises Misfit."""
+    """Assembled pose of an entry. Raises Misfit."""
     for field in ("fixed", "guess"):
         check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
     here = replace(builder, dim=mechanism.layout.dim)
@@ -91,7 +91,7 @@ def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: floa
 
 
 def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
-    """The state in which a run begins. Raises Misfit."""
+    """Initial state of a run. Raises Misfit."""
     check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
     pose = pose_of(mechanism, start, builder, start.time)
     with builder.refusals(start):
@@ -102,7 +102,7 @@ def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
 
 
 def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind: str) -> None:
-    """Raise Misfit, with the nearest name, for one that is not known."""
+    """Raise Misfit for an unknown name, naming the nearest one."""
     names = list(known)
     for name in given:
         if name not in names:

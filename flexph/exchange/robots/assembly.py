@@ -1,4 +1,4 @@
-"""Bodies and connections of the links and joints of a robot."""
+"""Bodies and connections from the links and joints of a robot."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ...systems.resistive_relations import Relation, coulomb, viscous
 from .bodies import Flexible
 from .carriers import WORLD, Carried, carriers
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, LinkElement, Mimic
-from .handed_out import named_parts
 from .joints import End, RobotJoint, against, robot_joint
+from .massless import Skeleton
+from .named_parts import named_parts
 from .names import free_names
 from .parts import Parts, parts_of
 from .robot import Kinematics, Robot
 from .tree import couplings
-from .weightless import Skeleton
 
 ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort")
-"""First words of the names of elements at a joint."""
+"""Prefixes of the names of elements at a joint."""
 
 
 class Options(NamedTuple):
-    """Flexible links, whether the root is fixed, and the speed below which dry friction sticks."""
+    """Flexible links, fixation of the root, and the creep speed of dry friction."""
 
     flexible: Mapping[str, Flexible]
     fixed: bool
@@ -49,38 +49,38 @@ def assembled(
     *,
     options: Options,
 ) -> Robot:
-    """The robot of links that were checked and joints each after that of its parent."""
+    """Robot from checked links and joints in tree order."""
     carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
     kept = [joint for joint in joints if _is_kept(joint, carried)]
     coupled = couplings(followers, {joint.name for joint in kept})
     is_free = not options.fixed and carried[root].carrier != WORLD
     skeleton = Skeleton(root, is_free, joints, {name: one.carrier for name, one in carried.items()}, coupled)
     parts = parts_of(links, carried, kept, flexible=options.flexible, skeleton=skeleton)
-    found = _robot_joints(kept, parts, followers)
+    robot_joints = _robot_joints(kept, parts, followers)
     connections = _root_weld(root, parts, options)
     for joint in kept:
-        connections += _connections(joint, found[joint.name], parts, options.friction_speed)
+        connections += _connections(joint, robot_joints[joint.name], parts, options.friction_speed)
     for name, law in coupled.items():
-        own, leader = found[name], found[law.leader].coupling if law.leader else None
+        own, leader = robot_joints[name], robot_joints[law.leader].coupling if law.leader else None
         connections.append(coupled_joints(own.coupling, leader, ratio=law.ratio, name=f"mimic {own.label}"))
-    handed_out, leaders = named_parts(links, joints, parts, found), {followers[name].leader for name in coupled}
-    lost = {name: why for name, why in handed_out.joints.why.items() if name not in leaders}
+    named, leaders = named_parts(links, joints, parts, robot_joints), {followers[name].leader for name in coupled}
+    lost = {name: why for name, why in named.joints.why.items() if name not in leaders}
     return Robot(
-        handed_out.bodies,
+        named.bodies,
         tuple(connections),
-        *(handed_out.joints, handed_out.ports, handed_out.limits),
+        *(named.joints, named.ports, named.limits),
         Kinematics(root, is_free, joints, followers, _frames(parts), lost),
     )
 
 
 def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:
-    """Whether a joint leads to a body, and is not within one."""
+    """True if a joint connects two different bodies."""
     above, below = carried.get(joint.parent), carried.get(joint.child)
     return above is not None and below is not None and above.carrier != below.carrier
 
 
 def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
-    """By name of a body its link, and its frame in that."""
+    """Link of each body, and the body's frame relative to the link."""
     return {parts.names[name]: (name, parts.frames.get(name, np.eye(4))) for name in parts.bodies}
 
 
@@ -105,7 +105,7 @@ def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
 def _connections(
     element: JointElement, joint: RobotJoint, parts: Parts, friction_speed: float | None
 ) -> list[Connection]:
-    """A joint with its damper and motor."""
+    """Joint with its damper and motor."""
     ends: tuple[Any, Any] = joint.port, joint.reference
     axes: dict[str, Any] = {"axis": joint.axis, "second_axis": joint.second_axis}
     friction = _friction(element, friction_speed)
@@ -126,7 +126,7 @@ def _connections(
 
 
 def _friction(joint: JointElement, speed: float | None) -> Relation | None:
-    """Damping and, where the speed below which it sticks is known, dry friction of a joint."""
+    """Damping of a joint and, if its creep speed is given, dry friction."""
     if speed is not None and joint.friction > 0.0:
         return coulomb(joint.friction, speed=speed, viscous=joint.damping)
     return viscous(joint.damping) if joint.damping > 0.0 else None

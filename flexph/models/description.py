@@ -1,4 +1,4 @@
-"""A model file described in words."""
+"""Description of a model file as text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from .loading import ModelFile
-from .mechanism_of import pose_of
+from .mechanism import pose_of
 from .schema.studies import Study
 
 
-def words(model: ModelFile, *, details: bool = False) -> str:
-    """Bodies, connections, freedoms and redundancies at the start, mass, runs and studies; or ``details`` of all."""
+def describe(model: ModelFile, *, details: bool = False) -> str:
+    """Bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies; or ``details``."""
     document, mechanism = model.document, model.mechanism
     pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))
     heading = [document.description] if document.description else []
@@ -24,7 +24,7 @@ def words(model: ModelFile, *, details: bool = False) -> str:
 
 
 def _samples(study: Study) -> str:
-    """What a study samples."""
+    """Description of a study's samples."""
     if study.vary is not None:
         return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
     if study.samples is not None:

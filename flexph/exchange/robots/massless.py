@@ -1,7 +1,7 @@
-"""Bodies between joints that no mass or inertia of their own moves: a massless link, a point mass, a rotor.
+"""Small masses for bodies that lack mass or inertia: a massless link, a point mass, a rotor between joints.
 
-The equations of a body ask for a mass and for moments about every axis. What it lacks is added so small that the
-motion of the robot does not show it; where other bodies do not determine the motion, the joint is refused by name.
+The equations of a body need a mass and moments about every axis. Missing ones are added so small that the motion of the
+robot does not show it; if other bodies do not determine the motion, the joint is refused by name.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .motions import link_poses
 from .tree import Coupling
 
 SHARE = 1e-9
-"""What is added, over the smallest mass and the smallest moment of what a body carries."""
+"""Added mass and moment over the smallest ones that a body carries."""
 SEEN = 1e-6
-"""Share of the added in the inertia of any motion above which that motion is not determined by the file."""
+"""Share of the added inertia in any motion above which the file does not determine that motion."""
 
 
 class Column(NamedTuple):
-    """A freedom: its joint, "" of a free root, and the twist (spin, velocity of the origin) (6,) of what it moves."""
+    """Degree of freedom: its joint, "" for a free root, and its twist (6,) (spin, velocity of the origin)."""
 
     joint: str
     twist: Array
 
 
 class Skeleton(NamedTuple):
-    """The tree of a robot: its root, whether that is free, the joints in order, carriers of links, and couplings."""
+    """Tree of a robot: its root, whether it is free, joints in order, carriers of links, and couplings."""
 
     root: str
     is_free: bool
@@ -45,9 +45,9 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """The masses of all bodies, with the least that those lack which do not stand by themselves.
+    """Masses of all bodies, with small additions for those that cannot move as separate bodies.
 
-    Raises ValueError where that is more than a trace in the inertia of a motion.
+    Raises ValueError if an addition matters in the inertia of a motion.
     """
     lacking = {name for name, own in masses.items() if not own.stands}
     if not lacking:
@@ -60,17 +60,20 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
 
 def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
-    """The smallest mass and moment that each body carries, itself counted; where there is none those of the robot."""
-    found = {name: m.mass or np.inf for name, m in masses.items()}, {n: _smallest_moment(m) for n, m in masses.items()}
+    """Smallest mass and moment that each body carries, itself included; without any, the smallest of the robot."""
+    smallest = (
+        {name: m.mass or np.inf for name, m in masses.items()},
+        {n: _smallest_moment(m) for n, m in masses.items()},
+    )
     for joint in reversed(skeleton.joints):
         above, below = skeleton.carrier.get(joint.parent, WORLD), skeleton.carrier.get(joint.child, WORLD)
-        for values in found:
+        for values in smallest:
             if above in values and below in values:
                 values[above] = min(values[above], values[below])
-    for values in found:
+    for values in smallest:
         least = min((value for value in values.values() if value < np.inf), default=1.0)
         values.update({name: least for name, value in values.items() if value == np.inf})
-    return found
+    return smallest
 
 
 def _least(own: Masses, mass: float, moment: float) -> Masses:
@@ -80,7 +83,7 @@ def _least(own: Masses, mass: float, moment: float) -> Masses:
 
 
 def _smallest_moment(own: Masses) -> float:
-    """The smallest that is not zero of the principal moments and that of the mass about the joint, or inf."""
+    """Smallest non-zero value among the principal moments and the moment of the mass about the joint, or inf."""
     size = np.linalg.eigvalsh(own.moments)
     about_joint = own.mass * float(own.centre @ own.centre)
     return float(min([*size[size > LEAST * size[-1]], *([about_joint] if about_joint else [])], default=np.inf))
@@ -89,7 +92,7 @@ def _smallest_moment(own: Masses) -> float:
 def _check_determined(
     masses: Mapping[str, Masses], whole: Mapping[str, Masses], skeleton: Skeleton, lacking: Collection[str]
 ) -> None:
-    """Raise ValueError where what was added is more than a trace in the inertia of a motion, at a skew pose."""
+    """Raise ValueError if the additions matter in the inertia of a motion, at a pose without symmetry."""
     poses = _skew_pose(skeleton)
     columns, moves = _freedoms(skeleton, poses)
     if not columns:
@@ -112,7 +115,7 @@ def _check_determined(
 
 
 def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
-    """Poses of all links at coordinates of no symmetry."""
+    """Poses of all links at coordinates without symmetry."""
     rng, joints = np.random.default_rng(0), skeleton.joints
     values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
     values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
@@ -122,7 +125,7 @@ def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
 def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> str:
     if not name:
         root = skeleton.carrier[skeleton.root]
-        return f"link {root!r} has no mass and nothing holds it: give it an inertial in the file, or take fixed=True"
+        return f"link {root!r} has no mass and is not held: give it an inertial in the file, or use fixed=True"
     child = next(joint.child for joint in skeleton.joints if joint.name == name)
     lacks = child if child in lacking else min(lacking)
     return (
@@ -132,7 +135,7 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Columns of all freedoms, and by body those that move it, as the bits of a number."""
+    """Twists of all degrees of freedom, and by body those that move it, as bits of a number."""
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
     columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
@@ -162,20 +165,20 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
 
 
 def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
-    """Rates of all freedoms by those that are independent, (n, k)."""
+    """Matrix (n, k) from independent rates to the rates of all degrees of freedom."""
     free = [k for k, name in enumerate(names) if name not in couplings]
-    found = np.zeros((len(names), len(free)))
+    rates = np.zeros((len(names), len(free)))
     for column, k in enumerate(free):
-        found[k, column] = 1.0
+        rates[k, column] = 1.0
     place = {names[k]: column for column, k in enumerate(free)}
     for k, name in enumerate(names):
         if name in couplings and couplings[name].leader in place:
-            found[k, place[couplings[name].leader]] = couplings[name].ratio
-    return found
+            rates[k, place[couplings[name].leader]] = couplings[name].ratio
+    return rates
 
 
 def _spatial(own: Masses, pose: Array) -> Array:
-    """Inertia (6, 6) against twists (spin, velocity of the origin) in world axes."""
+    """Inertia (6, 6) for twists (spin, velocity of the origin) in world axes."""
     centre = pose[:3, :3] @ own.centre + pose[:3, 3]
     move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
     inertia = own.mass * move.T @ move

@@ -1,4 +1,4 @@
-"""Bodies, joints, ports and limits of a robot by name, with what became of the names of the file that are not there."""
+"""Bodies, joints, ports and limits of a robot by name, with reasons for names of the file that have none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .parts import Parts
 
 
 class NamedParts(NamedTuple):
-    """What a robot hands out by name."""
+    """Mappings of a robot's parts by name."""
 
     bodies: Named[str, Body]
     joints: Named[str, RobotJoint]
@@ -24,11 +24,14 @@ class NamedParts(NamedTuple):
 
 
 def named_parts(
-    links: Mapping[str, LinkElement], joints: Sequence[JointElement], parts: Parts, found: Mapping[str, RobotJoint]
+    links: Mapping[str, LinkElement],
+    joints: Sequence[JointElement],
+    parts: Parts,
+    joints_by_name: Mapping[str, RobotJoint],
 ) -> NamedParts:
-    """Parts by name; ``found`` are the joints between bodies."""
+    """Parts by name; ``joints_by_name`` are the joints between bodies."""
     bodies = {parts.names[name]: body for name, body in parts.bodies.items()}
-    moving = {name: joint for name, joint in found.items() if joint.kind != FIXED}
+    moving = {name: joint for name, joint in joints_by_name.items() if joint.kind != FIXED}
     ports = {name: parts.port_of(name) for name in links if name in parts.carried}
     limits = {joint.name: joint.limit for joint in joints if joint.limit is not None}
     return NamedParts(
@@ -40,7 +43,7 @@ def named_parts(
 
 
 def _no_body(link: str, parts: Parts) -> str:
-    """Why no body has the name of a link."""
+    """Reason why no body has the name of a link."""
     if link in parts.names:
         return f"its body is called {parts.names[link]!r}"
     if link not in parts.carried:
@@ -51,7 +54,7 @@ def _no_body(link: str, parts: Parts) -> str:
 
 
 def _no_joint(joint: JointElement) -> str:
-    """Why a joint is not among those that move bodies."""
+    """Reason why a joint does not move bodies."""
     return "it is fixed" if joint.kind == FIXED else f"it is left out, since {_empty(joint.child)}"
 
 

@@ -1,4 +1,4 @@
-"""Tries of a step: the mechanism under inputs of controllers, and what these answer to it."""
+"""Trial steps: the mechanism under given inputs, and the controllers' answers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop
 
 Take = Callable[[Array], tuple[Any, Array, Array | None]]
-"""The step of the mechanism under inputs (i,): its result, the state at its end, and its mean outputs (i,) if known."""
+"""Step of the mechanism under inputs (i,): its result, its end state, and its mean outputs (i,) or None."""
 
 
-class Tried(NamedTuple):
-    """A try of a step: that of the mechanism, its outputs, steps and inputs of the controllers.
+class TrialStep(NamedTuple):
+    """Trial step: result of the mechanism, its outputs, and steps and answers of the controllers.
 
-    ``off`` (q + m,) are inputs minus answers, and the mean rates of the ports that laws close.
+    ``off`` (q + m,) are inputs minus answers, then the mean rates of the ports closed by laws.
     """
 
     result: Any
@@ -32,10 +32,10 @@ class Tried(NamedTuple):
     near: list[list[float]]
 
 
-class Tries(NamedTuple):
-    """Tries of a step from a state of the mechanism, with what acts on controllers from outside.
+class TrialSteps(NamedTuple):
+    """Trial steps from a state of the mechanism, with external inputs of the controllers.
 
-    ``widened`` makes inputs of the mechanism of those of controllers, ``read`` is what feedback reads at its start.
+    ``widened`` maps the controllers' inputs to all ports; ``read`` are the readings of feedback at the start.
     """
 
     controllers: Sequence[ContinuousLoop]
@@ -54,15 +54,15 @@ class Tries(NamedTuple):
         """Length of the step [s]."""
         return self.span[1] - self.span[0]
 
-    def __call__(self, inputs: Array, forces: Array) -> Tried:
-        """The step under inputs at the ports of the controllers (q,) and forces of their laws (m,)."""
+    def __call__(self, inputs: Array, forces: Array) -> TrialStep:
+        """Try the step with inputs (q,) at the ports of the controllers and forces (m,) of their laws."""
         result, end, every = self.take(self.widened(inputs))
         if self.outputs is None:
             return self._answered(inputs, forces, result, end, np.zeros(0))
         output = self.outputs.over(self.x, end, self.h) if every is None else every[self.outputs.among]
         return self._answered(inputs, forces, result, end, output)
 
-    def _answered(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> Tried:
+    def _answered(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> TrialStep:
         steps, parts, rates, first = [], [], [], 0
         for c, own, acting in zip(self.controllers, self.states, self.acting, strict=True):
             last, u = first + len(c.steps.laws), c.whole_input(acting, output)
@@ -77,17 +77,17 @@ class Tries(NamedTuple):
             parts.append(own_loop.answer(middle, 0.5 * (start + readings)))
             ends.append(near)
         answers = np.concatenate(parts)
-        return Tried(result, output, steps, answers, np.concatenate([inputs - answers, *rates]), ends)
+        return TrialStep(result, output, steps, answers, np.concatenate([inputs - answers, *rates]), ends)
 
     def slope(self, inputs: Array, forces: Array) -> Array:
-        """How what is off changes with the inputs, measured, (q + m, q)."""
+        """Finite-difference Jacobian of ``off`` with respect to the inputs, (q + m, q)."""
         base, q = self(inputs, forces).off, inputs.size
         shift = SHIFT * max(1.0, float(np.abs(base[:q]).max(initial=0.0)))
         moved = [inputs + shift * one for one in np.eye(q)]
         return np.array([(self(given, forces).off - base) / shift for given in moved]).T
 
     def by_forces(self, q: int) -> Array:
-        """How it changes with the forces of the laws where the mechanism moves as it does, (q + m, m)."""
+        """Jacobian of ``off`` with respect to the forces of the laws with the mechanism's motion fixed, (q + m, m)."""
         count = sum(len(c.steps.laws) for c in self.controllers)
         change, into, first = np.zeros((q + count, count)), 0, 0
         for c in self.controllers:
