@@ -135,7 +135,7 @@ class Result(NamedFields, Labelled):
         return self.ledger.drift
 
     def save(self, path: str | Path) -> None:
-        """Write the run as HDF5 (docs/guide/solution-format.md): an open format, with checksums and without code.
+        """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
         The file is written completely or not at all; until then an older file stays. Raises OSError if it cannot be
         written, for example on a full disk, and ValueError for a suffix other than ``.h5`` or ``.hdf5``.
