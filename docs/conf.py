@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1] / "tests/samples")]
-import flexph
+import flexph  # noqa: E402 (of the checkout, beside its extensions)
 
 os.environ.pop("MPLBACKEND", None)  # notebooks show their figures in the page
 

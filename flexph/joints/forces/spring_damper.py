@@ -62,8 +62,8 @@ def spring_damper(
     Raises
     ------
     ValueError
-        Unless stiffness or damping is positive or a law is given, for a stiffness beside a law, and for GROUND without a
-        position.
+        Unless stiffness or damping is positive or a law is given, for a stiffness with a law, and for GROUND without
+        a position.
 
     Examples
     --------

@@ -635,7 +635,7 @@ def test_a_section_that_turns_against_its_body_does_not_roll():
 def test_a_disc_that_lies_flat_cannot_start():
     mechanism = coin()
     for place in (mechanism.assemble(), mechanism.assemble({"disc": ((0.0, 0.0, 0.0), np.eye(3))})):
-        with pytest.raises(ValueError, match=r"height: the centre of the disc must be above the ground, got a height of 0 m"):
+        with pytest.raises(ValueError, match=r"height: the centre of the disc must be above the ground, got .* 0 m"):
             mechanism.consistent_state(place)
 
 
