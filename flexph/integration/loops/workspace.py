@@ -111,7 +111,8 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
-        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured), z(k.ledger.input.size), z(measured)),
+        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured)),
+        *(z(1), z(k.ledger.input.size), z(measured)),
     )
     trial = Trial(*given)
     width, is_asked = b * (d + s) + n + 2 * rows + 1, bool(k.inertia.is_asked)

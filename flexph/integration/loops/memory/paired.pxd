@@ -68,8 +68,16 @@ cdef struct ComplexMemory:
     IVec joints_sine_product
     IVec joints_cosine_product
     Vec joints_stiffness
+    Vec joints_gain
     Vec joints_damping
     IVec joints_state
+    IVec joints_law
+    IVec joints_law_first
+    Vec joints_law_edge
+    Vec joints_law_base
+    Mat joints_law_power
+    IMat joints_law_function
+    IVec joints_force_law
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function
@@ -370,6 +378,7 @@ cdef struct ComplexMemory:
     Vec trial_stuck
     Vec trial_before
     Vec trial_moved
+    Vec trial_time
     Vec trial_given
     Vec trial_rub
     CVec system_left_D
