@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import lapack, qr
 from scipy.sparse.linalg import splu
 
 from ....kernels.gradient import scale_rows
@@ -58,7 +58,7 @@ PASSES = 10
 PRODUCTS_OF_FEW, PRODUCTS_OF_MANY, FEW = 5e7, 1e7, 30
 """Products of slopes in the strains beyond which arrays of them take many seconds to make: of slopes by FEW coordinates
 each, on the average, and of those about mean axes, which are of many."""
-INDEPENDENT = 1e-8
+INDEPENDENT = 1e-12
 """Share of a column that constant ones leave, from which on it is one more."""
 
 Solve = Callable[[Array], Array]
@@ -98,7 +98,7 @@ class _Factor:
             new = np.flatnonzero(np.linalg.norm(left, axis=0) > INDEPENDENT * size)
             if not new.size:
                 break
-            basis, triangle = np.linalg.qr(left[:, new] / size[new])
+            basis, triangle, _ = qr(left[:, new] / size[new], mode="economic", pivoting=True)
             basis = basis[:, np.abs(np.diag(triangle)) > INDEPENDENT]
             basis = np.ascontiguousarray(basis - self._range @ (self._range.T @ basis))
             self._range = np.hstack([self._range, basis])
