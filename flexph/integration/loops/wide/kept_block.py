@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,7 +147,7 @@ class KeptBlock:
             )
         )
         self._slope = np.zeros(self._a.slopes.shape[0])  # of the mean coordinates of a step
-        self._of = lru_cache(maxsize=LENGTHS)(self._factored)
+        self._factors: dict[float, _Factor | None] = {}
 
     def answer(self, question: int) -> None:
         """Leave products with what the loops ask for."""
@@ -170,7 +169,7 @@ class KeptBlock:
         """Solutions with the border of these entries; None where it is singular."""
         m = self._m
         h = float(m.run_length[0])
-        A = self._of(float(f"{h:.{DIGITS}e}")) if self.y.size <= MANY and not self._slope.size else None
+        A = self._of(h) if self.y.size <= MANY and not self._slope.size else None
         rest = _Rest(self._a, h, m.at_w.copy(), m.end_w.copy(), self._A.of(values))
         parts = self._B.of(values), self._C.of(values), self._D.of(values)
         without = None if A is None else self._without_rest(A, *parts)
@@ -192,6 +191,15 @@ class KeptBlock:
             return whole[0](defect)
 
         return solve
+
+    def _of(self, h: float) -> _Factor | None:
+        """A of steps of a length, factored if it is not one of the last ones."""
+        key = float(f"{h:.{DIGITS}e}")
+        own = self._factors.pop(key) if key in self._factors else self._factored(key)
+        self._factors[key] = own
+        if len(self._factors) > LENGTHS:
+            del self._factors[next(iter(self._factors))]
+        return own
 
     def _factored(self, h: float) -> _Factor | None:
         """A of steps of a length; None where it is not positive definite: backwards in time with damping."""
