@@ -115,7 +115,7 @@ class ResultsFolder:
         for key, value in _flat(self.run).items():
             other = _flat(there).get(key)
             if other != value:
-                raise FolderRefused(f"{self.path} is that of another run: {key} is {other!r} there, {value!r} here")
+                raise FolderRefused(f"{self.path} belongs to another run: {key} is {other!r} there, {value!r} here")
 
 
 def _read(path: Path) -> dict[str, Any]:
