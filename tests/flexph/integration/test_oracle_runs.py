@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bit_samples import SAMPLES, run
-from oracle_steps import steps_of
+from oracle_steps import CollocatedStep, steps_of
 
-from flexph.methods import Exact
+from flexph.methods import Exact, ExactGauss
 from flexph.systems.inputs import Forcing
 
 pytestmark = [
@@ -94,3 +94,23 @@ def test_dry_friction_of_joints():
         assert defect < 1e-9
         solves(rubbing, y)
         arrives(end, rubbing.end(y))
+
+
+COLLOCATED = {
+    "collocation": ExactGauss(),
+    "collocation in space": ExactGauss(2),
+    "loads in space": ExactGauss(2),
+    "plane": ExactGauss(1),
+}
+
+
+@pytest.mark.parametrize("name", COLLOCATED)
+def test_collocation_solves_its_equations(monkeypatch, name):
+    monkeypatch.setitem(SAMPLES, name, replace(SAMPLES[name], method=COLLOCATED[name]))
+    mechanism, _, inputs = made = SAMPLES[name].make()
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    step = CollocatedStep(run(name, made=made, steps=10), mechanism, forcing, COLLOCATED[name].stages)
+    missed, end = step.missed(step.unknowns)
+    moved, _ = step.missed(1.001 * step.unknowns)
+    assert np.abs(missed).max() <= 1e-10 * np.abs(moved).max()  # round-off: a thousandth of its terms is a change
+    arrives(step.end, end)
