@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bit_samples import SAMPLES, run
+from exact_scheme.energy import energy, work_of_inputs
 from oracle_steps import CollocatedStep, steps_of
 
 from flexph.methods import Exact, ExactGauss
@@ -69,6 +70,20 @@ def test_steps_solve_the_equations_of_the_scheme(name):
     for step, y, end in last_steps(name):
         solves(step, y)
         arrives(end, step.end(y))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_ledger_has_the_energies_and_works_of_the_oracle(name):
+    """Of all inputs together; with the balance of the ledger, losses and the work of drives follow."""
+    mechanism, _, inputs = made = SAMPLES[name].make()
+    solution, slices = run(name, made=made), mechanism.network.input_slices
+    forcing, ledger = Forcing(slices, inputs, mechanism.layout.dim), solution.ledger
+    given = lambda k: forcing.at(0.5 * (solution.times[k] + solution.times[k + 1]))  # noqa: E731
+    for back, (step, y, end) in enumerate(steps_of(solution, mechanism, given), start=1):
+        scale = 1e-12 * ledger.scale
+        assert energy(step.system, end) == pytest.approx(ledger.total_energy[-back], rel=0, abs=scale)
+        worked = sum(values[-back] for port, values in ledger.work.items() if port in slices)
+        assert work_of_inputs(step.system, step.start, step.given, y) == pytest.approx(worked, rel=0, abs=scale)
 
 
 @pytest.mark.parametrize("name", ["decaying", "feedback, decaying"])
