@@ -43,7 +43,6 @@ from flexph import (
     Mechanism,
     Simulator,
     State,
-    cartesian_spring_damper,
     connect,
     eigenfrequencies,
     eliminate,
@@ -52,6 +51,7 @@ from flexph import (
     integrate,
     revolute,
 )
+from flexph.joints import cartesian_spring_damper
 from flexph.linear import poles
 from flexph.methods import DiscreteGradient, Exact, ExactGauss, MechanismMethod
 from flexph.numerics.arrays import Array

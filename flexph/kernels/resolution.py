@@ -43,7 +43,7 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
         [
             parts["mass"].sum(),
             np.trace(parts["J"], axis1=1, axis2=2).sum(),
-            parts["mass"] @ squares + springs.stiffness[:moved].sum(),
-            springs.stiffness[moved:].sum(),
+            parts["mass"] @ squares + springs.scale[:moved].sum(),
+            springs.scale[moved:].sum(),
         ]
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """The functions of the system, with the ``driven`` constraint rows as inputs."""
+    """Functions of the system, with the ``driven`` constraint rows as inputs."""
     system = _Sparse(mechanism, anchors, driven)
     return {
         "E": system.descriptor,
@@ -35,7 +35,7 @@ def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> d
 
 
 class _Sparse:
-    """Matrix functions of one mechanism; the arrays of the latest state are kept, since all functions share them."""
+    """Matrix functions of a mechanism; the arrays of the latest state are cached, as all functions share them."""
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
@@ -61,7 +61,7 @@ class _Sparse:
                 sparse.eye_array(sum(self.layout.position_sizes)),
                 continuous.mass_matrix(self.a, c.u),
                 sparse.csr_array(self.a.compliance),
-                sparse.diags_array(1.0 / self.a.springs.stiffness[self.stored]),
+                sparse.diags_array(1.0 / self.a.springs.gain[self.stored]),
                 sparse.csr_array((self.layout.multipliers,) * 2),
             ]
         ).tocsr()
@@ -88,7 +88,7 @@ class _Sparse:
         ).tocsr()
 
     def kinematics(self, c: Configuration) -> Any:
-        """Z(q): ṙ, the kept entries of R[ω]×, u̇."""
+        """Kinematic matrix Z(q), for ṙ, the stored entries of R[ω]×, and u̇."""
         dim, turning = self.layout.dim, self.a.turning
         spin = [entries(c.R[b] @ cross(dim)).T for b in turning]
         return sparse.block_diag(
@@ -100,7 +100,7 @@ class _Sparse:
         ).tocsr()
 
     def constraints(self, x: Array) -> Any:
-        """G(q); drives take their coefficients from the present pose."""
+        """Constraint matrix G(q); coefficients of drives follow from the current pose."""
         c, d = self.at(x)
         return sparse.csr_array(constraint_matrix(self.a, c.R, self._coefficients(d), arm=d.arm, vector=d.vector))
 
@@ -141,7 +141,11 @@ class _Sparse:
         c, _ = self.at(x)
         turned = np.zeros(entry_count(self.layout.dim) * self.a.turning.size)
         gradient = [-self.a.weight.ravel(), turned, continuous.kinetic_gradient(self.a, c)]
-        return np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
+        z = np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
+        first = self.layout.size - self.layout.springs
+        own = slice(first, first + self.a.springs.stored)
+        z[own] = self.a.springs.forces(z[own])
+        return z
 
     def energy(self, x: Array) -> float:
         return float(sum(np.sum(part) for part in energies(self.a, *self.at(x)).values()))

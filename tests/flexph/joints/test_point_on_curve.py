@@ -15,7 +15,6 @@ from flexph import (
     IntegrationError,
     Simulator,
     connect,
-    coulomb,
     drive,
     eigenfrequencies,
     eliminate,
@@ -23,13 +22,12 @@ from flexph import (
     hinge,
     integrate,
     inverse_dynamics,
-    point_on_curve,
     slider,
-    viscous,
     weld,
 )
 from flexph.contacts import Plane, Rigid, contact
 from flexph.control import Continuous, Sampled, port_spring
+from flexph.joints import point_on_curve
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.rates.curves import Curve, pieces
@@ -42,6 +40,7 @@ from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import dense
 from flexph.sensors import place_on_curve, rate
+from flexph.systems import coulomb, viscous
 
 pytestmark = pytest.mark.filterwarnings("ignore:the velocities given contradict")  # the nearest that fit are meant
 ROUND_OFF = 1e-13  # of sums over tens of steps
@@ -103,7 +102,7 @@ def test_places_on_curves_and_their_rates_are_read():
     np.testing.assert_array_equal(seen, s[:-1:3])
     with pytest.raises(ValueError, match=r"no point_on_curve 'rail': there are 'point_on_curve bead.point"):
         run.measured(place_on_curve("rail"))
-    with pytest.raises(ValueError, match="rates are of"):
+    with pytest.raises(ValueError, match="rate must be of an angle"):
         rate(rate(place))
 
 
@@ -378,15 +377,15 @@ def test_a_point_beyond_the_end_cannot_start():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"curve": ["b.root"]}, "1 ports for each piece and one more"),
+        ({"curve": ["b.root"]}, "1 ports for each piece, plus one"),
         (
             {"curve": ["b.root", "b.middle", "b.tip"], "degree": 3},
-            "3 ports for each piece and one more, .* got 3 ports",
+            "3 ports for each piece, plus one, .* got 3 ports",
         ),
         ({"curve": ["b.root", "c.tip"]}, "ports of one body"),
         ({"curve": ["b.root", "b.root"]}, "different ports"),
-        ({"curve": ["b.root", "a.tip"]}, "not the one that slides"),
-        ({"curve": ["a.root", "a.middle"]}, "one of another body than the curve"),
+        ({"curve": ["b.root", "a.tip"]}, "not the sliding port"),
+        ({"curve": ["a.root", "a.middle"]}, "different bodies"),
         ({"curve": [GROUND, GROUND.at(1.0, 0.0)]}, "GROUND without a place"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend.*got .1.0, 1.0"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),
