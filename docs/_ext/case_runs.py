@@ -25,7 +25,8 @@ from flexph.scenes.of_results import scene_files
 from flexph.view.html import html_fragment
 from flexph.view.looks import shown_field
 from flexph.view.packing import telling_row, with_triangles
-from flexph.view.still import drawn, png, still
+from flexph.view.pictures import write_film
+from flexph.view.still import still
 
 LIMIT = 1200
 """Seconds after which a case is given up."""
@@ -37,7 +38,7 @@ ACCOUNTS = ("ledger", "energy", "residual")
 
 LAYOUT = 3
 """Of what is kept of a run: others are computed again."""
-DRAWN = 1
+DRAWN = 2
 """Of covers, films and views: others are drawn again, from the scenes that are kept."""
 SCENE = "scene.vtkhdf"
 """The first scene of a run."""
@@ -86,7 +87,7 @@ class CaseRun:
     @property
     def film(self) -> Path | None:
         """A short film of its motion, if it has one."""
-        film = self.folder / "film.png"
+        film = self.folder / "film.webp"
         return film if film.exists() else None
 
     @property
@@ -154,10 +155,8 @@ def keep_motion(name: str, folder: Path) -> None:
     field = shown_field(shown, None)
     (folder / "cover.png").write_bytes(still(shown, telling_row(shown), field, size=COVER))
     if len(scene.times) > 1:
-        film = drawn(
-            shown.thinned(FILM), range(min(FILM, len(scene.times))), field, size=(COVER[0] // 2, COVER[1] // 2)
-        )
-        (folder / "film.png").write_bytes(png(film))
+        size = COVER[0] // 2, COVER[1] // 2
+        write_film(folder / "film.webp", shown, frames=FILM, size=size, background="transparent", title="")
     (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
     drawn_by.write_text(str(DRAWN), encoding="utf-8")
 
