@@ -59,8 +59,8 @@ def draw_axes(
 ) -> None:
     """Draw axes of rods, seen along the axes of the world: ``xy`` is x to the right and y up.
 
-    ``pictures``: points (n, 3) by label. The views are beside each other, or over each other where they are wide. ``bodies``: centres (2, 3) of those at the
-    ends, by label.
+    ``pictures``: points (n, 3) by label; ``bodies``: centres (2, 3) of those at the ends, by label. The views are
+    beside each other, or over each other where they are wide.
     """
     rows, columns = (len(views), 1) if stacked else (1, len(views))
     figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)

@@ -1,7 +1,7 @@
 """Looks at pages of the site in a browser: ``python docs/_ext/check_looks.py site [--out DIR] [PAGE …]``.
 
-At widths of a desk and of a telephone, in light and in dark, nothing may reach beyond the page, lie over anything else or
-be a canvas of one colour. Needs playwright, a chromium and Pillow; pictures of the pages come to DIR.
+At widths of a desk and of a telephone, in light and in dark, nothing may reach beyond the page or lie over anything
+else, and no canvas may be of one colour. Needs playwright, a chromium and Pillow; pictures of the pages come to DIR.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ WIDTHS = {"wide": (1400, 900), "narrow": (400, 800)}
 THEMES = ("light", "dark")
 ARGUMENTS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 BLOCKS = """() => {
-  const own = [...document.querySelectorAll(
-    "article h1, article h2, article p, article figure, article table, article .flexph-view, article pre, article iframe,"
-    + " article .case, article .case-search")].filter((e) => e.offsetParent && !e.closest(".flexph-view :not(.flexph-view)"));
+  const kinds = ["h1", "h2", "p", "figure", "table", ".flexph-view", "pre", "iframe", ".case", ".case-search"];
+  const own = [...document.querySelectorAll(kinds.map((kind) => `article ${kind}`).join())]
+    .filter((e) => e.offsetParent && !e.parentElement.closest(".flexph-view"));
   const name = (e) => `${e.tagName.toLowerCase()} "${e.textContent.trim().slice(0, 30)}"`;
   return own.map((e, k) => {
     const box = e.getBoundingClientRect();
