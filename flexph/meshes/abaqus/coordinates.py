@@ -26,7 +26,7 @@ def nodes_in(block: Block) -> tuple[Array, Array]:
 
 
 def system(block: Block) -> Axes:
-    """Coordinate system of a *SYSTEM block: origin a, point b on x, point c in the x-y plane; by default the global one.
+    """Coordinate system of a *SYSTEM block: origin a, point b on x, point c in the x-y plane; global axes by default.
 
     Without b, the axes are the global ones; without c, z is the global one, and x is the direction to b in the X-Y
     plane.
